@@ -1,23 +1,69 @@
-"""What every test may ask for: `torch`, the oracle, where it is installed."""
+"""What every test may ask for: `torch`, the oracle. In CI nothing that is meant to run may be skipped.
+
+    def test_with_the_fixture(torch): ...
+
+    @requires_torch                      # from tests.conftest import requires_torch
+    def test_that_imports_torch_itself(): ...
+
+Tests that ask for torch carry the marker `torch`, those that ask for a browser the marker `browser`, by themselves:
+`pytest -m "not torch and not browser"` leaves both out.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
+from types import ModuleType
 
 import pytest
+from hypothesis import settings
+
+IN_CI = bool(os.environ.get("CI"))
+TORCH = "torch==2.13.0"
+
+requires_torch = pytest.mark.usefixtures("torch")
+
+settings.register_profile("here", deadline=None)  # two cores shared with others: a deadline only tells their load
+settings.register_profile("ci", deadline=None, derandomize=True)  # a run in CI can be repeated
+settings.load_profile("ci" if IN_CI else "here")
 
 
 @pytest.fixture(scope="session")
-def torch():
-    """PyTorch, for comparison. Not installed: the test is skipped with a reason, but fails where CI is set."""
+def torch() -> ModuleType:
+    """PyTorch on one thread. Not installed: the test is skipped with the reason, but fails where CI is set."""
     try:
-        return importlib.import_module("torch")
-    except ImportError:
-        if os.environ.get("CI"):
-            pytest.fail(
-                "torch is not installed, and in CI the comparison with torch must run: pip install torch==2.13.0"
-            )
-        pytest.skip(
-            "torch is not installed: the comparison with torch is skipped (pip install torch==2.13.0)"
-        )
+        oracle = importlib.import_module("torch")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":  # installed but broken: that is a failure anywhere
+            raise
+        pytest.skip(f"torch is not installed, nothing to compare with: .venv/bin/pip install {TORCH}")
+    oracle.set_num_threads(1)
+    return oracle
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in ("torch", "browser"):
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(name)
+
+
+def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        _, _, reason = report.longrepr  # of a skip: file, line, reason
+        report.outcome = "failed"
+        report.longrepr = f"CI is set, so nothing may be skipped, but this was: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    _fail_a_skip_in_ci(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    _fail_a_skip_in_ci(report)
+    return report

@@ -1,0 +1,1 @@
+"""The tests of minigrad, viz, the lessons and the project itself."""
