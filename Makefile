@@ -1,0 +1,65 @@
+# make lessons and make test are all that a reader needs; `make` lists the rest.
+# Windows has no make: the commands are in README.md.
+
+PYTHON ?= python3
+PORT   ?= 8888
+# which tests: a pytest -m expression, e.g. make test TESTS="not browser"
+TESTS  ?=
+
+BIN    := .venv/bin
+SETUP  := $(PYTHON) tools/set_up.py
+PYTEST := $(BIN)/python -m pytest -q
+
+.DEFAULT_GOAL := help
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot clean
+
+help:  ## this list
+	@echo "minigrad: see automatic differentiation work"; echo
+	@sed -n 's/^\([a-z]*\):.*## /  make \1~/p' Makefile | awk -F'~' '{ printf "%-20s %s\n", $$1, $$2 }'
+	@echo; echo "  PORT=8890 chooses the port of lessons, PYTHON=python3.12 the Python that .venv is made with"
+
+lessons: python  ## open the lessons in JupyterLab (the first time: set up .venv)
+	@$(SETUP)
+	@$(BIN)/python tools/lessons.py "$(PORT)"
+
+test: python  ## run all tests and all lessons; without torch or chromium their tests are skipped
+	@$(SETUP) tests
+	@echo "minigrad: running the tests$(if $(TESTS), ($(TESTS)),) and every lesson from top to bottom"
+	@$(PYTEST) -n 2 --dist loadscope --nbval --nbval-current-env --nbval-kernel-startup-timeout 120 \
+	  --nbval-sanitize-with tests/nbval.cfg $(if $(TESTS),-m "$(TESTS)")
+
+torch: python  ## run only the tests that compare with PyTorch (installs it: large)
+	@$(SETUP) tests torch
+	@$(PYTEST) -n 2 --dist loadscope tests -m torch
+
+browser: python  ## run only the tests that drive JupyterLab in Chromium
+	@$(SETUP) tests
+	@$(PYTEST) tests/browser
+
+notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
+	@$(SETUP) tests
+	@$(BIN)/python -m tools.notebooks
+
+bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd and NumPy
+	@$(SETUP) benchmarks
+	@$(BIN)/python -m benchmarks
+
+lint: python  ## check style and format with ruff
+	@$(SETUP) tests
+	@$(BIN)/ruff check && $(BIN)/ruff format --check
+
+format: python  ## let ruff put style and format right
+	@$(SETUP) tests
+	@$(BIN)/ruff check --fix && $(BIN)/ruff format
+
+screenshot: python  ## take the README's picture again (needs chromium)
+	@$(SETUP) tests
+	@$(BIN)/python -m tools.screenshot
+
+clean:  ## remove .venv and everything else that was made here
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
+
+python:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "minigrad: there is no $(PYTHON) on this machine. Install Python 3.11" \
+	  "or newer (python.org, your package manager or conda), or name one: make lessons PYTHON=/path/to/python3" >&2; exit 1; }
