@@ -5,8 +5,8 @@
     @requires_torch                      # from tests.conftest import requires_torch
     def test_that_imports_torch_itself(): ...
 
-Tests that ask for torch carry the marker `torch`, those that ask for a browser the marker `browser`, by themselves:
-`pytest -m "not torch and not browser"` leaves both out.
+Tests that ask for torch carry the marker `torch`, those that ask for a browser the marker `browser`, by
+themselves: `pytest -m "not torch and not browser"` leaves both out.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ TORCH = "torch==2.13.0"
 
 requires_torch = pytest.mark.usefixtures("torch")
 
-settings.register_profile("here", deadline=None)  # two cores shared with others: a deadline only tells their load
+# no deadline: on a machine that is shared it only tells the load
+settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)  # a run in CI can be repeated
 settings.load_profile("ci" if IN_CI else "here")
 
 
 @pytest.fixture(scope="session")
 def torch() -> ModuleType:
-    """PyTorch on one thread. Not installed: the test is skipped with the reason, but fails where CI is set."""
+    """PyTorch on one thread. Where it is not installed the test is skipped; with CI set it fails."""
     try:
         oracle = importlib.import_module("torch")
     except ModuleNotFoundError as error:
@@ -41,6 +42,7 @@ def torch() -> ModuleType:
     return oracle
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for name in ("torch", "browser"):
