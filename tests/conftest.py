@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from types import ModuleType
 
 import pytest
@@ -69,3 +70,10 @@ def pytest_make_collect_report(collector: pytest.Collector):
     report = yield
     _fail_a_skip_in_ci(report)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say once for each reason how many tests were skipped (pytest would say it for each test)."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason, count in Counter(report.longrepr[2] for report in skipped).items():
+        terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")
