@@ -38,7 +38,7 @@ browser: python  ## run only the tests that drive JupyterLab in Chromium
 
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
 	@$(SETUP) tests
-	@$(BIN)/python -m tools.notebooks
+	@$(BIN)/python notebooks/build.py
 
 bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd and NumPy
 	@$(SETUP) benchmarks
