@@ -1,0 +1,678 @@
+// stepper.js: the pane that walks through one recorded backward pass.
+//
+// One unbundled ES module, the same in a notebook (anywidget calls `render`) and on a page (viz/page.py calls `mount`).
+// It may touch its own element and its own model, nothing else: no network, no storage of data, no global state but the
+// learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
+// Everything in the payload is untrusted text: it reaches the page through textContent alone, and the SVG through `cleanSvg`.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// ---------------------------------------------------------------- elements
+
+function h(tag, props = {}, ...children) {
+  const el = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === "class") el.className = value;
+    else if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
+    else el.setAttribute(key, value === true ? "" : value);
+  }
+  el.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return el;
+}
+
+function s(tag, attributes = {}, text) {
+  const el = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) el.setAttribute(key, value);
+  if (text !== undefined) el.textContent = text;
+  return el;
+}
+
+const ICONS = {
+  first: "M4 3v10M13 3 6 8l7 5z",
+  back: "M12 3 4 8l8 5z",
+  play: "M4 2.5 13 8l-9 5.5z",
+  pause: "M4.5 3v10M11.5 3v10",
+  next: "M4 3l8 5-8 5z",
+  last: "M12 3v10M3 3l7 5-7 5z",
+  smaller: "M3 8h10",
+  larger: "M3 8h10M8 3v10",
+  fit: "M2 6V2h4M14 10v4h-4M10 2h4v4M6 14H2v-4",
+};
+
+function icon(name) {
+  const svg = s("svg", { viewBox: "0 0 16 16", class: `mgv-icon mgv-icon-${name}`, "aria-hidden": "true", focusable: "false" });
+  svg.append(s("path", { d: ICONS[name] }));
+  return svg;
+}
+
+// ---------------------------------------------------------------- numbers and arrays
+
+// Four significant digits: as much as a learner compares, as little as fits a cell. ASCII minus, so it can be pasted.
+export function number(x) {
+  if (typeof x !== "number") return String(x);
+  const size = Math.abs(x);
+  if (x === 0) return "0";
+  if (Number.isInteger(x) && size < 1e6) return String(x);
+  if (size >= 1e5 || size < 1e-3) return x.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(Number(x.toPrecision(4)));
+}
+
+// The numbers of one array with one count of decimals, so that they line up.
+function numbers(values) {
+  const sizes = values.filter((x) => typeof x === "number" && x !== 0).map(Math.abs);
+  if (!sizes.length || Math.max(...sizes) >= 1e5 || Math.max(...sizes) < 1e-3) return values.map(number);
+  const decimals = Math.max(0, ...values.map((x) => (typeof x === "number" ? (String(Number(x.toFixed(4))).split(".")[1] || "").length : 0)));
+  return values.map((x) => (typeof x === "number" ? x.toFixed(decimals) : x));
+}
+
+export function shapeText(shape) {
+  if (!shape) return "";
+  return shape.length === 0 ? "scalar" : `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+}
+
+const finite = (x) => (typeof x === "number" ? Math.abs(x) : 0);
+const scaleOf = (a) => Math.max(finite(a.min), finite(a.max)) || 1;
+const cellsOf = (a) => (a.cells && a.cells.values ? a.cells : { ...grid(a), values: a.values || [] });
+
+function grid(a) {
+  if (a.cells) return a.cells;
+  const cols = a.shape.length ? a.shape[a.shape.length - 1] : 1;
+  const size = a.values ? a.values.length : 0;
+  return { rows: cols ? size / cols : 0, cols, downsampled: false };
+}
+
+// A cell's class says the sign; its opacity says the size. The minus mark says the sign once more, without colour.
+function cellLook(x, scale) {
+  if (typeof x !== "number") return ["bad", 1];
+  const size = Math.min(1, Math.abs(x) / scale) ** 0.7;
+  return [x < 0 ? "minus" : x > 0 ? "plus" : "zero", size];
+}
+
+// Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike.
+function paintCells(a, x, y, width, height, gap = 0.8) {
+  const { rows, cols, values } = cellsOf(a);
+  const g = s("g", { class: "mgv-cells" });
+  if (!rows || !cols) return g;
+  const w = width / cols, t = height / rows, scale = scaleOf(a);
+  let marks = "", crosses = "";
+  values.forEach((value, i) => {
+    const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
+    const [sign, size] = cellLook(value, scale);
+    const rect = s("rect", { x: cx + gap / 2, y: cy + gap / 2, width: Math.max(0.5, w - gap), height: Math.max(0.5, t - gap), class: sign });
+    if (sign === "plus" || sign === "minus") rect.setAttribute("fill-opacity", (0.12 + 0.88 * size).toFixed(3));
+    g.append(rect);
+    if (sign === "minus") marks += `M${cx + w * 0.3} ${cy + t / 2}h${w * 0.4}`;
+    if (sign === "bad") crosses += `M${cx + w * 0.3} ${cy + t * 0.3}l${w * 0.4} ${t * 0.4}m0 ${-t * 0.4}l${-w * 0.4} ${t * 0.4}`;
+  });
+  if (marks) g.append(s("path", { d: marks, class: "sign" }));
+  if (crosses) g.append(s("path", { d: crosses, class: "cross" }));
+  return g;
+}
+
+export function arrayText(a) {
+  if (a === null || a === undefined) return "None";
+  if (!a.shape) return a.text || "";
+  if (a.values && a.values.length === 1) return number(a.values[0]) + (a.shape.length ? ` ${shapeText(a.shape)}` : "");
+  if (a.values && a.values.length <= 16) return `${shapeText(a.shape)}: ${a.values.map(number).join(", ")}`;
+  return `${shapeText(a.shape)}, from ${number(a.min)} to ${number(a.max)}`;
+}
+
+// Small arrays as numbers, larger ones as a heat map with shape, range and scale.
+function arrayView(a) {
+  if (a === null || a === undefined) return h("span", { class: "mgv-none" }, "None");
+  if (!a.shape) return h("code", { class: "mgv-plain" }, a.text || "");
+  const { rows, cols } = grid(a);
+  const data = a.values ? JSON.stringify(a.values) : null;
+  const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
+  if (a.values && a.values.length === 0)
+    return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+  if (a.values && cols <= 6 && rows <= 6 && rows * cols <= 20) {
+    const scale = scaleOf(a);
+    const texts = a.values.length > 1 ? numbers(a.values) : a.values.map(number);
+    const cells = a.values.map((value, i) => {
+      const [sign, size] = cellLook(value, scale);
+      return h("span", { class: `mgv-num ${sign}`, style: `--size:${size.toFixed(2)}` }, texts[i]);
+    });
+    return h("span", { class: "mgv-array", title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
+      h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}` }, cells),
+      h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+  }
+  const side = Math.max(9, Math.min(15, 120 / Math.max(rows, cols, 1)));
+  const svg = s("svg", { width: cols * side, height: rows * side, viewBox: `0 0 ${cols * side} ${rows * side}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
+  svg.append(paintCells(a, 0, 0, cols * side, rows * side, 1));
+  const scale = number(scaleOf(a));
+  return h("span", { class: "mgv-array mgv-heat", title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
+    h("span", { class: "mgv-caption" },
+      h("span", { class: "mgv-shape" }, shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
+      h("span", {}, `${number(a.min)} … ${number(a.max)}`),
+      h("span", { class: "mgv-scale" }, `−${scale}`, h("i", { "aria-hidden": "true" }), `+${scale}`),
+      a.nonfinite ? h("span", { class: "mgv-alarm" }, `${a.nonfinite} not finite`) : null));
+}
+
+// ---------------------------------------------------------------- the picture
+
+const ALLOWED = new Set(["svg", "g", "path", "polygon", "polyline", "ellipse", "circle", "rect", "line", "text", "tspan", "defs", "marker", "linearGradient", "stop"]);
+const ATTRIBUTES = new Set(["id", "class", "d", "points", "cx", "cy", "rx", "ry", "r", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "width", "height", "viewBox",
+  "transform", "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "opacity", "text-anchor", "font-family", "font-size",
+  "font-weight", "font-style", "text-decoration", "textLength", "lengthAdjust", "offset", "stop-color", "xml:space"]);
+
+// Only drawing elements and drawing attributes pass: no script, no on*, no href, no style, no url().
+export function cleanSvg(text) {
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (parsed.nodeName !== "svg") throw new Error("viz: the picture in the payload is not an SVG");
+  const copy = (node) => {
+    if (node.nodeName === "a") { // a table cell's anchor: keep what is in it, as a group
+      const g = s("g", node.getAttribute("id") ? { id: node.getAttribute("id") } : {});
+      for (const child of node.childNodes) { const c = child.nodeType === 1 ? copy(child) : null; if (c) g.append(c); }
+      return g;
+    }
+    if (!ALLOWED.has(node.nodeName)) return null;
+    const el = document.createElementNS(SVG, node.nodeName);
+    for (const { name, value } of node.attributes) if (ATTRIBUTES.has(name) && !/url\s*\(|javascript:/i.test(value)) el.setAttribute(name, value);
+    for (const child of node.childNodes) {
+      if (child.nodeType === 3) { if (node.nodeName === "text" || node.nodeName === "tspan") el.append(child.nodeValue); continue; }
+      const c = child.nodeType === 1 ? copy(child) : null;
+      if (c) el.append(c);
+    }
+    return el;
+  };
+  return copy(parsed);
+}
+
+// Bounds of a node from its shapes' own numbers (getBBox is zero while JupyterLab has not laid the output out).
+function boundsOf(group) {
+  const xs = [], ys = [];
+  for (const shape of group.querySelectorAll("ellipse, polygon, path, polyline")) {
+    if (shape.nodeName === "ellipse") {
+      const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((k) => Number(shape.getAttribute(k)));
+      xs.push(cx - rx, cx + rx); ys.push(cy - ry, cy + ry);
+    } else {
+      const numbers = (shape.getAttribute("points") || shape.getAttribute("d") || "").match(/-?\d*\.?\d+(?:e-?\d+)?/g) || [];
+      numbers.forEach((n, i) => (i % 2 ? ys : xs).push(Number(n)));
+    }
+  }
+  if (!xs.length) return null;
+  const x = Math.min(...xs), y = Math.min(...ys);
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+// The point half-way along an edge, from its Bézier control points.
+function middleOf(group) {
+  const path = group.querySelector("path");
+  const n = ((path && path.getAttribute("d")) || "").match(/-?\d*\.?\d+(?:e-?\d+)?/g);
+  if (!n || n.length < 4) return null;
+  const p = []; for (let i = 0; i + 1 < n.length; i += 2) p.push([Number(n[i]), Number(n[i + 1])]);
+  const segments = (p.length - 1) / 3;
+  if (segments < 1) return p[Math.floor(p.length / 2)];
+  if (segments % 2 === 0) return p[(segments / 2) * 3];
+  const [a, b, c, d] = p.slice(((segments - 1) / 2) * 3);
+  return [0, 1].map((k) => (a[k] + 3 * b[k] + 3 * c[k] + d[k]) / 8);
+}
+
+// ---------------------------------------------------------------- the timeline: what is true after k steps
+
+function timeline(data) {
+  const steps = data.steps, fired = {}, ready = {}, touched = {}, freed = {}, grads = {}, edges = {};
+  if (steps.length) { ready[steps[0].node] = 0; grads[steps[0].node] = { at: 0, array: data.start ? data.start.seed : null }; }
+  steps.forEach((step, i) => {
+    const k = i + 1;
+    fired[step.node] = k;
+    if (!grads[step.node] || step.total) grads[step.node] = { at: Math.min(k, ready[step.node] ?? k), array: step.total };
+    for (const out of step.outgoing || []) {
+      if (out.edge) edges[out.edge] = { at: k, array: out.value };
+      if (out.to && out.value) touched[out.to] ??= k;
+    }
+    for (const id of step.ready || []) ready[id] ??= k;
+    for (const id of step.freed || []) freed[id] ??= k;
+    if (step.accumulate && step.accumulate.node) grads[`leaf:${step.accumulate.node}`] = { at: k, array: step.accumulate.after };
+  });
+  const follow = {};
+  for (const [id, node] of Object.entries(data.nodes)) {
+    const of = node.grad_fn_id ?? node.function;
+    if (!of) continue;
+    follow[id] = of;
+    grads[id] ??= node.kind === "leaf" || node.kind === "alias" ? grads[`leaf:${of}`] ?? grads[`leaf:${id}`] : grads[of];
+  }
+  for (const [id, edge] of Object.entries(data.edges))
+    if (edge.kind === "store" && !edges[id] && fired[edge.from]) edges[id] = { at: fired[edge.from], array: null };
+  const nodeState = (id, k) => {
+    const who = id in fired || !(id in follow) ? id : follow[id];
+    const at = fired[who];
+    const mirrored = who !== id;
+    if (at === k) return mirrored ? "mgv-near" : "mgv-now";
+    if (at < k) return freed[who] <= k && !mirrored ? "mgv-done mgv-freed" : "mgv-done";
+    if (mirrored) return "";
+    if (ready[id] <= k) return "mgv-ready";
+    return touched[id] <= k ? "mgv-waiting" : "";
+  };
+  const edgeState = (id, k) => { const at = edges[id]?.at; return at === k ? "mgv-hot" : at < k ? "mgv-done" : ""; };
+  return { fired, grads, edges, nodeState, edgeState };
+}
+
+// ---------------------------------------------------------------- the pane
+
+export function mount(el, data, options = {}) {
+  const listeners = new Set();
+  const state = { data, step: options.step || 0, options };
+  const model = {
+    get: (key) => state[key],
+    set: (key, value) => { if (state[key] !== value) { state[key] = value; if (key === "step") listeners.forEach((f) => f()); } },
+    on: (event, f) => listeners.add(f),
+    off: (event, f) => listeners.delete(f),
+    save_changes: () => {},
+  };
+  render({ model, el });
+  return model;
+}
+
+export function render({ model, el }) {
+  const pane = new Pane(model, el);
+  return () => pane.close();
+}
+
+class Pane {
+  constructor(model, el) {
+    Object.assign(this, { model, el, data: model.get("data"), options: model.get("options") || {} });
+    this.count = this.data.steps.length;
+    this.time = timeline(this.data);
+    this.panels = new Map();
+    this.shown = null;
+    this.zoom = null;
+    this.timer = null;
+    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.build();
+    this.onStep = () => this.show(this.model.get("step"));
+    model.on("change:step", this.onStep);
+    this.resize = new ResizeObserver(() => this.fit());
+    this.resize.observe(this.view);
+    this.onStep();
+    el.dataset.ready = "true";
+  }
+
+  close() {
+    this.pause();
+    this.resize.disconnect();
+    this.model.off("change:step", this.onStep);
+  }
+
+  // ---- building, once
+
+  build() {
+    const { el, data, options } = this;
+    el.replaceChildren();
+    el.classList.add("mgv");
+    el.dataset.view = data.view || "graph";
+    el.dataset.lmSuppressShortcuts = "true"; // JupyterLab: the arrow keys are ours while the pane has the focus
+    const button = (action, label, keys) =>
+      h("button", { type: "button", class: "mgv-button", "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => this.act(action) }, icon(action));
+    this.playButton = button("play", "Play", "space");
+    this.slider = h("input", { type: "range", min: 0, max: this.count, value: 0, class: "mgv-slider", "aria-label": "Step of the backward pass",
+      oninput: (event) => this.go(Number(event.target.value)) });
+    this.counter = h("output", { class: "mgv-count" });
+    this.bar = options.controls === false ? null : h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Steps" },
+      h("span", { class: "mgv-buttons" }, button("first", "To the start", "home"), button("back", "Back one step", "←"), this.playButton, button("next", "Forward one step", "→"), button("last", "To the end", "end")),
+      this.slider, this.counter);
+    this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.picture = this.buildPicture();
+    this.view = h("div", { class: "mgv-view" }, this.picture);
+    this.tools = h("div", { class: "mgv-tools" }, this.zoomTools(button));
+    this.stage = h("div", { class: "mgv-stage" }, this.view, this.tools);
+    this.flow = h("div", { class: "mgv-flow" });
+    this.side = h("div", { class: "mgv-side" });
+    this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
+    this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, space plays, home and end jump.` },
+      this.bar, this.sentence, h("div", { class: "mgv-body" }, this.stage, h("div", { class: "mgv-detail" }, this.flow, this.side)), this.tip);
+    el.append(this.frame);
+    this.frame.addEventListener("keydown", (event) => this.key(event));
+    this.picture.addEventListener("click", (event) => { const id = this.nodeAt(event); if (id) this.goToNode(id); });
+    this.picture.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" ? null : this.nodeAt(event); if (id) this.showTip(id, event); });
+    this.picture.addEventListener("pointerout", () => this.hideTip());
+  }
+
+  buildPicture() {
+    const svg = cleanSvg(this.data.svg);
+    for (const name of ["width", "height"]) svg.removeAttribute(name);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `Graph of ${this.data.title || "a tensor"}: ${Object.keys(this.data.nodes).length} boxes`);
+    svg.setAttribute("class", "mgv-svg");
+    const root = svg.querySelector("g");
+    const shift = /translate\(\s*(-?[\d.]+)[ ,]+(-?[\d.]+)/.exec((root && root.getAttribute("transform")) || "");
+    this.shift = shift ? [Number(shift[1]), Number(shift[2])] : [0, 0];
+    const background = root && root.querySelector(":scope > polygon");
+    if (background) background.remove(); // the pane's own background shows
+    this.nodes = new Map();
+    this.edges = new Map();
+    for (const group of svg.querySelectorAll("g[id]")) {
+      const id = group.getAttribute("id");
+      group.removeAttribute("id"); // several panes on one page must not share ids
+      const known = id in this.data.nodes ? this.nodes : id in this.data.edges ? this.edges : null;
+      if (!known) continue;
+      group.dataset.id = id;
+      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null });
+    }
+    for (const [id, item] of this.nodes) {
+      item.bounds = boundsOf(item.group);
+      const node = this.data.nodes[id];
+      if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintCells(node.value, ...node.box.value));
+    }
+    const box = (svg.getAttribute("viewBox") || `0 0 ${this.data.width} ${this.data.height}`).split(/[ ,]+/).map(Number);
+    this.size = [box[2], box[3]];
+    if (box[2] / box[3] < 1.25) this.el.classList.add("mgv-tall");
+    return svg;
+  }
+
+  zoomTools(button) {
+    return h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
+  }
+
+  // ---- moving
+
+  act(action) {
+    if (action === "first") this.go(0);
+    else if (action === "back") this.go(this.shown - 1);
+    else if (action === "next") this.go(this.shown + 1);
+    else if (action === "last") this.go(this.count);
+    else if (action === "play") this.timer ? this.pause() : this.play();
+    else if (action === "fit") this.fit(null);
+    else if (action === "larger") this.fit(this.scale * 1.25);
+    else if (action === "smaller") this.fit(this.scale / 1.25);
+  }
+
+  play() {
+    if (this.shown >= this.count) this.go(0);
+    this.timer = setInterval(() => (this.shown >= this.count ? this.pause() : this.go(this.shown + 1)), this.options.interval || 1200);
+    this.playLook();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.playLook();
+  }
+
+  playLook() {
+    if (!this.playButton) return;
+    const name = this.timer ? "Pause" : "Play";
+    this.playButton.replaceChildren(icon(name.toLowerCase()));
+    this.playButton.setAttribute("aria-label", name);
+    this.playButton.title = `${name} (space)`;
+  }
+
+  go(step) {
+    const k = Math.max(0, Math.min(this.count, step));
+    if (this.model.get("step") === k) return this.show(k);
+    this.model.set("step", k);
+    this.model.save_changes();
+    this.show(k);
+  }
+
+  goToNode(id) {
+    const node = this.data.nodes[id];
+    const k = this.time.fired[id] ?? this.time.fired[node.grad_fn_id ?? node.function];
+    if (k) { this.pause(); this.go(k); }
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    const action = { ArrowRight: "next", ArrowLeft: "back", Home: "first", End: "last", " ": "play" }[event.key];
+    if (event.key === "Escape") this.hideTip();
+    if (!action || typing || (event.key === " " && event.target.tagName === "BUTTON")) return;
+    if (action !== "play") this.pause();
+    this.act(action);
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // ---- showing step k
+
+  show(step) {
+    const k = Math.max(0, Math.min(this.count, step || 0));
+    if (k === this.shown) return;
+    this.shown = k;
+    const now = k ? this.data.steps[k - 1] : null;
+    this.paint(k);
+    this.slider.value = k;
+    this.slider.setAttribute("aria-valuetext", `step ${k} of ${this.count}`);
+    this.counter.textContent = `${k} / ${this.count}`;
+    this.sentence.textContent = now ? now.sentence : this.data.start ? this.data.start.sentence : "";
+    if (!this.panels.has(k)) this.panels.set(k, [this.flowPanel(k), this.sidePanel(k)]);
+    const [flow, side] = this.panels.get(k);
+    this.flow.replaceChildren(...flow);
+    this.side.replaceChildren(...side);
+    this.el.dataset.step = k;
+    this.hideTip();
+    this.follow(now ? now.node : this.count ? this.data.steps[0].node : null);
+  }
+
+  paint(k) {
+    const { time, data } = this;
+    for (const [id, item] of this.nodes) {
+      const state = time.nodeState(id, k);
+      if (state !== item.state) {
+        item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+        item.state = state;
+        this.number(id, item, k);
+      }
+      const box = data.nodes[id].box;
+      if (!box || !box.grad) continue;
+      const grad = time.grads[id];
+      const want = grad && grad.at <= k ? grad.array : null;
+      if (want !== item.grad) {
+        if (item.cells) item.cells.remove();
+        item.cells = want && want.shape ? paintCells(want, ...box.grad) : null;
+        if (item.cells) item.group.append(item.cells);
+        item.grad = want;
+      }
+    }
+    const many = this.edges.size > 80;
+    for (const [id, item] of this.edges) {
+      const state = time.edgeState(id, k);
+      if (state === item.state) continue;
+      item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+      item.state = state;
+      this.label(id, item, state && !(many && state === "mgv-done"));
+    }
+  }
+
+  // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.
+  number(id, item, k) {
+    const at = this.time.fired[id];
+    const want = at !== undefined && at <= k;
+    if (want && !item.badge && item.bounds) {
+      const { x, y, width, height } = item.bounds;
+      const text = String(at), w = 8 + 5.5 * text.length;
+      const round = item.group.querySelector(":scope > ellipse"), diamond = item.base.includes("accumulate");
+      const cx = diamond ? x + width * 0.22 : round ? x + width * 0.12 : x + 2, cy = diamond ? y + height * 0.2 : round ? y + height * 0.1 : y;
+      item.badge = s("g", { class: "mgv-order" });
+      item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx, y: cy + 3.2, "text-anchor": "middle" }, text));
+      item.group.append(item.badge);
+    } else if (!want && item.badge) {
+      item.badge.remove();
+      item.badge = null;
+    }
+  }
+
+  label(id, item, want) {
+    if (item.label) { item.label.style.display = want ? "" : "none"; return; }
+    const array = this.time.edges[id] && this.time.edges[id].array;
+    if (!want || !array || !array.shape) return;
+    const at = this.data.edges[id].label_box;
+    const middle = at ? [at[0] + at[2] / 2, at[1] + at[3] / 2] : middleOf(item.group);
+    if (!middle) return;
+    item.label = s("g", { class: "mgv-label" });
+    if (array.values && array.values.length === 1) {
+      const text = number(array.values[0]), w = 8 + 5.6 * text.length;
+      item.label.append(s("rect", { x: middle[0] - w / 2, y: middle[1] - 7.5, width: w, height: 15, rx: 4, class: "plate" }), s("text", { x: middle[0], y: middle[1] + 3.3, "text-anchor": "middle" }, text));
+    } else {
+      const { rows, cols } = grid(array);
+      if (!rows || !cols) return;
+      const side = Math.max(2.5, Math.min(7, 28 / Math.max(rows, cols))), w = cols * side, t = rows * side;
+      item.label.append(s("rect", { x: middle[0] - w / 2 - 2.5, y: middle[1] - t / 2 - 2.5, width: w + 5, height: t + 5, rx: 2.5, class: "plate" }), paintCells(array, middle[0] - w / 2, middle[1] - t / 2, w, t, 0.5));
+    }
+    item.group.append(item.label);
+  }
+
+  // ---- the panels
+
+  nodeName(id) {
+    const node = this.data.nodes[id];
+    if (!node) return String(id);
+    return node.kind === "accumulate" && node.name ? `${node.name}.grad` : node.name || node.label;
+  }
+
+  chip(id, note) {
+    const node = this.data.nodes[id] || { kind: "none", label: String(id) };
+    const short = String(node.label).split("\n")[0].replace(/^torch::autograd::/, "");
+    return h("button", { type: "button", class: `mgv-chip ${node.kind}`, title: `Go to ${short}`, onclick: () => this.goToNode(id) },
+      node.name ? [h("b", {}, node.kind === "accumulate" ? `${node.name}.grad` : node.name), " "] : null,
+      node.kind === "accumulate" && node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
+  }
+
+  flowPanel(k) {
+    if (k === 0) {
+      const seed = this.data.start && this.data.start.seed;
+      return seed ? [this.column("Seed", h("p", { class: "mgv-note" }, `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
+    }
+    const step = this.data.steps[k - 1];
+    return [this.receives(step), this.rule(step), this.sends(step)];
+  }
+
+  column(title, ...children) {
+    return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h4", {}, title), ...children);
+  }
+
+  receives(step) {
+    const parts = step.incoming || [];
+    const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
+      parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
+      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "seed"), arrayView(part.value)));
+    if (parts.length > 1 || !parts.length) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "total"), arrayView(step.total)));
+    return this.column("Receives", rows);
+  }
+
+  rule(step) {
+    const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
+    const accumulate = step.accumulate;
+    const rules = accumulate
+      ? h("p", { class: "mgv-rule" }, h("code", {}, `${accumulate.leaf}.grad ${accumulate.before ? "+=" : "="} grad`))
+      : (step.rules || []).map((rule) => h("div", { class: "mgv-rule" },
+        h("span", { class: "mgv-input" }, rule.input), rule.math ? h("span", { class: "mgv-math" }, rule.math) : null, rule.code ? h("code", {}, rule.code) : null));
+    const saved = (step.saved || []).map((item) => h("div", { class: "mgv-part" },
+      h("span", { class: "mgv-who" }, h("code", {}, item.name), item.label ? ` = ${item.label}` : ""), arrayView(item.value)));
+    return this.column("Rule", name, rules, saved.length ? [h("h5", {}, "Saved tensors that it reads"), saved] : null, this.check(step.check));
+  }
+
+  check(check) {
+    if (!check) return null;
+    return h("p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", {}, check.ok ? "checked" : "check failed"), " ", check.text);
+  }
+
+  sends(step) {
+    const accumulate = step.accumulate;
+    if (accumulate) {
+      const line = (op, who, value, extra) => h("div", { class: `mgv-part ${extra || ""}` }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), arrayView(value));
+      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", accumulate.contribution), line("=", `${accumulate.leaf}.grad`, accumulate.after, "mgv-total"));
+    }
+    const rows = (step.outgoing || []).map((out) => h("div", { class: "mgv-part" },
+      h("span", { class: "mgv-who" }, out.to ? ["to ", this.nodeName(out.to)] : h("code", {}, out.input)),
+      out.value ? arrayView(out.value) : h("span", { class: "mgv-not" }, out.reason || "not computed"),
+      out.reduced ? h("span", { class: "mgv-reduced" }, out.reduced) : null));
+    return this.column("Sends", rows);
+  }
+
+  sidePanel(k) {
+    return [this.leaves(k), this.queue(k), this.source(k)];
+  }
+
+  leaves(k) {
+    const rows = (this.data.leaves || []).map((leaf) => {
+      let value = leaf.before, changed = false;
+      for (let i = 0; i < k; i++) {
+        const a = this.data.steps[i].accumulate;
+        if (a && (a.node === leaf.node || a.leaf === leaf.name)) { value = a.after; changed = i === k - 1; }
+      }
+      return h("div", { class: `mgv-part ${changed ? "mgv-changed" : ""}`, "data-leaf": leaf.name }, h("span", { class: "mgv-who" }, h("b", {}, `${leaf.name}.grad`)), arrayView(value));
+    });
+    return rows.length ? this.column(".grad so far", h("div", { class: "mgv-scroll" }, rows)) : null;
+  }
+
+  queue(k) {
+    const step = k ? this.data.steps[k - 1] : { ready: this.count ? [this.data.steps[0].node] : [], waiting: [] };
+    const next = k < this.count ? this.data.steps[k].node : null;
+    const ready = (step.ready || []).map((id) => this.chip(id, id === next ? "next" : null));
+    const waiting = (step.waiting || []).map((w) => h("li", {}, this.chip(w.node), h("span", {}, ` has ${w.got} of ${w.needs}`),
+      w.for && w.for.length ? h("span", {}, `, waits for ${w.for.slice(0, 4).map((id) => this.nodeName(id)).join(", ")}${w.for.length > 4 ? " …" : ""}`) : null));
+    return this.column("Queue", h("p", { class: "mgv-ready-list" }, h("span", { class: "mgv-who" }, "ready"), ready.length ? ready : h("span", { class: "mgv-none" }, k < this.count ? "none" : "empty: the pass is done")),
+      waiting.length ? h("ul", { class: "mgv-waits" }, waiting) : null);
+  }
+
+  source(k) {
+    const source = this.data.source;
+    if (!source || !source.lines.length) return null;
+    const lit = k ? this.data.steps[k - 1].line : null;
+    const lines = source.lines.map((text, i) => h("span", { class: `mgv-line ${i === lit ? "mgv-lit" : ""}`, "aria-current": i === lit ? "step" : null, onclick: () => this.goToLine(i) },
+      h("i", { "aria-hidden": "true" }, i === lit ? "▸" : String((source.first || 1) + i)), h("code", {}, text || " ")));
+    return this.column("Source", h("pre", { class: "mgv-source", "aria-label": source.file || "source" }, lines));
+  }
+
+  goToLine(line) {
+    const i = this.data.steps.findIndex((step) => step.line === line);
+    if (i >= 0) { this.pause(); this.go(i + 1); }
+  }
+
+  // ---- looking
+
+  nodeAt(event) {
+    const group = event.target.closest && event.target.closest("g[data-id]");
+    return group && this.nodes.has(group.dataset.id) ? group.dataset.id : null;
+  }
+
+  showTip(id, event) {
+    const node = this.data.nodes[id], grad = this.time.grads[id];
+    const known = grad && grad.at <= this.shown ? grad.array : null;
+    this.tip.replaceChildren(
+      h("p", {}, h("b", {}, node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
+      node.tooltip ? h("p", { class: "mgv-note" }, node.tooltip) : "",
+      node.value ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "value"), arrayView(node.value)) : "",
+      known ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "grad"), arrayView(known)) : "");
+    this.tip.hidden = false;
+    const frame = this.frame.getBoundingClientRect();
+    const x = Math.min(event.clientX - frame.left + 14, frame.width - this.tip.offsetWidth - 8);
+    this.tip.style.left = `${Math.max(4, x)}px`;
+    this.tip.style.top = `${event.clientY - frame.top + 16}px`;
+  }
+
+  hideTip() { this.tip.hidden = true; }
+
+  // Natural size where it fits, down to three quarters; smaller only when asked for, else the view scrolls.
+  fit(zoom) {
+    if (zoom !== undefined) this.zoom = zoom;
+    const room = this.view.clientWidth - 8;
+    if (room <= 0) return;
+    const fitted = room / this.size[0];
+    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, Math.max(0.75, fitted));
+    if (zoom === null) this.zoom = null;
+    this.picture.style.width = `${this.size[0] * this.scale}px`;
+    this.picture.style.height = `${this.size[1] * this.scale}px`;
+    this.tools.classList.toggle("mgv-loose", fitted >= 0.75 && this.zoom === null);
+    if (this.shown) this.follow(this.data.steps[this.shown - 1].node);
+  }
+
+  // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.
+  follow(id) {
+    const item = this.nodes.get(id);
+    if (!item || !item.bounds || !this.scale) return;
+    const { x, y, width, height } = item.bounds;
+    const left = (x + this.shift[0]) * this.scale, top = (y + this.shift[1]) * this.scale;
+    const view = this.view, w = width * this.scale, t = height * this.scale;
+    const dx = left < view.scrollLeft + 20 || left + w > view.scrollLeft + view.clientWidth - 20;
+    const dy = top < view.scrollTop + 10 || top + t > view.scrollTop + view.clientHeight - 10;
+    if (!dx && !dy) return;
+    view.scrollTo({ left: dx ? left + w / 2 - view.clientWidth / 2 : view.scrollLeft, top: dy ? top + t / 2 - view.clientHeight / 2 : view.scrollTop,
+      behavior: this.calm.matches || this.timer === null ? "auto" : "smooth" });
+  }
+}
+
+export default { render };
