@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Executes the lessons in place and normalises what is saved, so that running it twice changes nothing.
+
+    python notebooks/build.py                every lesson
+    python notebooks/build.py 00 03          some
+    python notebooks/build.py --check        say what would change; exit 1 if anything would
+    python notebooks/build.py --text 03      print a lesson as text to edit (see lesson_text.py)
+    python notebooks/build.py --from FILE    make or replace the lesson that the text FILE describes
+
+The .ipynb is the one source of a lesson. It may be edited in JupyterLab or by way of its text. What is saved
+is what a reader sees who has run nothing yet, and what `pytest --nbval` compares: outputs without widget
+state, timings or paths of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import lesson_text
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+HERE = Path(__file__).resolve().parent
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LIVE_ONLY = "application/vnd.jupyter.widget-view+json"  # without a kernel it shows as "model not found"
+
+
+def lessons(names: list[str]) -> list[Path]:
+    """The lesson files that `names` mean ("03", "03_one_node_at_a_time", a path), or all of them."""
+    every = sorted(HERE.glob("[0-9][0-9]_*.ipynb"))
+    if not names:
+        return every
+    found = []
+    for name in names:
+        stem = Path(name).stem
+        matches = [path for path in every if path.stem == stem or path.stem.startswith(f"{stem.zfill(2)}_")]
+        if not matches:
+            sys.exit(f"No lesson is called {name!r}. There are: {', '.join(path.stem for path in every)}")
+        found += matches
+    return found
+
+
+def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Run every cell in a fresh kernel in this folder. A cell tagged raises-exception may raise, no other."""
+    NotebookClient(
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(HERE)}},
+    ).execute()
+    return notebook
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Remove all that depends on the machine or the moment; give what remains one form."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    count = 0
+    for cell in notebook.cells:
+        kept = {key: cell.metadata[key] for key in ("tags", "jupyter") if cell.metadata.get(key)}
+        cell.metadata = nbformat.from_dict(kept)
+        cell.source = "\n".join(line.rstrip() for line in cell.source.rstrip().splitlines())
+        cell.pop("attachments", None)
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        cell.execution_count = count
+        for output in cell.outputs:
+            _normalise_output(output, count)
+    ids = [cell.id for cell in notebook.cells]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        sys.exit(f"Two cells have the same id: {', '.join(twice)}")
+    return notebook
+
+
+def _normalise_output(output: nbformat.NotebookNode, count: int) -> None:
+    if output.output_type == "execute_result":
+        output.execution_count = count
+    if output.output_type in ("execute_result", "display_data"):
+        output.data.pop(LIVE_ONLY, None)
+        output.metadata = nbformat.from_dict({})
+    if output.output_type == "error":
+        output.traceback = [f"{output.ename}: {output.evalue}"]  # the frames hold paths of this machine
+    if output.output_type == "stream":
+        output.text = re.sub(r"/\S*?ipykernel_\d+/\d+\.py:\d+", "<this cell>", output.text)
+
+
+def dump(notebook: nbformat.NotebookNode) -> str:
+    """The text of the file."""
+    return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+
+
+def build(path: Path, notebook: nbformat.NotebookNode) -> str:
+    """The text that `path` should have."""
+    try:
+        return dump(normalise(execute(notebook)))
+    except CellExecutionError as error:
+        sys.exit(f"{path.name}: a cell raised. If it is meant to, tag it raises-exception.\n{error}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="LESSON")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if something would change")
+    parser.add_argument("--text", action="store_true", help="print the lessons as text")
+    parser.add_argument(
+        "--from", dest="source", metavar="FILE", type=Path, help="take a lesson from its text"
+    )
+    arguments = parser.parse_args()
+    os.environ["MINIGRAD_PROGRESS"] = (
+        "off"  # kernels inherit it: no learner's progress gets into a saved lesson
+    )
+    if arguments.text:
+        print("\n".join(lesson_text.write(nbformat.read(path, 4)) for path in lessons(arguments.names)))
+        return 0
+    if arguments.source:
+        path = HERE / f"{arguments.source.stem}.ipynb"
+        if not re.fullmatch(r"\d\d_\w+", path.stem):
+            sys.exit(
+                "The text's file name becomes the lesson's: it must look like 03_one_node_at_a_time.lesson"
+            )
+        work = {path: lesson_text.read(arguments.source.read_text(encoding="utf-8"))}
+    else:
+        work = {path: nbformat.read(path, 4) for path in lessons(arguments.names)}
+    changed = 0
+    for path, notebook in work.items():
+        began = time.perf_counter()
+        text = build(path, notebook)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        same = text == before
+        changed += not same
+        word = "unchanged" if same else "would change" if arguments.check else "written"
+        print(f"{path.name}: {word} ({time.perf_counter() - began:.1f} s)", flush=True)
+        if arguments.check and not same:
+            difference = difflib.unified_diff(
+                before.splitlines(), text.splitlines(), "saved", "executed", lineterm="", n=1
+            )
+            print("\n".join(line[:200] for line in list(difference)[:60]))
+        elif not same:
+            path.write_text(text, encoding="utf-8")
+    return 1 if arguments.check and changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""Answer in, verdict out, whatever the answer is. The one place where a learner's code runs."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .blame import in_plain_words
+from .limits import OutOfTime, time_limit
+from .model import Complaint, Exercise, Wrong
+from .symptoms import advise
+from .values import blank, describe, plain, same
+
+NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
+
+
+@dataclass
+class Observed:
+    """What a probe saw, as far as it came: (label, plain value, the value as the learner would see it)."""
+
+    seen: list[tuple[str, Any, str]] = field(default_factory=list)
+    error: BaseException | None = None
+
+
+def judge(exercise: Exercise, answers: tuple) -> tuple[str, str]:
+    """(state, message) for the answers to one exercise."""
+    missing = _missing(exercise, answers)
+    if missing:
+        return NOT_YET, missing
+    got = observe(exercise, answers)
+    want = observe(exercise, exercise.reference)
+    if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
+        raise want.error
+    if _unfinished(got, answers):
+        return NOT_YET, "There is still a `...` in it. Put your own code in its place and run the cell again."
+    first = _first_difference(got, want, exercise.rtol)
+    if first is None and got.error is None:
+        return CORRECT, exercise.shows
+    if isinstance(got.error, Complaint):
+        return TRY_AGAIN, str(got.error)
+    known = recognise(exercise, got, want)
+    if got.error is not None and not (first is not None and first < len(got.seen)):
+        state, told = _told(got.error, exercise)
+        return state, f"{told}\n\n{known.advice}" if known else told
+    assert first is not None
+    label, value, shown = got.seen[first]
+    if known:
+        return TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}"
+    called = bool(exercise.cases or exercise.probe)
+    advice = advise(value, want.seen[first][1], exercise.rtol, called=called)
+    return TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}"
+
+
+def observe(exercise: Exercise, answers: tuple) -> Observed:
+    """Put the exercise's probe to the answers, within its time."""
+    observed = Observed()
+    try:
+        with time_limit(exercise.seconds):
+            for label, value in _probe(exercise, answers):
+                observed.seen.append((label, plain(value), describe(value)))
+    except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
+        observed.error = error
+    return observed
+
+
+def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
+    """The listed wrong answer that behaves as this one, or else one that first goes wrong as it does."""
+    first = _first_difference(got, want, exercise.rtol)
+    near = None
+    for wrong in exercise.wrong:
+        seen = observe(exercise, as_answers(exercise, wrong.answer))
+        if not _same_error(seen.error, got.error) or _first_difference(seen, want, exercise.rtol) != first:
+            continue
+        if _first_difference(seen, got, exercise.rtol) is None:
+            return wrong
+        typed = exercise.cases is None and exercise.probe is None
+        if (
+            typed
+            and near is None
+            and first is not None
+            and same(got.seen[first][1], seen.seen[first][1], exercise.rtol)
+        ):
+            near = wrong
+    return near
+
+
+def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
+    return type(one) is type(other) and (not isinstance(one, Exception) or str(one) == str(other))
+
+
+def as_answers(exercise: Exercise, answer: Any) -> tuple:
+    """A listed answer as `check` receives it: one value a name."""
+    return tuple(answer) if len(exercise.names) > 1 else (answer,)
+
+
+def _probe(exercise: Exercise, answers: tuple) -> Iterable[tuple[str, Any]]:
+    if exercise.probe is not None:
+        return exercise.probe(*answers)
+    if exercise.cases is not None:
+        return _calls(exercise, answers[0])
+    return ((name, _one_number(answer)) for name, answer in zip(exercise.names, answers, strict=True))
+
+
+def _one_number(answer: Any) -> Any:
+    """A tensor of one number as that number: who types in a number need not think of its shape."""
+    value = plain(answer)
+    return value.reshape(()) if isinstance(value, np.ndarray) and value.size == 1 else answer
+
+
+def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
+    name = exercise.names[0]
+    reference = exercise.reference[0]
+    if not callable(function):
+        raise Complaint(
+            f"`{name}` is {describe(function)}, not a function. Hand over `{name}` itself, without "
+            f"calling it."
+        )
+    for arguments, untouched in zip(exercise.cases(), exercise.cases(), strict=True):
+        label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
+        _takes(function, reference, name, len(arguments))
+        value = function(*arguments)
+        parameters = inspect.signature(reference).parameters
+        for parameter, now, before in zip(parameters, arguments, untouched, strict=False):
+            if not same(plain(now), plain(before), 0.0):
+                raise Complaint(
+                    f"Your function changes its input `{parameter}` in place: it was "
+                    f"{describe(before, 40)} and is now {describe(now, 40)}. The caller still needs the old "
+                    "value. Make a new one instead."
+                )
+        if exercise.returns and isinstance(value, tuple | list) and len(value) == len(exercise.returns):
+            yield from (
+                (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
+            )
+        else:
+            yield label, value
+
+
+def _takes(function: Any, reference: Any, name: str, count: int) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # some built-in functions do not tell; calling them will
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        wanted = f"{name}{inspect.signature(reference)}"
+        raise Complaint(f"It is to be called as `{wanted}`, and yours is `{name}{signature}`.") from None
+
+
+def _missing(exercise: Exercise, answers: tuple) -> str:
+    wanted = ", ".join(exercise.names)
+    if not answers:
+        return f'Hand over what you made: `check("{exercise.id}", {wanted})`.'
+    if len(answers) != len(exercise.names):
+        return f'{len(exercise.names)} answers are wanted: `check("{exercise.id}", {wanted})`.'
+    empty = [
+        name
+        for name, answer in zip(exercise.names, answers, strict=True)
+        if blank(plain(answer)) or _stub(answer)
+    ]
+    if not empty:
+        return ""
+    if len(exercise.names) == 1:
+        return f"Write your answer in the place of the `...` in `{empty[0]}` and run the cell again."
+    return f"Still to do: {', '.join(f'`{name}`' for name in empty)}."
+
+
+def _stub(answer: Any) -> bool:
+    """Whether a function has nothing in its body but `...`, `pass` or a docstring."""
+    if not isinstance(answer, FunctionType):
+        return False
+    quiet = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+    code = list(dis.get_instructions(answer.__code__))
+    returned = [step.argval for step in code if step.opname in {"LOAD_CONST", "RETURN_CONST"}]
+    return {step.opname for step in code} <= quiet and all(value in (None, Ellipsis) for value in returned)
+
+
+def _unfinished(got: Observed, answers: tuple) -> bool:
+    """Whether a half-filled function met one of its `...`."""
+    if got.error is not None:
+        text = str(got.error).casefold() if isinstance(got.error, Exception) else ""
+        codes = [answer.__code__ for answer in answers if isinstance(answer, FunctionType)]
+        return "ellipsis" in text and (not codes or any(Ellipsis in code.co_consts for code in codes))
+    return any(blank(value) for _, value, _ in got.seen)
+
+
+def _first_difference(one: Observed, other: Observed, rtol: float) -> int | None:
+    """The position at which the two first differ: in a value, or in one of them having stopped."""
+    for index, (a, b) in enumerate(zip(one.seen, other.seen, strict=False)):
+        if not same(a[1], b[1], rtol):
+            return index
+    return None if len(one.seen) == len(other.seen) else min(len(one.seen), len(other.seen))
+
+
+def _told(error: BaseException, exercise: Exercise) -> tuple[str, str]:
+    if isinstance(error, OutOfTime):
+        return RAISED, (
+            f"It was stopped after {exercise.seconds:g} seconds. Does a loop never end? Look at the "
+            f"condition of each "
+            "`while`, and at whether a function calls itself."
+        )
+    if isinstance(error, KeyboardInterrupt):
+        return NOT_YET, "You stopped it. Run the cell again when you like."
+    return RAISED, in_plain_words(error)
+
+
+def _what(exercise: Exercise, label: str, shown: str) -> str:
+    if exercise.cases is not None:
+        return f"{label} is `{shown}`."
+    if exercise.probe is not None:
+        return f"{label}: `{shown}`."
+    return f"`{label}` = `{shown}`." if len(exercise.names) > 1 else ""

@@ -1,0 +1,138 @@
+"""Exercises of lesson 00, Start here: a slope, a function with a given slope, and what a slope depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
+    """Probe: the gradient that backward() leaves in x when y = f(x), at three places."""
+    if not callable(f):
+        raise Complaint(
+            "`f` should be a function: `def f(x):` and, below it, a line that begins with `return`."
+        )
+    for place in (2.0, 10.0, -1.0):
+        x = torch.tensor(place, requires_grad=True)
+        y = f(x)
+        if y is None:
+            raise Complaint("`f` gives back nothing. Is there a `return`?")
+        if y is Ellipsis:
+            yield "f(x)", y
+            return
+        if not isinstance(y, torch.Tensor) or not y.requires_grad:
+            raise Complaint(
+                "The result of `f` does not depend on `x`, so its slope is 0 everywhere. Use `x` in it."
+            )
+        y.sum().backward()
+        yield f"At x = {place:g} the slope is", x.grad
+
+
+def steady_slope(x):
+    return -5 * x
+
+
+def gradient_of_3x() -> float:
+    x = torch.tensor(2.0, requires_grad=True)
+    (3 * x).backward()
+    return x.grad.item()
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "0.a",
+        asks="the gradient of y = 3 * x at x = 2",
+        truth=gradient_of_3x,
+        found="So it is. Every step of $x$ is a step three times as long in $y$, wherever $x$ is.",
+        wrong=(
+            Wrong(
+                6.0,
+                "6 is the *value* of $y$. The gradient says how fast $y$ changes: 3 for every 1 that $x$ goes up.",
+            ),
+            Wrong(2.0, "2 is where $x$ stands. The gradient says how fast $y$ changes there: 3 for every 1."),
+            Wrong(
+                0.03,
+                "0.03 is how far $y$ goes when $x$ goes 0.01. The gradient is the ratio: $0.03 / 0.01 = 3$.",
+            ),
+            Wrong(1.0, "1 would be the gradient of $y = x$. Here every step of $x$ is multiplied by 3."),
+        ),
+        missed="The gradient is the 3: when $x$ goes up by a little, $y$ goes up by three times as much.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "0.1",
+        title="read a slope",
+        names=("slope",),
+        solution="slope = 7.0",
+        why="$7x$ grows by 7 whenever $x$ grows by 1. Where $x$ stands makes no difference.",
+        shows="The slope of $7x$ is 7, and $x = 2$ was only the place where you looked.",
+        hints=(
+            "How much is $7x$ at $x = 2$, and how much at $x = 3$?",
+            "It goes from 14 to 21 while $x$ goes up by 1.",
+        ),
+        wrong=(
+            Wrong(
+                14.0, "14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?"
+            ),
+            Wrong(2.0, "2 is where $x$ stands, not how fast $y$ grows."),
+            Wrong(3.0, "3 was the slope of $3x$. Here the factor is another one."),
+            Wrong(21.0, "21 is the value of $y$ at $x = 3$. Take away the value at $x = 2$."),
+        ),
+    ),
+    Exercise(
+        "0.2",
+        title="make a slope",
+        names=("f",),
+        solution="""
+            def f(x):
+                return -5 * x
+            """,
+        why="The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope.",
+        shows="Wherever $x$ is, a step to the right takes your $y$ five times as far down.",
+        hints=(
+            "Which number in `3 * x` made the gradient 3?",
+            "The gradient is to be negative: $y$ has to *fall* when $x$ grows.",
+        ),
+        probe=slope_of_f,
+        wrong=(
+            Wrong(
+                lambda x: 5 * x,
+                "The steepness is right, the direction is not: this line rises. Which sign makes it fall?",
+            ),
+            Wrong(
+                lambda x: x - 5,
+                "Taking 5 away moves the line down and leaves its slope at 1. Multiply instead.",
+            ),
+            Wrong(lambda x: -x, "It falls, but by 1 for every 1. It should fall by 5."),
+            Wrong(
+                lambda x: x / -5, "Dividing by 5 makes the line flatter. It should be five times as steep."
+            ),
+            Wrong(
+                lambda x: -5 * x * x, "That is a curve: its slope is another one at every $x$. Use `x` once."
+            ),
+        ),
+        right=(steady_slope, lambda x: -5 * x + 100, lambda x: x * -5.0),
+    ),
+    Exercise(
+        "0.3",
+        title="what depends on where",
+        names=("answer",),
+        solution='answer = "a"',
+        why="$y = 3x$ is 6 at 2 and 30 at 10: the value moves with $x$. Its gradient is the 3, and there is no $x$ in that.",
+        shows="The value depends on where you stand. The slope of a straight line does not.",
+        hints=("Put 10 in the place of 2.0 in the cell that makes `x`, and run the cells below it again.",),
+        wrong=(
+            Wrong(
+                "b", "Try it: with $x = 10$ the gradient is 3 as before. It is the value of $y$ that moves."
+            ),
+            Wrong("c", "The value moves, from 6 to 30. The gradient stays: there is no $x$ in the number 3."),
+            Wrong("d", "$y$ is $3x$. With $x = 10$, what is it?"),
+        ),
+    ),
+]

@@ -1,0 +1,357 @@
+"""Exercises of lesson 03, One node at a time: the backward of a square, a mean and a matrix product; a neuron by hand."""
+
+from __future__ import annotations
+
+import minigrad as torch
+
+from .model import Exercise, Question, Wrong
+
+
+def square_backward(upstream, x):
+    return upstream * 2 * x
+
+
+def mean_backward(upstream, x):
+    return upstream * torch.ones_like(x) / x.numel()
+
+
+def matmul_backward(upstream, x, w):
+    grad_x = upstream @ w.T
+    grad_w = x.T @ upstream
+    return grad_x, grad_w
+
+
+def _square_cases() -> list[tuple]:
+    return [
+        (1.0, 3.0),
+        (5.0, 3.0),
+        (-2.0, 0.5),
+        (torch.tensor([1.0, 10.0, -1.0]), torch.tensor([3.0, -2.0, 0.5])),
+    ]
+
+
+def _mean_cases() -> list[tuple]:
+    return [
+        (torch.tensor(1.0), torch.tensor([[4.0, -2.0, 7.0]])),
+        (torch.tensor(12.0), torch.tensor([1.0, 2.0, 3.0, 4.0])),
+        (torch.tensor(-1.0), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])),
+    ]
+
+
+def _matmul_cases() -> list[tuple]:
+    return [
+        (
+            torch.tensor([[1.0, 10.0, -1.0]]),
+            torch.tensor([[2.0, 5.0]]),
+            torch.tensor([[1.0, 0.0, 4.0], [-2.0, 3.0, 0.5]]),
+        ),
+        (
+            torch.tensor([[1.0, -2.0], [0.5, 3.0]]),
+            torch.tensor([[1.0, 2.0], [3.0, 4.0]]),
+            torch.tensor([[0.0, 1.0], [-1.0, 5.0]]),
+        ),
+    ]
+
+
+def _mean_of_product() -> tuple:
+    """The lesson's own graph after its backward pass: (x, w)."""
+    x = torch.tensor([[3.0, 6.0, 0.0, -3.0, 9.0]])
+    w = torch.zeros(5, 3, requires_grad=True)
+    (x @ w).mean().backward()
+    return x, w
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "3.a",
+        asks="what the mean of three numbers hands to each of them",
+        truth=lambda: 1 / 3,
+        found="Yes: each of the three numbers counts one third in the mean, so each gets one third of what arrives.",
+        wrong=(
+            Wrong(
+                1.0,
+                "1 is what *arrives*. Raise one of the three numbers by 0.3: the mean goes up by 0.1 only.",
+            ),
+            Wrong(3.0, "Each number is *divided* by 3 on its way into the mean, and so is what comes back."),
+            Wrong(
+                0.0,
+                "A zero would say that the mean does not depend on that number. Change it: the mean moves.",
+            ),
+        ),
+        missed="Raise one of the three numbers by 0.3: the mean goes up by 0.1. The ratio is one third.",
+    ),
+    Question(
+        "3.b",
+        asks="what x.grad holds after the backward pass",
+        truth=lambda: _mean_of_product()[0].grad,
+        found="Yes. Nobody asked for a gradient of `x`, so none is computed. `None` is not a zero: it is *nothing there*.",
+        wrong=(
+            Wrong(
+                0.0,
+                "A zero would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.",
+            ),
+            Wrong(
+                [[0.0] * 5],
+                "Zeros would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.",
+            ),
+        ),
+        missed="`x` was made without `requires_grad`, so no gradient is computed for it at all: `x.grad` is `None`.",
+    ),
+    Question(
+        "3.c",
+        asks="the gradient of the weight w[1, 0]",
+        truth=lambda: _mean_of_product()[1].grad[1, 0].item(),
+        found="Yes: what arrives at `y[0, 0]` is $1/3$, and the weight was multiplied by 6 on its way there. $6 \\cdot 1/3 = 2$.",
+        wrong=(
+            Wrong(
+                6.0,
+                "6 is the local part. It still has to be multiplied by the $1/3$ that arrives from the mean.",
+            ),
+            Wrong(
+                1 / 3,
+                "$1/3$ is what arrives. It still has to be multiplied by the 6 that the weight met in the product.",
+            ),
+            Wrong(
+                1.0,
+                "1 belongs to `w[0, 0]`, which met `x[0, 0]` = 3. The first index of `w` chooses the entry of `x`.",
+            ),
+            Wrong(18.0, "$6 \\cdot 3$: but the mean hands on a third, not three times as much."),
+        ),
+        missed="Two numbers are multiplied: $1/3$ arrives from the mean, and the weight met `x[0, 1]` = 6 in the product.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "3.1",
+        title="the square",
+        names=("square_backward",),
+        solution=square_backward,
+        why="The local derivative of $x^2$ is $2x$. A node multiplies what arrives by it, and adds nothing of its own.",
+        shows="Upstream times local. The same line works for a number and for a whole tensor, entry by entry.",
+        hints=(
+            "What is the derivative of $x^2$? That is the *local* derivative.",
+            "`upstream` is there already. The blank is for the local derivative and nothing else.",
+            "Fill in `2 * x`.",
+        ),
+        cases=_square_cases,
+        wrong=(
+            Wrong(
+                lambda upstream, x: 2 * x,
+                "That is the local derivative alone. It is right when 1.0 arrives and at no other time: multiply it by `upstream`.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * x,
+                "That is half of it. $x^2$ is $x \\cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * x**2,
+                "That multiplies by the *value* of $x^2$. What is wanted is its derivative.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * 2,
+                "2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream + 2 * x,
+                "Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream**2 * 2 * x,
+                "Square `x` is what the forward did. `upstream` itself stays as it is.",
+            ),
+        ),
+        right=(lambda upstream, x: 2 * upstream * x, lambda upstream, x: upstream * (x + x)),
+    ),
+    Exercise(
+        "3.2",
+        title="the mean",
+        names=("mean_backward",),
+        solution=mean_backward,
+        why="Each of the $n$ entries counts $1/n$ in the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
+        shows="One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.",
+        hints=(
+            "What is the mean of `x` if one of its $n$ entries goes up by 1?",
+            "Every entry gets the same: `upstream` divided by the number of entries, `x.numel()`.",
+            "`torch.ones_like(x)` is a tensor of ones in the shape of `x`. Multiply it by that number.",
+        ),
+        cases=_mean_cases,
+        wrong=(
+            Wrong(
+                lambda upstream, x: upstream / x.numel(),
+                "The number is right, but it is *one* number. Each entry of `x` needs its own: give it the shape of `x`.",
+            ),
+            Wrong(
+                lambda upstream, x: torch.ones_like(x) / x.numel(),
+                "That is the local derivative alone, right when 1.0 arrives and at no other time. Where is `upstream`?",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x),
+                "That is the backward of a *sum*. In a mean each entry counts only $1/n$.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * x / x.numel(),
+                "The values of `x` play no part: $x/n$ has the slope $1/n$, whatever $x$ is.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x) / len(x),
+                "`len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * x.mean(),
+                "That runs the mean forward once more. Backward needs only how much each entry counts in it.",
+            ),
+        ),
+        right=(
+            lambda upstream, x: torch.ones_like(x) * (upstream / x.numel()),
+            lambda upstream, x: torch.full(x.shape, upstream.item() / x.numel()),
+        ),
+    ),
+    Exercise(
+        "3.3",
+        title="the matrix product",
+        names=("matmul_backward",),
+        solution=matmul_backward,
+        why=(
+            "`y[i, j]` adds up `x[i, k] * w[k, j]` over $k$. So `w[k, j]` meets `x[i, k]`, and $\\bar w = x^\\top \\bar y$; "
+            "`x[i, k]` meets `w[k, j]`, and $\\bar x = \\bar y\\, w^\\top$. The shapes leave no other way."
+        ),
+        shows="Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.",
+        hints=(
+            "With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. The same two pairs here.",
+            "`x` is (1, 2), `w` is (2, 3), `upstream` is (1, 3). Which product of `upstream` and `w.T` is (1, 2)?",
+            "The gradient of `w` must be (2, 3): a (2, 1) times a (1, 3). `x.T` is a (2, 1).",
+        ),
+        cases=_matmul_cases,
+        returns=("grad_x", "grad_w"),
+        wrong=(
+            Wrong(
+                lambda upstream, x, w: (x.T @ upstream, upstream @ w.T),
+                "Both are right, and in the wrong order: the gradient of `x` comes first, as in `x @ w`.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream @ w.T, upstream.T @ x),
+                "The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (w.T, x.T),
+                "These are the local parts. What arrived, `upstream`, has to be multiplied in.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream * w, upstream * x),
+                "`*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream @ w, x @ upstream),
+                "The right partners. For the shapes to fit, the other factor has to be transposed: `.T`.",
+            ),
+            Wrong(
+                lambda upstream, x, w: x.T @ upstream,
+                "That is the gradient of `w`, and right. The node has two inputs: give both, `return grad_x, grad_w`.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)),
+                "This ignores what arrives. It is right when `upstream` is all ones and at no other time.",
+            ),
+        ),
+        right=(lambda upstream, x, w: ((w @ upstream.T).T, (upstream.T @ x).T),),
+    ),
+    Exercise(
+        "3.4",
+        title="a neuron by hand",
+        names=("grad_a", "grad_z", "grad_b", "grad_w", "x_grad"),
+        solution="""
+            grad_a = 2 * (a - 1)            # of (a - 1)**2: upstream 1.0, local 2 * (a - 1)
+            grad_z = grad_a * a * (1 - a)   # of sigmoid: local a * (1 - a)
+            grad_b = grad_z                 # of x*w + b: local 1
+            grad_w = grad_z * x             # the other factor
+            x_grad = None                   # nobody asked for it
+            """,
+        setup="""
+            w, b, x = torch.tensor([1.5]), torch.tensor([0.3]), torch.tensor([2.0])
+            a = torch.sigmoid(x * w + b)
+            """,
+        why="Four nodes, four multiplications: each line takes the line above it and multiplies by one local derivative.",
+        shows="You have carried a gradient through four nodes. The machine has nothing else to do either.",
+        hints=(
+            "Begin at the loss, where 1.0 arrives. The derivative of $(a-1)^2$ with respect to $a$ is $2(a-1)$.",
+            "Through the sigmoid: multiply by its local derivative $a(1-a)$. You have `a`: use it as a name.",
+            "An addition hands on what arrives, unchanged. A product hands on what arrives times the other factor.",
+            "`x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?",
+        ),
+        rtol=0.02,
+        wrong=(
+            Wrong(
+                (0.071142, 0.0024406, 0.0024406, 0.0048812, None),
+                "The size is right. $a$ is below 1, so $a - 1$ is negative: raising $a$ makes the loss *smaller*.",
+            ),
+            Wrong(
+                (-0.0355710, -0.0012203, -0.0012203, -0.0024406, None),
+                "The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.",
+            ),
+            Wrong(
+                (0.00126530, -0.0024406, -0.0024406, -0.0048812, None),
+                "That is the loss itself, $(a-1)^2$. Its derivative is wanted.",
+            ),
+            Wrong(
+                (-0.071142, 0.0343057, 0.0343057, 0.0686114, None),
+                "That is the local derivative $a(1-a)$ alone. What arrives from the right, `grad_a`, has to be multiplied in.",
+            ),
+            Wrong(
+                (-0.071142, -0.0686114, -0.0686114, -0.1372228, None),
+                "Multiplied by $a$. The local derivative of the sigmoid is $a(1-a)$.",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, -0.00073218, -0.0048812, None),
+                "$b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, 1.0, -0.0048812, None),
+                "1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, -0.0024406, -0.0024406, None),
+                "$w$ was multiplied by $x$ on its way in, so its gradient is multiplied by $x$ as well.",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, -0.0024406, -0.0036609, None),
+                "That is multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609),
+                "That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?",
+            ),
+            Wrong(
+                (-0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0),
+                "A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.",
+            ),
+        ),
+        right=((-0.0711, -0.00244, -0.00244, -0.00488, None),),
+    ),
+    Exercise(
+        "3.5",
+        title="ask for x as well",
+        names=("answer",),
+        solution='answer = "c"',
+        why=(
+            "To give `x` a gradient the node needs `w`, so now it keeps `w`, and `x.grad` is filled. What goes to `w` is $x^\\top \\bar y$ "
+            "as before: the two inputs do not compete."
+        ),
+        shows="What is computed, and what is kept for it, depends on who asks. What `w` gets does not.",
+        hints=(
+            "Do it: make `x` with `requires_grad=True`, run forward and backward, print `w.grad`, `x.grad` and `y.grad_fn._saved_mat2`.",
+            "Print `_saved_mat2` *before* the backward pass: afterwards it is freed.",
+        ),
+        wrong=(
+            Wrong(
+                "a",
+                "The gradient of `w` is $x^\\top \\bar y$, and nothing in that has changed. Run it and compare.",
+            ),
+            Wrong(
+                "b",
+                "`x.grad` is filled, that much is right. But which tensor does $\\bar y\\, w^\\top$ need that was not kept before?",
+            ),
+            Wrong("d", "Two things happen. Run it with `requires_grad=True` and print `x.grad`."),
+        ),
+    ),
+]

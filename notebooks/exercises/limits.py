@@ -1,0 +1,69 @@
+"""Stops code that does not end by itself: `with time_limit(5): ...` raises OutOfTime inside the block."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class OutOfTime(BaseException):
+    """The time is over. Not an Exception, so that an `except Exception` inside a loop does not swallow it."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Run the block for at most `seconds`. The interruption is repeated until the block is left.
+
+    A POSIX main thread uses an alarm, which also ends a sleep. Elsewhere the exception is set on the thread
+    from a watcher, which takes effect between two Python instructions.
+    """
+    posix = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    with _alarm(seconds) if posix else _watcher(seconds):
+        yield
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    over = False
+
+    def ring(signum: int, frame: object) -> None:
+        if not over:
+            raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:
+        try:
+            yield
+        finally:
+            over = True  # a ring from here on is for nobody
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _watcher(seconds: float) -> Iterator[None]:
+    done = threading.Event()
+    lock = threading.Lock()
+    target = ctypes.c_ulong(threading.get_ident())
+    interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def watch() -> None:
+        wait = seconds
+        while not done.wait(wait):
+            with lock:
+                if not done.is_set():
+                    interrupt(target, ctypes.py_object(OutOfTime))
+            wait = 0.5
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        with lock:
+            done.set()
+            interrupt(target, None)  # one that was set and has not struck yet is taken back

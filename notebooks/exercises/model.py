@@ -1,0 +1,114 @@
+"""The words in which a lesson states its exercises: Exercise, Question, Wrong, Complaint. Data, no judging.
+
+An exercise is a reference answer and a *probe* that turns an answer into observations. The same probe is put
+to the learner's answer, to the reference and to every listed wrong answer; equal observations mean an equal
+answer. So a wrong answer is recognised by what it does, and the list of wrong answers is at the same time
+the test data of the check.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+Probe = Callable[..., Iterable[tuple[str, Any]]]
+"""A function of the answer (or answers) that yields (label, value) pairs: what was tried, what came out."""
+
+
+class Complaint(Exception):
+    """Raised by a probe that sees for itself what is wrong. Its message is the advice to the learner."""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An answer that learners give, and what to say to it. A tuple where the exercise has several parts."""
+
+    answer: Any
+    advice: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. Texts may use `code`, **bold**, *stress*, $mathematics$; a blank line starts a paragraph.
+
+    id:       "3.2": the lesson and the number in it.
+    title:    as in the heading above the exercise.
+    names:    the names that the learner's cell defines, in the order in which they are handed to `check`.
+    solution: functions or classes (their own source is shown), or the text of a cell.
+    why:      why the solution works, shown under it.
+    shows:    what a correct answer has shown, shown with the verdict *correct*.
+    hints:    from a nudge to nearly everything.
+    wrong:    answers that learners give, each with its advice.
+    right:    other answers that must be accepted as well: test data.
+    cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
+    returns:  what that function returns, if it is several values: they are then looked at one by one.
+    probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
+    setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
+    rtol:     how near a number must be, relative to the reference. Numbers typed in by hand need more room.
+    seconds:  how long the learner's code may run before it is stopped.
+    """
+
+    id: str
+    title: str
+    names: tuple[str, ...]
+    solution: Callable | str | Sequence[Callable]
+    why: str
+    shows: str
+    hints: tuple[str, ...]
+    wrong: tuple[Wrong, ...]
+    right: tuple[Any, ...] = ()
+    cases: Callable[[], list[tuple]] | None = None
+    returns: tuple[str, ...] = ()
+    probe: Probe | None = None
+    setup: str = ""
+    rtol: float = 1e-3
+    seconds: float = 5.0
+
+    @cached_property
+    def solution_source(self) -> str:
+        """The text of a cell that solves the exercise, without the call of `check`."""
+        if isinstance(self.solution, str):
+            return textwrap.dedent(self.solution).strip()
+        parts = [self.solution] if callable(self.solution) else self.solution
+        return "\n\n".join(textwrap.dedent(inspect.getsource(part)).strip() for part in parts)
+
+    @cached_property
+    def reference(self) -> tuple:
+        """The right answers, one a name, got by running the solution."""
+        if callable(self.solution):
+            return (self.solution,)
+        if isinstance(self.solution, str):
+            import minigrad
+
+            scope: dict[str, Any] = {"torch": minigrad}
+            exec(textwrap.dedent(self.setup), scope)
+            exec(self.solution_source, scope)
+            return tuple(scope[name] for name in self.names)
+        made = {part.__name__: part for part in self.solution}
+        return tuple(made[name] for name in self.names)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prediction that the lesson asks for before it runs anything. It is noted, not marked.
+
+    id:     "3.a": the lesson and a letter.
+    asks:   the question in a few words, for the summary at the end of the lesson.
+    truth:  gives the answer, by computing it wherever it can be computed.
+    found:  what to think of a prediction that came true.
+    wrong:  predictions that people make, each with the thought behind it.
+    missed: what to think of any other prediction.
+    rtol:   how near a predicted number must be to count as come true.
+    """
+
+    id: str
+    asks: str
+    truth: Callable[[], Any]
+    found: str
+    missed: str
+    wrong: tuple[Wrong, ...] = field(default=())
+    rtol: float = 0.02

@@ -1,0 +1,69 @@
+"""What can be said of a wrong value by comparing it with the right one. Texts only, no judging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .values import Opaque, describe, same
+
+
+def advise(got: Any, want: Any, rtol: float, *, called: bool) -> str:
+    """The likely cause of `got` where `want` was due, both plain (see values.py); `got` has been shown before.
+
+    `called` tells whether the value came from a function of the learner (then the right one may be shown), or was
+    typed in (then it stays the learner's to find).
+    """
+    if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
+        if got.shape != want.shape:
+            return _shapes(got, want)
+        advice = _factor(got, want, rtol)
+        if called:
+            return f"{advice} `{describe(want)}` is right.".strip()
+        return advice or "Not that number. Write down each step, then compare."
+    if got is None and called:
+        return "Is there a `return`?"
+    if isinstance(want, np.ndarray):
+        found = {tuple: "several values", dict: "a dictionary", str: "a text", bool: "True or False"}
+        what = (
+            f"an object of type `{got.kind}`" if isinstance(got, Opaque) else found.get(type(got), f"`{got}`")
+        )
+        return f"That is {what}. A number or a tensor is wanted."
+    if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
+        return f"{len(want)} values are wanted here."
+    if want is None and not called:
+        return "Not that. Is there anything to give at all?"
+    return f"`{describe(want)}` is right." if called else "Not that."
+
+
+def _shapes(got: np.ndarray, want: np.ndarray) -> str:
+    text = f"It has the shape {got.shape}, and {want.shape} is wanted."
+    if got.T.shape == want.shape and got.ndim > 1:
+        return text + " Is a transpose missing, or one too many?"
+    if got.ndim == 0:
+        return text + " One number came out where each entry needs its own."
+    if want.ndim == 0 or got.size > want.size:
+        return text + " Is a sum or a mean missing?"
+    return text
+
+
+def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
+    """Named if one number is all that stands between the two."""
+    if same(got, -want, rtol):
+        return "The size is right, the sign is not."
+    if not np.all(np.isfinite(got)) and np.all(np.isfinite(want)):
+        return "Something overflowed or was divided by zero: there is an inf or a nan in it."
+    usable = np.abs(want) > 1e-12
+    if not usable.any() or not got.any():
+        return "It is zero everywhere." if want.any() and not got.any() else ""
+    ratios = got[usable] / want[usable]
+    ratio = float(ratios.flat[0])
+    if not same(got, ratio * want, rtol):
+        return ""
+    for number in range(2, 65):
+        if abs(ratio - number) < 1e-3 * number:
+            return f"It is exactly {number} times too large."
+        if abs(ratio * number - 1) < 1e-3:
+            return f"It is exactly {number} times too small."
+    return ""
