@@ -1,0 +1,63 @@
+"""minigrad: PyTorch's autograd, small enough to read, on NumPy.
+
+    import minigrad as torch
+
+runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output,
+the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) and
+`minigrad/autograd/engine.py` (the walk).
+"""
+
+from . import autograd
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .creation import *  # noqa: F403
+from .dtypes import (
+    bool,
+    double,
+    dtype,
+    finfo,
+    float,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    iinfo,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    promote_types,
+    set_default_dtype,
+    short,
+    uint8,
+)
+from .ops import *  # noqa: F403
+from .printing import set_printoptions
+from .random import *  # noqa: F403
+from .tensor import Size, Tensor
+
+__version__ = "0.1.0"
+
+
+def is_tensor(obj: object) -> "bool":
+    """True if `obj` is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> "bool":
+    """True if the elements are floating point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> "int":
+    """The number of elements."""
+    return input.numel()

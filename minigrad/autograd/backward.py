@@ -1,0 +1,303 @@
+"""`backward` and `grad`: what users call. They check the arguments, start the engine and hand out the results."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..tensor import Tensor, wrap
+from .engine import run
+from .grad_mode import local
+from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph at which to differentiate: output `output_nr` of `node`."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    return GradientEdge(edge(tensor), tensor._output_nr)
+
+
+def backward(
+    tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | None = None,
+) -> None:
+    """Add to the `.grad` of every leaf the gradient of `tensors`, weighted by `grad_tensors`.
+
+    grad_tensors: for each tensor the vector v of the product vᵀJ, of the tensor's shape; 1 for scalars if omitted.
+    retain_graph: keep the saved values for another pass (default: the value of create_graph).
+    create_graph: record the pass itself, so that the gradients can be differentiated.
+    inputs: fill only the `.grad` of these tensors.
+    Raises RuntimeError for tensors without a graph, non-scalars without gradient, wrong shapes, freed graphs.
+    """
+    tensors = as_tuple(tensors)
+    if inputs is not None:
+        inputs = as_tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if create_graph:
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+            "the cycle and avoid the leak.",
+            UserWarning,
+            stacklevel=3,
+        )
+    recorded = create_graph or local.interpreter is not None
+    roots = make_roots(tensors, grad_tensors, recorded)
+    retain = create_graph if retain_graph is None else retain_graph
+    targets, accumulate_into = None, set()
+    if inputs is not None:
+        targets, nonleaf = {}, []
+        for i in inputs:
+            node, output_nr = edge_of(i, "backward")
+            if type(node) is AccumulateGrad:
+                accumulate_into.add(node)
+            else:
+                targets[node, output_nr] = None
+                nonleaf.append((i, (node, output_nr)))
+    for _ in run(
+        roots, retain_graph=retain, recorded=recorded, targets=targets, accumulate_into=accumulate_into
+    ):
+        pass
+    if inputs is not None:
+        for t, key in nonleaf:
+            if targets[key] is not None and isinstance(t, Tensor):
+                accumulate(t, targets[key])
+
+
+def grad(
+    outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
+
+    grad_outputs: the vectors v of vᵀJ, one per output; with is_grads_batched a stack of them along a new first dim.
+    allow_unused: give None for an input that the outputs do not depend on, in place of an error.
+    materialize_grads: give zeros for such an input.
+    Raises RuntimeError as `backward` does, and for unused inputs.
+    """
+    outputs, inputs = as_tuple(outputs), as_tuple(inputs)
+    if materialize_grads:
+        if allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            )
+        allow_unused = True
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if is_grads_batched:
+        return batched_grad(
+            outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+        )
+    recorded = create_graph or local.interpreter is not None
+    roots = make_roots(outputs, grad_outputs, recorded)
+    targets = {edge_of(i, "grad"): None for i in inputs}
+    retain = create_graph if retain_graph is None else retain_graph
+    for _ in run(roots, retain_graph=retain, recorded=recorded, targets=targets):
+        pass
+    results = []
+    for i in inputs:
+        found = targets[edge_of(i, "grad")]
+        if found is None:
+            if not allow_unused:
+                raise RuntimeError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
+                    "if this is the desired behavior."
+                )
+            if materialize_grads:
+                if not isinstance(i, Tensor):
+                    raise RuntimeError(
+                        "materialize_grads cannot be used when the given input is a GradientEdge"
+                    )
+                found = wrap(np.zeros_like(i._array), requires_grad=create_graph)
+        elif not isinstance(found, Tensor):
+            found = wrap(np.array(found) if found is roots_array(roots) else found)
+        results.append(found)
+    return tuple(results)
+
+
+def roots_array(roots: list[tuple[Node, int, object]]):
+    """The caller's own gradient array, which must not come back as somebody's gradient."""
+    return roots[0][2]
+
+
+def batched_grad(
+    outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize
+) -> tuple:
+    """`grad` for each slice of batched `grad_outputs`, stacked."""
+    vectors = as_tuple(grad_outputs)
+    count = len(next(v for v in vectors if v is not None))
+    rows = []
+    for k in range(count):
+        last = k == count - 1
+        rows.append(
+            grad(
+                outputs,
+                inputs,
+                tuple(None if v is None else v[k] for v in vectors),
+                retain_graph=(retain_graph or create_graph) if last else True,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+                materialize_grads=materialize,
+            )
+        )
+    return tuple(None if col[0] is None else type(col[0]).stack_all(col) for col in zip(*rows, strict=True))
+
+
+def as_tuple(given) -> tuple:
+    if isinstance(given, (Tensor, GradientEdge)):
+        return (given,)
+    return () if given is None else tuple(given)
+
+
+def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
+    """(node, output number) of something to differentiate with respect to."""
+    if isinstance(given, GradientEdge):
+        return given.node, given.output_nr
+    if not isinstance(given, Tensor):
+        raise TypeError(
+            f"{caller}() expects Tensors or GradientEdges as inputs, but got {type(given).__name__}"
+        )
+    node = edge(given)
+    if node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return node, given._output_nr
+
+
+def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, object]]:
+    """Check and complete the starting gradients: (node, output number, gradient) for each tensor."""
+    grads = (None,) * len(tensors) if grads is None else as_tuple(grads)
+    if len(grads) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    roots = []
+    for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
+        if isinstance(t, GradientEdge):
+            if g is None:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            roots.append((t.node, t.output_nr, g if recorded else g._array))
+            continue
+        if not isinstance(t, Tensor):
+            raise TypeError(f"element {i} of tensors is a {type(t).__name__}, not a Tensor")
+        if g is None:
+            if t.requires_grad and t.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        elif not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        elif g.shape != t.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {t.shape!r}."
+            )
+        node = edge(t)
+        if node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if g is None:
+            g = t.ones_like_self()
+        elif g._array.dtype != t._array.dtype:
+            g = g.to(t.dtype)
+        roots.append((node, t._output_nr, g if recorded else g._array))
+    return roots
+
+
+def accumulate(t: Tensor, new) -> None:
+    """Add a gradient to the `.grad` of a tensor that is not a leaf."""
+    meta = t.meta()
+    new = new if isinstance(new, Tensor) else wrap(np.array(new))
+    meta.grad = new if meta.grad is None else meta.grad + new
+
+
+# ---------------------------------------------------------------- methods of Tensor
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add to the `.grad` of every leaf that this tensor depends on the gradient of this tensor.
+
+    gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
+    The other arguments are those of `autograd.backward`.
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+def ones_like_self(self: Tensor) -> Tensor:
+    """dz/dz: where a backward pass starts."""
+    return wrap(np.ones_like(self._array))
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    node = self.grad_fn
+    if node is None or (self._meta is not None and self._meta.retains_grad):
+        return
+    self.meta().retains_grad = True
+    node.all_hooks().retain[self._output_nr] = weakref.ref(self)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    node = self.grad_fn
+    if node is not None:
+        return add_hook(node.all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
+    meta = self.meta()
+    if meta.hooks is None:
+        meta.hooks = OrderedDict()
+    edge(self).all_hooks().tensor[0] = meta.hooks
+    return add_hook(meta.hooks, hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self.grad_fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    meta = self.meta()
+    if meta.post_hooks is None:
+        meta.post_hooks = OrderedDict()
+    return add_hook(meta.post_hooks, hook)
+
+
+Tensor.backward = tensor_backward
+Tensor.ones_like_self = ones_like_self
+Tensor.retain_grad = retain_grad
+Tensor.register_hook = register_hook
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook

@@ -1,0 +1,316 @@
+"""The graph: nodes, the edges between them, and the leaves' accumulators.
+
+A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and the values
+that its formula needs (`saved`), never its own output, so that graphs die with their last tensor, without the garbage
+collector. Imports `minigrad.tensor` only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from ..tensor import Counter, Tensor, new_object, wrap
+from .grad_mode import local
+
+next_sequence = (
+    itertools.count().__next__
+)  # later operations have higher numbers; the engine goes from high to low
+LAST = 2**64 - 1  # AccumulateGrad's number: it runs as soon as it is ready
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+class Hooks:
+    """What users attach to one node. Most nodes have none, so it is made when the first hook comes."""
+
+    __slots__ = ("metadata", "post", "pre", "retain", "tensor")
+
+    def __init__(self):
+        self.tensor = {}  # output number -> hooks on that output's gradient
+        self.retain = {}  # output number -> the tensor (weak) whose .grad is to be filled
+        self.pre, self.post = OrderedDict(), OrderedDict()
+        self.metadata = {}
+
+
+class RemovableHandle:
+    """What `register_*hook` returns: `.remove()` takes the hook away again; also a context manager."""
+
+    next_id = itertools.count().__next__
+
+    def __init__(self, hooks: OrderedDict, *extra: OrderedDict):
+        self.id = RemovableHandle.next_id()
+        self.hooks, self.extra = weakref.ref(hooks), tuple(weakref.ref(d) for d in extra)
+
+    def remove(self) -> None:
+        """Take the hook away. Doing it twice is harmless."""
+        for ref in (self.hooks, *self.extra):
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def add_hook(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
+    """Put `hook` into `hooks` and return the handle that removes it."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+class Node:
+    """The backward of one recorded operation; `tensor.grad_fn` is one.
+
+    Subclasses, one per operation, are made by `minigrad.ops.table.define`. They provide `vjp(grad, recorded)`: from
+    the gradient with respect to the output, the gradients with respect to the inputs, one per edge, None where none
+    is needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated).
+    A node with several outputs gets a list.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "counter",
+        "edges",
+        "hooks",
+        "input_nrs",
+        "meta",
+        "saved",
+        "sequence",
+        "version",
+    )
+
+    op = None  # the operation in the rule table
+    outputs = 1  # how many outputs the operation has
+    frees = False  # does it save tensors, which are then freed after use?
+    runs_undefined = False  # is vjp to be called even if no gradient arrived?
+
+    def name(self) -> str:
+        """The node's name, such as 'MulBackward0'."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
+        return tuple(zip(self.edges, self.input_nrs or (0,) * len(self.edges), strict=True))
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """For each input the source text of its derivative rule, in the order of `next_functions`."""
+        return {} if self.op is None else self.op.rule_sources
+
+    @property
+    def metadata(self) -> dict:
+        """A dictionary for whatever one wants to remember of this node."""
+        return self.all_hooks().metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    def _sequence_nr(self) -> int:
+        return self.sequence
+
+    def all_hooks(self) -> Hooks:
+        """The node's hooks, made now if there are none."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    def register_hook(self, fn: Callable) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after this node has run. It may return new grad_inputs."""
+        return add_hook(self.all_hooks().post, fn)
+
+    def register_prehook(self, fn: Callable) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
+        return add_hook(self.all_hooks().pre, fn)
+
+    def vjp(self, grad, recorded: bool) -> tuple:
+        raise NotImplementedError(f"{self.name()} has no backward formula")
+
+    def release(self) -> None:
+        """Free the saved tensors (after the node has run, unless the graph is retained)."""
+        if self.frees:
+            self.saved = None
+
+
+class AccumulateGrad(Node):
+    """The end of every path: adds the arriving gradient to `.grad` of one leaf, its `variable`."""
+
+    __slots__ = ("variable",)
+    edges = ()
+    input_nrs = None
+    saved = ()
+    sequence = LAST
+
+    def __init__(self, variable: Tensor):
+        self.variable, self.hooks = variable, None
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def vjp(self, grad, recorded: bool) -> tuple:
+        variable = self.variable
+        if not variable._requires_grad:
+            return ()  # it was switched off after the graph was built
+        with accumulate_lock:  # several threads may reach one leaf at once
+            meta = variable.meta()
+            old = meta.grad
+            if recorded:
+                meta.grad = grad if old is None else old + grad
+            elif old is None:
+                # A copy of our own: the array may also be another leaf's gradient, or the caller's.
+                meta.grad = wrap(np.array(grad, order="C"))
+            elif old._requires_grad:
+                meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
+            else:
+                np.add(old._array, grad, out=old._array)
+                if old._counter is not None:
+                    old._counter.version += 1
+        if meta.post_hooks:
+            with no_recording():
+                for hook in tuple(meta.post_hooks.values()):
+                    hook(variable)
+        return ()
+
+
+accumulate_lock = threading.RLock()
+
+
+class no_recording:
+    """Run users' hooks without recording, unless the backward pass itself is recorded."""
+
+    __slots__ = ("before", "recorded")
+
+    def __init__(self, recorded: bool = False):
+        self.recorded = recorded
+
+    def __enter__(self) -> None:
+        self.before = local.grad
+        local.update(grad=self.recorded)
+
+    def __exit__(self, *exc: object) -> None:
+        local.update(grad=self.before)
+
+
+def edge(t: Tensor) -> Node | None:
+    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none."""
+    meta = t._meta
+    if meta is None:
+        node = t._grad_fn
+        if node is not None or not t._requires_grad:
+            return node
+        meta = t.meta()
+    elif meta.base is not None and meta.seen_version != t._counter.version:
+        refresh_view(t)
+    node = t._grad_fn
+    if node is not None or not t._requires_grad:
+        return node
+    ref = meta.accumulator
+    node = None if ref is None else ref()
+    if node is None:
+        node = new_object(AccumulateGrad)
+        node.variable, node.hooks = t, None
+        if meta.hooks:
+            node.all_hooks().tensor[0] = meta.hooks
+        meta.accumulator = weakref.ref(node)
+    return node
+
+
+def refresh_view(t: Tensor) -> None:
+    """Give a view whose base was written to in place a new grad_fn. Set by ops/inplace.py, which knows strides."""
+    raise NotImplementedError
+
+
+def grad_fn(t: Tensor) -> Node | None:
+    """The node that made this tensor, or None for a leaf."""
+    meta = t._meta
+    if (
+        meta is not None
+        and meta.base is not None
+        and t._requires_grad
+        and meta.seen_version != t._counter.version
+    ):
+        refresh_view(t)
+    return t._grad_fn
+
+
+def is_leaf(t: Tensor) -> bool:
+    """True if no recorded operation made this tensor. All tensors that do not require grad are leaves."""
+    return grad_fn(t) is None
+
+
+Tensor.grad_fn = property(grad_fn)
+Tensor.is_leaf = property(is_leaf)
+
+
+# ---------------------------------------------------------------- saved tensors
+
+
+class Packed:
+    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back."""
+
+    __slots__ = ("hook", "packed")
+
+    def __init__(self, t: Tensor, hooks: tuple[Callable, Callable]):
+        with no_recording():
+            self.packed, self.hook = hooks[0](t), hooks[1]
+
+    def unpack(self) -> Tensor:
+        t = self.hook(self.packed)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t)}"
+            )
+        return t
+
+
+def saved_result(node: Node, array: np.ndarray, output_nr: int = 0) -> Tensor:
+    """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
+    out = wrap(array)
+    if array.dtype.kind != "f":
+        return out  # an index is not differentiable
+    out._requires_grad, out._grad_fn, out._output_nr, out._counter = True, node, output_nr, node.counter
+    return out
+
+
+def version_of(t: Tensor) -> int:
+    counter = t._counter
+    return 0 if counter is None else counter.version
+
+
+def modified_error(
+    array: np.ndarray, maker: Node | None, output_nr: int, now: int, then: int
+) -> RuntimeError:
+    """PyTorch's complaint about a saved tensor that was written to."""
+    from ..dtypes import of_numpy
+
+    made_by = (
+        "" if maker is None else f", which is output {output_nr} of {maker.name().split('Backward')[0]},"
+    )
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{of_numpy(array.dtype).tensor_type} {list(array.shape)}]{made_by} is at version {now}; expected version {then} "
+        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+__all__ = ["AccumulateGrad", "Counter", "Hooks", "Node", "Packed", "RemovableHandle", "add_hook", "edge"]

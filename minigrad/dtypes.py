@@ -1,0 +1,147 @@
+"""Element types: PyTorch's names and promotion rules on NumPy's dtypes. Imports NumPy only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class dtype:
+    """An element type, such as `float32`. Prints as PyTorch prints it; `.numpy` is NumPy's dtype."""
+
+    __slots__ = ("category", "is_complex", "is_floating_point", "name", "numpy", "tensor_type")
+
+    def __init__(self, name: str, numpy: type, tensor_type: str):
+        self.name = name
+        self.numpy = np.dtype(numpy)
+        self.is_floating_point = self.numpy.kind == "f"
+        self.is_complex = False
+        self.tensor_type = tensor_type  # how error messages call it
+        self.category = "bool" if self.numpy.kind == "b" else "int" if self.numpy.kind in "iu" else "float"
+
+    @property
+    def itemsize(self) -> int:
+        return self.numpy.itemsize
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name  # pickled by name, so that `is` keeps working
+
+
+float16 = half = dtype("float16", np.float16, "torch.HalfTensor")
+float32 = dtype("float32", np.float32, "torch.FloatTensor")
+float64 = double = dtype("float64", np.float64, "torch.DoubleTensor")
+uint8 = dtype("uint8", np.uint8, "torch.ByteTensor")
+int8 = dtype("int8", np.int8, "torch.CharTensor")
+int16 = short = dtype("int16", np.int16, "torch.ShortTensor")
+int32 = dtype("int32", np.int32, "torch.IntTensor")
+int64 = long = dtype("int64", np.int64, "torch.LongTensor")
+bool = dtype("bool", np.bool_, "torch.BoolTensor")
+# `float` and `int` are torch.float and torch.int; inside this module they hide the builtins, so they come last.
+float = float32
+int = int32
+
+_of_numpy = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
+_category_rank = {"bool": 0, "int": 1, "float": 2}
+_default = float32
+
+
+def of_numpy(numpy_dtype: np.dtype) -> dtype:
+    """minigrad's dtype for NumPy's. Raises TypeError for types that minigrad does not have."""
+    found = _of_numpy.get(numpy_dtype)
+    if found is None:
+        raise TypeError(
+            f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}. The only "
+            "supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
+        )
+    return found
+
+
+def to_numpy(wanted) -> np.dtype:
+    """NumPy's dtype for a minigrad dtype or for Python's `float`, `int`, `bool`."""
+    if isinstance(wanted, dtype):
+        return wanted.numpy
+    builtin = {"float": float64, "int": int64, "bool": bool}.get(getattr(wanted, "__name__", ""))
+    if builtin is None or not isinstance(wanted, type):
+        raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
+    return builtin.numpy
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of new floating point tensors."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the dtype that new floating point tensors get: float16, float32 or float64."""
+    global _default
+    if not isinstance(d, dtype):
+        raise TypeError(f"invalid type object: {d!r} is not a dtype")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = d
+
+
+def default_float() -> np.dtype:
+    return _default.numpy
+
+
+def promote(parts: list[tuple[np.dtype, object]]) -> np.dtype:
+    """The dtype in which an operation on several operands is done, by PyTorch's rules.
+
+    `parts` lists each operand's (dtype, rank), where rank is 2 for a tensor with dimensions, 1 for a 0-d tensor and
+    0 for a Python number. An operand of lower rank changes the result only if its category (bool < int < float) is
+    higher than that of all operands of higher rank; then it gives the result its dtype.
+    """
+    result = None
+    for rank in (2, 1, 0):
+        mine = [d for d, r in parts if r == rank]
+        if not mine:
+            continue
+        joined = mine[0]
+        for d in mine[1:]:
+            joined = _join(joined, d)
+        if result is None:
+            result = joined
+        elif _category_rank[_of_numpy[joined].category] > _category_rank[_of_numpy[result].category]:
+            result = _default.numpy if rank == 0 and joined.kind == "f" else joined
+    if result is None:
+        raise ValueError("promote() needs at least one operand")
+    return result
+
+
+def _join(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The smallest type of PyTorch's lattice above both: NumPy's, but an int never makes a float wider."""
+    if a == b:
+        return a
+    if a.kind == "f" and b.kind != "f":
+        return a
+    if b.kind == "f" and a.kind != "f":
+        return b
+    return np.promote_types(a, b)
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The dtype that holds both, by PyTorch's lattice."""
+    return _of_numpy[_join(type1.numpy, type2.numpy)]
+
+
+class finfo:
+    """Machine limits of a floating point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, type: dtype | None = None):
+        info = np.finfo((type or _default).numpy)
+        self.dtype = (type or _default).name
+        self.bits = info.bits
+        self.eps, self.max, self.min = info.eps.item(), info.max.item(), info.min.item()
+        self.tiny = self.smallest_normal = info.tiny.item()
+        self.resolution = info.resolution.item()
+
+
+class iinfo:
+    """Limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, type: dtype):
+        info = np.iinfo(type.numpy)
+        self.dtype, self.bits, self.max, self.min = type.name, info.bits, info.max, info.min

@@ -1,0 +1,474 @@
+"""Tensor: an array, and what autograd needs to know of it.
+
+This file holds a tensor's state and the questions one can ask of it. Operations (`x + y`, `x.sum()`) are attached by
+`minigrad.ops`, `backward` and the hooks by `minigrad.autograd`; this file imports neither.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+
+import numpy as np
+
+from . import dtypes
+
+ndarray = np.ndarray
+new_object = object.__new__
+
+
+class Size(tuple):
+    """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def numel(self) -> int:
+        count = 1
+        for n in self:
+            count *= n
+        return count
+
+    def __getitem__(self, key):
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+    def __add__(self, other: tuple) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+class Counter:
+    """A version counter, shared by all tensors that share memory. In-place writes raise it.
+
+    `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation makes the
+    base require grad, they must learn of it.
+    """
+
+    __slots__ = ("prune_at", "version", "views")
+
+    def __init__(self):
+        self.version, self.views, self.prune_at = 0, None, 16
+
+    def add_view(self, view: Tensor) -> None:
+        if self.views is None:
+            self.views = []
+        elif (
+            len(self.views) >= self.prune_at
+        ):  # forget the dead ones, so that a long-lived base does not grow
+            self.views = [r for r in self.views if r() is not None]
+            self.prune_at = 2 * len(self.views) + 16
+        self.views.append(weakref.ref(view))
+
+
+class AutogradMeta:
+    """What only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it."""
+
+    __slots__ = (
+        "accumulator",
+        "base",
+        "grad",
+        "hooks",
+        "inference",
+        "made_in",
+        "post_hooks",
+        "retains_grad",
+        "seen_version",
+        "view_of",
+    )  # fmt: skip
+
+    def __init__(self):
+        self.grad = None  # the gradient, a Tensor
+        self.accumulator = None  # weak reference to this leaf's AccumulateGrad node
+        self.base = None  # the tensor whose memory this one shows, if it is a view
+        self.view_of = (
+            None  # the tensor it was directly made from, for the name of a multi-output view's maker
+        )
+        self.seen_version = 0  # the base's version when this view's grad_fn was made
+        self.made_in = (
+            None  # None, "no_grad", "multi_output" or "function": in-place is then refused or limited
+        )
+        self.retains_grad = False
+        self.hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
+        self.post_hooks = None  # register_post_accumulate_grad_hook
+        self.inference = False  # made in inference_mode
+
+
+class Tensor:
+    """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
+
+    Attributes: `data`, `shape`, `dtype`, `requires_grad`, `grad`, `grad_fn`, `is_leaf`.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_array",  # the values, a NumPy array; views of a tensor share its memory
+        "_counter",  # version counter, None until someone shares it or writes in place
+        "_grad_fn",  # the node that made it; None for a leaf
+        "_meta",  # AutogradMeta or None
+        "_output_nr",  # which of that node's outputs it is
+        "_requires_grad",
+    )
+    _repr_prefix = ""  # a Parameter says what it is
+    __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
+
+    def __init__(self, *data):
+        """`Tensor([1, 2])`: a tensor of the default dtype with these values; `Tensor(2, 3)`: uninitialised, that shape."""
+        if len(data) == 1 and not isinstance(data[0], int):
+            values = data[0]._array if isinstance(data[0], Tensor) else data[0]
+            array = np.array(values, dtype=dtypes.default_float())
+        else:
+            array = np.empty(data or (0,), dtype=dtypes.default_float())
+        self._array, self._requires_grad, self._grad_fn = array, False, None
+        self._output_nr, self._counter, self._meta = 0, None, None
+
+    # ------------------------------------------------------------------ values
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
+        return wrap(self._array)
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        if not isinstance(other, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+        self._array = other._array
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._array.shape)
+
+    def size(self, dim: int | None = None):
+        """The shape, or the length of one dimension."""
+        if dim is None:
+            return Size(self._array.shape)
+        return self._array.shape[check_dim(dim, self._array.ndim)]
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of_numpy(self._array.dtype)
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._array.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
+    def stride(self, dim: int | None = None):
+        """Steps between neighbouring elements of each dimension, counted in elements."""
+        strides = tuple(s // self._array.itemsize for s in self._array.strides)
+        return strides if dim is None else strides[check_dim(dim, len(strides))]
+
+    def storage_offset(self) -> int:
+        """Where this view starts in its base's memory, counted in elements."""
+        base = self._base
+        return 0 if base is None else (address(self._array) - address(base._array)) // self._array.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first element: equal for tensors that share memory from the start."""
+        return address(self._array)
+
+    def is_contiguous(self) -> bool:
+        """True if the elements lie in memory in row-major order without gaps."""
+        return self._array.flags.c_contiguous
+
+    def is_floating_point(self) -> bool:
+        return self._array.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        return False
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def item(self):
+        """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
+        if self._array.size != 1:
+            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        return self._array.item()
+
+    def tolist(self):
+        """The values as (nested) lists of Python numbers."""
+        return self._array.tolist()
+
+    def numpy(self, *, force: bool = False) -> ndarray:
+        """The values as a NumPy array that shares memory. Refused for tensors that require grad, unless `force`."""
+        if self.requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return self._array
+
+    def __array__(self, dtype=None, copy=None) -> ndarray:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._array.shape[0]
+
+    def __bool__(self) -> bool:
+        return bool(self._one_value("Boolean value of Tensor with {} is ambiguous"))
+
+    def __float__(self) -> float:
+        return float(self._one_value())
+
+    def __int__(self) -> int:
+        return int(self._one_value())
+
+    def __index__(self) -> int:
+        if self._array.size != 1 or self._array.dtype.kind not in "iu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def _one_value(self, message: str | None = None):
+        size = self._array.size
+        if size != 1:
+            if message is None:
+                raise RuntimeError(f"a Tensor with {size} elements cannot be converted to Scalar")
+            raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
+        return self.item()
+
+    def __format__(self, spec: str) -> str:
+        if self._array.ndim == 0:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def __hash__(self) -> int:
+        return id(self)  # `==` compares elements, so identity is what makes a dictionary key
+
+    def __contains__(self, element) -> bool:
+        value = element._array if isinstance(element, Tensor) else element
+        return bool((self._array == value).any())
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from .printing import tensor_repr  # here, because most programs print little and start-up time counts
+
+        node = self.grad_fn
+        text = tensor_repr(
+            self._array,
+            default_dtype=dtypes.default_float(),
+            requires_grad=self._requires_grad,
+            grad_fn_name=None if node is None else node.name().split("::")[-1],
+        )
+        return self._repr_prefix + text
+
+    def __reduce_ex__(self, protocol: int):
+        if self._grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+                "see https://github.com/pytorch/pytorch/pull/103001"
+            )
+        return rebuild, (type(self), self._array, self._requires_grad, self.__dict__)
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        if self._grad_fn is not None:
+            self.__reduce_ex__(2)  # raises
+        copied = rebuild(type(self), self._array.copy(), self._requires_grad, dict(self.__dict__))
+        memo[id(self)] = copied
+        if self._meta is not None and self._meta.grad is not None:
+            copied.grad = self._meta.grad.__deepcopy__(memo)
+        return copied
+
+    # ------------------------------------------------------------------ autograd
+
+    @property
+    def requires_grad(self) -> bool:
+        """True if gradients are to be computed for this tensor."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start or stop tracking, in place. Returns self.
+
+        Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
+        inference_mode.
+        """
+        if requires_grad:
+            if self._array.dtype.kind != "f":
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            if self.is_inference():
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
+        elif self._grad_fn is not None:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        self._requires_grad = bool(requires_grad)
+        return self
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its `grad_fn` this tensor is."""
+        return self._output_nr
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up in this tensor, or None before the first."""
+        meta = self._meta
+        if self._grad_fn is not None and not (
+            meta is not None and (meta.retains_grad or meta.grad is not None)
+        ):
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+                "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
+                "for more informations.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return None if meta is None else meta.grad
+
+    @grad.setter
+    def grad(self, new: Tensor | None) -> None:
+        if new is not None:
+            if not isinstance(new, Tensor):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
+                )
+            if new is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if new._array.dtype != self._array.dtype:
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with dtype "
+                    f"'{dtype_word(self)}'. Please ensure that the gradient and the tensor have the same dtype"
+                )
+            if new._array.shape != self._array.shape:
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
+                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+        elif self._meta is None:
+            return
+        self.meta().grad = new
+
+    @grad.deleter
+    def grad(self) -> None:
+        if self._meta is not None:
+            self._meta.grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """True for a non-leaf on which `retain_grad()` was called."""
+        return self._meta is not None and self._meta.retains_grad
+
+    @property
+    def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if self._counter is None else self._counter.version
+
+    @property
+    def _base(self) -> Tensor | None:
+        return None if self._meta is None else self._meta.base
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    def is_inference(self) -> bool:
+        """True if this tensor was made in inference_mode and can never take part in autograd."""
+        return self._meta is not None and self._meta.inference
+
+    def is_set_to(self, tensor: Tensor) -> bool:
+        """True if both show the very same memory in the same way."""
+        a, b = self._array, tensor._array
+        return address(a) == address(b) and a.shape == b.shape and a.strides == b.strides
+
+    def meta(self) -> AutogradMeta:
+        """This tensor's AutogradMeta, made now if there is none."""
+        if self._meta is None:
+            self._meta = AutogradMeta()
+        return self._meta
+
+    def counter(self) -> Counter:
+        """This tensor's version counter, made now if there is none."""
+        if self._counter is None:
+            self._counter = Counter()
+        return self._counter
+
+
+def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
+    """A new leaf tensor around `array`, sharing its memory."""
+    out = new_object(Tensor)
+    out._array = array if type(array) is ndarray else np.asarray(array)
+    out._requires_grad, out._grad_fn, out._output_nr, out._counter, out._meta = (
+        requires_grad,
+        None,
+        0,
+        None,
+        None,
+    )
+    return out
+
+
+def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) -> Tensor:
+    """What pickle and deepcopy call to make a leaf again."""
+    out = new_object(cls)
+    out._array, out._requires_grad, out._grad_fn, out._output_nr = array, requires_grad, None, 0
+    out._counter = out._meta = None
+    out.__dict__.update(attributes)
+    return out
+
+
+def address(array: ndarray) -> int:
+    """The address of the first element."""
+    return array.__array_interface__["data"][0]
+
+
+def dtype_word(t: Tensor) -> str:
+    """How PyTorch's C++ messages call a dtype: 'Float', 'Long'."""
+    return {
+        "float16": "Half",
+        "float32": "float",
+        "float64": "double",
+        "int64": "long int",
+        "int32": "int",
+    }.get(t.dtype.name, t.dtype.name)
+
+
+def check_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
+    bound = ndim or 1  # a 0-d tensor accepts dim 0 and -1
+    if not -bound <= dim < bound:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+        )
+    return dim + bound if dim < 0 else dim
