@@ -1,0 +1,22 @@
+"""See autograd work: draw a live ``grad_fn`` graph, record a backward pass, step through it.
+
+    viz.draw(z)     the graph as a picture
+    viz.trace(z)    the backward pass as a list of steps
+    viz.step(z)     the backward pass to walk through
+
+Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
+"""
+
+from .draw import Drawing, draw
+from .trace import Step, Trace, trace
+
+__all__ = ["Drawing", "Step", "Trace", "draw", "step", "trace"]
+
+
+def __getattr__(name: str):
+    if name == "step":  # brings the notebook widgets with it: only when asked for
+        from .stepper import step
+
+        globals()["step"] = step
+        return step
+    raise AttributeError(f"module 'viz' has no attribute {name!r}")

@@ -1,0 +1,204 @@
+"""A picture as a ``graphviz.Digraph``: the visual language, in one place.
+
+Every size is fixed by us and every name is an id of ours, so the layout does not depend on fonts, and text of the user's
+appears only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+
+import graphviz
+
+from .views import LABEL, Item, Link, Picture
+
+FONT = "Helvetica, Arial, sans-serif"
+INK = "#1b1f24"
+#            kind or class: (fill, line) in light, (fill, line) in dark
+COLOURS: dict[str, tuple[str, str, str, str]] = {
+    "tensor": ("#f1f3f5", "#5c636a", "#2a2f36", "#98a2ad"),
+    "leaf": ("#b2f2bb", "#2b7a3b", "#14401f", "#69db7c"),
+    "input": ("#e2e6ea", "#5c636a", "#32383f", "#98a2ad"),
+    "alias": ("#d8f5dd", "#2b7a3b", "#14401f", "#69db7c"),
+    "function": ("#a5d8ff", "#1864ab", "#0d3358", "#74c0fc"),
+    "accumulate": ("#ffec99", "#a86400", "#4a3a00", "#ffd43b"),
+    "none": ("#f8f9fa", "#868e96", "#22262b", "#868e96"),
+    "fold": ("#dbe4ff", "#3b5bdb", "#1f2a55", "#91a7ff"),
+    "second": ("#e5dbff", "#6741d9", "#33235f", "#b197fc"),
+    "custom": ("#c5f6fa", "#0b7285", "#083b45", "#66d9e8"),
+}
+EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
+    "backward": ("#343a40", "#ced4da", "", 1.5),
+    "forward": ("#868e96", "#7d8790", "5 4", 1.1),
+    "store": ("#d9480f", "#ff922b", "", 1.5),
+    "not_computed": ("#868e96", "#7d8790", "1.5 3.5", 1.3),
+    "grad_fn": ("#495057", "#adb5bd", "", 1.0),
+}
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
+_STYLE = {"forward": "dashed", "not_computed": "dotted"}
+
+
+def colours(item: Item) -> tuple[str, str, str, str]:
+    """Fill and line of an item, light then dark."""
+    for css in ("second", "custom"):
+        if css in item.classes and item.kind in ("function", "accumulate"):
+            return COLOURS[css]
+    return COLOURS[item.kind]
+
+
+def digraph(p: Picture) -> graphviz.Digraph:
+    """The picture in DOT: ``graphviz`` renders it as it is, and the layout is taken from it."""
+    dot = graphviz.Digraph(name="viz", encoding="utf-8")
+    wide = p.direction in ("LR", "RL")
+    dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep="0.45" if wide else "0.35", pad="0.12", bgcolor="white",
+             fontname=FONT, splines="true", newrank="true")  # fmt: skip
+    dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
+    dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
+    inside = {item: i for i, (_, items) in enumerate(p.clusters) for item in items}
+    for i, (title, items) in enumerate(p.clusters):
+        with dot.subgraph(name=f"cluster_{i}") as c:
+            c.attr(
+                label=_escape(title),
+                style="rounded,dashed",
+                color="#868e96",
+                fontcolor="#495057",
+                fontsize="10",
+                labeljust="l",
+            )
+            for item in items:
+                _node(c, item)
+    for item in p.items:
+        if item not in inside:
+            _node(dot, item)
+    for i, (a, b) in enumerate(p.same_rank):
+        with dot.subgraph(name=f"cluster_pair{i}") as s:  # a tensor and its function stay side by side
+            s.attr(rank="same", style="invis", margin="2", label="")
+            s.node(a.id)
+            s.node(b.id)
+    for link in p.links:
+        _edge(dot, link)
+    return dot
+
+
+def _escape(text: str) -> str:
+    return graphviz.escape(text)
+
+
+def _node(dot: graphviz.Digraph, item: Item) -> None:
+    fill, line, _, _ = colours(item)
+    shape = {"cylinder": "cylinder", "ellipse": "ellipse", "diamond": "diamond", "tag": "box"}.get(
+        item.outline, "box"
+    )
+    style = {"card": "filled,rounded", "tag": "filled,rounded", "stub": "filled,dashed", "box": "filled"}.get(
+        item.outline, "filled"
+    )
+    if "freed" in item.classes:
+        style = style.replace("filled", "dashed")
+    label = _cells_label(item) if item.boxes else _escape("\n".join(x.text for x in item.lines))
+    dot.node(
+        item.id, label, id=item.id, shape=shape, style=style, fillcolor=fill, color=line, width=_inches(item.width),
+        height=_inches(item.height), fontsize=f"{item.lines[0].size - 1:g}", tooltip=_escape(item.tooltip), **{"class": item.css},
+        **({"peripheries": "2"} if "root" in item.classes else {}),
+    )  # fmt: skip
+
+
+def _edge(dot: graphviz.Digraph, link: Link) -> None:
+    light, _, _, wide = EDGES[link.kind]
+    options = {
+        "id": link.id,
+        "class": link.css,
+        "color": light,
+        "penwidth": f"{wide:g}",
+        "tooltip": _escape(link.tooltip),
+    }
+    if link.kind in _STYLE:
+        options["style"] = _STYLE[link.kind]
+    tail, head = link.tail.id, link.head.id
+    arrow = "tee" if link.kind == "not_computed" else "normal"
+    if link.backwards:
+        tail, head = head, tail
+        options |= {"dir": "back", "arrowtail": arrow}
+    elif arrow != "normal":
+        options["arrowhead"] = arrow
+    if not link.constraint:
+        options["constraint"] = "false"
+    if link.spine:
+        options["weight"] = "8"
+    if link.label:
+        # a table of fixed size: the layout knows how much room the text needs without asking a font
+        options["label"] = (
+            f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" WIDTH="{link.label_width:g}" '
+            f'HEIGHT="15"><TR><TD><FONT COLOR="#495057">{_html(link.label)}</FONT></TD></TR></TABLE>>'
+        )
+    dot.edge(tail, head, **options)
+
+
+def _inches(points: float) -> str:
+    return f"{points / 72:.4f}"
+
+
+def _html(text: str) -> str:
+    return html.escape(text, quote=True).replace("\\", "&#92;") or " "
+
+
+def _cells_label(item: Item) -> str:
+    """The label of a card: its lines, then its boxes side by side with the value painted."""
+    rows = []
+    for x in item.lines:
+        if x.css == "caption":
+            continue
+        text = f"<B>{_html(x.text)}</B>" if x.bold else _html(x.text)
+        rows.append(
+            f'<TR><TD COLSPAN="{len(item.boxes)}"><FONT POINT-SIZE="{x.size - 1:g}">{text}</FONT></TD></TR>'
+        )
+    rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
+    cells = []
+    for caption, (_, _, w, h) in item.boxes.items():
+        inner = _cells_table(item, w, h) if caption == "value" and item.value is not None else ""
+        if inner:
+            cells.append(f"<TD>{inner}</TD>")
+        else:
+            cells.append(
+                f'<TD FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}" BGCOLOR="white" BORDER="1" COLOR="#adb5bd"></TD>'
+            )
+    rows.append("<TR>" + "".join(cells) + "</TR>")
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
+
+
+def _cells_table(item: Item, w: float, h: float) -> str:
+    cells, _ = item.value.cells()
+    if not cells.size:
+        return ""
+    if cells.size == 1:
+        return (
+            f'<TABLE BORDER="1" CELLBORDER="0" COLOR="#adb5bd" BGCOLOR="white" FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}"><TR><TD>'
+            f'<FONT POINT-SIZE="9">{_html(item.value.short(40).strip("[]"))}</FONT></TD></TR></TABLE>'
+        )
+    top = scale(cells)
+    cw, ch = w / cells.shape[1], h / cells.shape[0]
+    rows = []
+    for row in cells:
+        tds = "".join(
+            f'<TD FIXEDSIZE="TRUE" WIDTH="{cw:g}" HEIGHT="{ch:g}" BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>'
+            for x in row
+        )
+        rows.append(f"<TR>{tds}</TR>")
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{"".join(rows)}</TABLE>'
+
+
+def scale(cells) -> float:
+    """The magnitude that is painted in full colour."""
+    finite = [abs(float(x)) for x in cells.ravel() if math.isfinite(float(x))]
+    return max(finite, default=0.0) or 1.0
+
+
+def shade(x: float, top: float) -> str:
+    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number."""
+    if math.isnan(x):
+        return "#adb5bd"
+    if math.isinf(x):
+        return "#000000"
+    full = POSITIVE if x >= 0 else NEGATIVE
+    t = min(1.0, abs(x) / top) ** 0.7
+    return "#" + "".join(f"{round(255 + (int(full[i : i + 2], 16) - 255) * t):02x}" for i in (1, 3, 5))

@@ -1,0 +1,111 @@
+"""Where Graphviz puts things: DOT in, positions out. The picture itself is painted by ``svg.py``.
+
+Graphviz runs inside ``pygraphviz``'s wheel: nothing has to be installed on the machine. In process it cannot be
+interrupted, so a graph that could be slow is laid out in a child process with a time limit.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+
+from .views import Picture
+
+IN_PROCESS = 1_500  # up to this estimated cost (about 70 ms) the layout runs in process
+SECONDS = 10.0  # the time limit of a child process
+FORMATS = ("svg", "png", "pdf", "dot")
+
+
+class LayoutTooSlow(RuntimeError):
+    """Graphviz did not finish in time."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Positions in points, y downwards: of items (top left), of lines (Bezier points and tip), of labels (centre)."""
+
+    width: float
+    height: float
+    items: dict[str, tuple[float, float]]
+    lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
+    labels: dict[str, tuple[float, float]]
+    clusters: dict[int, tuple[float, float, float, float]]
+
+
+def cost(p: Picture) -> float:
+    """About how much work the layout is: items, links, and the ranks that long links span."""
+    place = {item: i for i, item in enumerate(p.items)}
+    spans = sum(min(abs(place[a.tail] - place[a.head]), 200) for a in p.links)
+    return len(p.items) + len(p.links) + spans / 4
+
+
+def places(p: Picture, source: str, margin: float = 10.0) -> Places:
+    """Lay the picture out once."""
+    data = json.loads(render(source, "json0", cost(p)))
+    x0, y0, x1, y1 = map(float, data["bb"].split(","))
+
+    def point(text: str) -> tuple[float, float]:
+        x, y = text.split(",")
+        return float(x) - x0 + margin, y1 - float(y) + margin
+
+    sizes = {i.id: (i.width, i.height) for i in p.items}
+    items, clusters = {}, {}
+    for o in data.get("objects", ()):
+        if "pos" in o:
+            (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
+            items[o["name"]] = (x - w / 2, y - h / 2)
+        elif o["name"].removeprefix("cluster_").isdigit() and "bb" in o:
+            a, b, c, d = map(float, o["bb"].split(","))
+            clusters[int(o["name"][8:])] = (a - x0 + margin, y1 - d + margin, c - a, d - b)
+    lines, labels = {}, {}
+    for e in data.get("edges", ()):
+        tip, curve = None, []
+        for part in e.get("pos", "").split():
+            if part[0] in "es":
+                tip = point(part[2:])
+            else:
+                curve.append(point(part))
+        lines[e["id"]] = (curve, tip)
+        if "lp" in e:
+            labels[e["id"]] = point(e["lp"])
+    return Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, clusters)
+
+
+def render(source: str, form: str, work: float = 0.0) -> bytes:
+    """DOT rendered by Graphviz, in process or, for a large graph, in a child process with a time limit."""
+    if work <= IN_PROCESS:
+        return _graphviz(source, form)
+    try:
+        child = subprocess.run(
+            [sys.executable, "-c", _CHILD, form],
+            input=source.encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LayoutTooSlow(
+            f"Graphviz could not place this graph within {SECONDS:g} seconds. Draw less of it: view='functions', "
+            "fold=True, or one layer or time step."
+        ) from None
+    if child.returncode:
+        raise RuntimeError(f"Graphviz failed: {child.stderr.decode(errors='replace').strip()[-500:]}")
+    return child.stdout
+
+
+def _graphviz(source: str, form: str) -> bytes:
+    import pygraphviz
+
+    with warnings.catch_warnings():  # fonts and label sizes: the geometry does not depend on them
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+
+
+_CHILD = """
+import sys, warnings, pygraphviz
+warnings.simplefilter("ignore", RuntimeWarning)
+sys.stdout.buffer.write(pygraphviz.AGraph(string=sys.stdin.buffer.read().decode()).draw(format=sys.argv[1], prog="dot"))
+"""

@@ -1,0 +1,538 @@
+"""One backward pass as a list of steps, recorded through public node hooks alone.
+
+``trace(z)`` runs the backward pass once, exactly as ``z.backward()`` would (``.grad`` ends the same), and returns what
+happened: plain data, no tensors, no widget. The order of the steps is the engine's own; the ready queue and who waits for
+whom are worked out from the dependency counts, as an engine does. Hooks are removed whatever happens.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from . import names as naming
+from . import rules
+from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
+from .text import shape_text
+from .values import Value, as_array
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One contribution to the gradient that a node receives: along ``edge``, or the seed (None)."""
+
+    edge: Edge | None
+    nr: int
+    value: Value | None
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """What a step sends along one of its edges; ``reason`` says why nothing is sent, ``reduced`` how it was shaped."""
+
+    edge: Edge
+    input: str
+    code: str | None
+    math: str | None
+    value: Value | None
+    reason: str | None = None
+    reduced: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Accumulated:
+    """``before + contribution = after`` in ``.grad`` of a leaf."""
+
+    leaf: str
+    before: Value | None
+    contribution: Value | None
+    after: Value | None
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """A node that has ``got`` of the ``needs`` contributions it waits for; ``missing`` will send the rest."""
+
+    function: Function
+    got: int
+    needs: int
+    missing: list[Function]
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """The firing of one node."""
+
+    number: int
+    function: Function
+    tensor: str  # the name of what the node made in the forward pass, or of the leaf
+    totals: list[Value | None]  # the gradient of each output of the node: what its rule receives
+    parts: list[Part] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    saved: list[Saved] = field(default_factory=list)
+    accumulate: Accumulated | None = None
+    hooked: bool = False  # a hook changed the gradient: the parts do not add up to the total
+    ready: list[Function] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+    freed: bool = False
+    check: Any = None
+    sentence: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @property
+    def total(self) -> Value | None:
+        return self.totals[0] if self.totals else None
+
+    def __repr__(self) -> str:
+        return f"Step({self.number}: {self.name} of {self.tensor}, receives {_short(self.total, 40)})"[:110]
+
+
+class Trace:
+    """The steps of one backward pass. Print it for a table; ``leaves`` maps each leaf to its ``.grad`` at the end.
+
+    ``of_what`` is what the gradients are of: the root where it is one number and the pass starts with 1, else ``L``, the
+    scalar that the given gradients are slopes of.
+    """
+
+    def __init__(self, graph: Graph, steps: list[Step], seeds: list[Value | None], title: str):
+        self.graph, self.steps, self.seeds, self.title = graph, steps, seeds, title
+        self.leaves: dict[str, Value | None] = {}
+        self.create_graph = False
+        single = len(graph.roots) == 1 and seeds[0] is not None and not seeds[0].shape
+        self.of_what = title if single and seeds[0].array == 1 else "L"
+
+    def __repr__(self) -> str:
+        return f"Trace({self.title}: {_plural(len(self.steps), 'step')})"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self):
+        return iter(self.steps)
+
+    def __getitem__(self, i):
+        return self.steps[i]
+
+    def __str__(self) -> str:
+        """A table for a terminal: a line for each step, and one for each gradient that it sends."""
+        rows = [("step", "node", "tensor", "receives", "sends")]
+        for s in self.steps:
+            receives = _short(s.total, 28)
+            if s.accumulate is not None:
+                a = s.accumulate
+                before = "None" if a.before is None else _short(a.before, 24)
+                rows.append(
+                    (str(s.number), s.name, s.tensor, receives, f".grad: {before} → {_short(a.after, 24)}")
+                )
+                continue
+            first = (str(s.number), s.name, s.tensor, receives)
+            for sent in s.sent or [None]:
+                if sent is None:
+                    text = ""
+                elif sent.reason:
+                    text = sent.reason
+                else:
+                    text = f"{_target_name(sent.edge)}: {_short(sent.value, 28)}"
+                rows.append((*first, text))
+                first = ("", "", "", "")
+        wide = [max(len(r[c]) for r in rows) for c in range(5)]
+        wide = [min(w, 34) for w in wide[:4]] + [0]
+        lines = [
+            "  ".join(_cut(t, w).ljust(w) if w else t for t, w in zip(r, wide, strict=True)).rstrip()
+            for r in rows
+        ]
+        lines.insert(1, "─" * max(len(x) for x in lines))
+        return "\n".join(lines)
+
+    def of(self, name: str) -> Step:
+        """The step of the tensor or node called ``name``; KeyError lists what there is."""
+        for s in self.steps:
+            if name in (s.tensor, s.name):
+                return s
+        known = ", ".join(dict.fromkeys(s.tensor for s in self.steps))
+        raise KeyError(f"no step for {name!r} in this trace; it has: {known}")
+
+
+def trace(
+    tensors: Any,
+    *,
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    names: Mapping | None = None,
+    frame: FrameType | None = None,
+    check: bool = False,
+) -> Trace:
+    """Run the backward pass of ``tensors`` and record every step.
+
+    tensors: a tensor with a graph, or a list of them. gradient: dL/d(tensor), needed for a tensor that is not one number
+    (a list for several). inputs, retain_graph, create_graph: as for ``backward``. names: ``{"w": tensor}``, wins over the
+    caller's variables. check: compare each node's rule with a finite difference.
+
+    Raises TypeError or ValueError for what cannot run backward, RuntimeError if the graph was already freed, and whatever
+    the framework or a hook raises on the way; in every case all hooks of ours are removed.
+    """
+    graph, plain = prepare(tensors, "trace", names, frame or sys._getframe(1))
+    return run(graph, plain, gradient, inputs, retain_graph, create_graph, check)
+
+
+def prepare(
+    tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None, known: Any = None
+) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``."""
+    graph = read(as_tensors(tensors, verb))
+    plain = naming.give_names(graph, frame, names, known)
+    return graph, plain
+
+
+def run(
+    graph: Graph,
+    plain: dict[int, str],
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    check: bool = False,
+    verb: str = "trace",
+) -> Trace:
+    """Run the backward pass of a graph that was read, and record it; then let go of the live nodes."""
+    gradients = _gradients(graph, gradient, verb)
+    _refuse_freed(graph, verb)
+    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
+    recorder = _Recorder(graph)
+    handles = []
+    try:
+        for f in graph.functions:
+            handles.append(f.fn.register_prehook(recorder.before(f)))
+            handles.append(f.fn.register_hook(recorder.after(f)))
+        _backward(graph, gradients, inputs, retain_graph, create_graph)
+    finally:
+        for handle in handles:
+            handle.remove()
+    out = Trace(
+        graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
+    )
+    out.create_graph = create_graph
+    keep = create_graph if retain_graph is None else retain_graph
+    _finish(out, plain, keep)
+    if check:
+        from .check import check_steps
+
+        check_steps(out)
+    for f in graph.leaves:
+        grad = getattr(f.leaf, "grad", None)
+        out.leaves[f.outputs[0].name] = Value.of(grad) if grad is not None else None
+    graph.release()
+    return out
+
+
+class _Recorder:
+    """Two hooks a node: one just before its rule runs, one just after."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.steps, self.before_grad = graph, [], {}
+
+    def before(self, f: Function):
+        def prehook(grad_outputs):
+            if f.kind == "accumulate":
+                grad = getattr(f.leaf, "grad", None)
+                self.before_grad[f.index] = Value.of(grad) if grad is not None else None
+
+        return prehook
+
+    def after(self, f: Function):
+        def hook(grad_inputs, grad_outputs):
+            totals = [Value.of(g) if g is not None else None for g in _tuple(grad_outputs)]
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
+            step.sent = [
+                Sent(e, "", None, None, Value.of(g) if g is not None else None)
+                for e, g in zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
+            ]
+            if f.kind == "accumulate":
+                grad = getattr(f.leaf, "grad", None)
+                after = Value.of(grad) if grad is not None else None
+                step.accumulate = Accumulated(
+                    f.outputs[0].name, self.before_grad.get(f.index), step.total, after
+                )
+            self.steps.append(step)
+
+        return hook
+
+
+def _tuple(x: Any) -> tuple:
+    return tuple(x) if isinstance(x, tuple | list) else (x,)
+
+
+def _match(f: Function, grads: tuple) -> list:
+    """One gradient for each edge; an engine may leave out those of the last inputs."""
+    return [grads[i] if i < len(grads) else None for i in range(len(f.edges))]
+
+
+def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
+    many = len(graph.roots) > 1
+    given = list(gradient) if isinstance(gradient, list | tuple) else [gradient] * (1 if not many else 0)
+    if gradient is None:
+        given = [None] * len(graph.roots)
+    if (
+        many
+        and isinstance(gradient, list | tuple) is False
+        and gradient is not None
+        or len(given) != len(graph.roots)
+    ):
+        raise ValueError(
+            f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
+            "(None for a tensor that is one number)."
+        )
+    for root, g in zip(graph.roots, given, strict=True):
+        out = root.function.outputs[root.nr]
+        shape = tuple(root.tensor.shape)
+        size = int(np.prod(shape, dtype=np.int64))
+        if g is None and size != 1:
+            raise RuntimeError(
+                f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no single slope "
+                f"to start from. Pass gradient= with the same shape (for example ones), or step from a scalar such as "
+                f"{out.name}.sum()."
+            )
+        if g is not None:
+            if not hasattr(g, "shape") or not is_tensor(g):
+                raise TypeError(f"gradient= must be a tensor of shape {shape}, but it is {type(g).__name__}.")
+            if tuple(g.shape) != shape:
+                raise RuntimeError(
+                    f"gradient= has shape {tuple(g.shape)}, but {out.name} has shape {shape}. They must be the same."
+                )
+    return given
+
+
+def _seed(root: Any, gradient: Any) -> Value:
+    if gradient is not None:
+        return Value.of(gradient)
+    return Value(
+        np.ones(tuple(root.tensor.shape), as_array(root.tensor).dtype),
+        root.function.outputs[root.nr].dtype or "",
+    )
+
+
+def _refuse_freed(graph: Graph, verb: str) -> None:
+    for f in graph.functions:
+        for s in f.saved if len(graph) <= 2_000 else ():
+            if s.state == "freed":
+                raise RuntimeError(
+                    f"viz.{verb} cannot go backward through this graph a second time: {f.name} (which made "
+                    f"{f.outputs[0].name}) has already freed what it saved. Run the forward pass again, or use "
+                    "retain_graph=True in the first backward pass."
+                )
+
+
+def _backward(
+    graph: Graph, gradients: list, inputs: Any, retain_graph: bool | None, create_graph: bool
+) -> None:
+    options: dict[str, Any] = {}
+    if retain_graph is not None:
+        options["retain_graph"] = retain_graph
+    if create_graph:
+        options["create_graph"] = True
+    if inputs is not None:
+        options["inputs"] = inputs
+    tensors = [r.tensor for r in graph.roots]
+    if len(tensors) == 1:
+        if gradients[0] is not None:
+            options["gradient"] = gradients[0]
+        tensors[0].backward(**options)
+        return
+    framework = sys.modules.get(type(tensors[0]).__module__.split(".")[0])
+    together = getattr(getattr(framework, "autograd", None), "backward", None)
+    if together is None:
+        raise TypeError(
+            "Going backward from several tensors at once needs the framework's autograd.backward, which "
+            f"{type(tensors[0]).__module__} does not have. Add the tensors up and pass their sum."
+        )
+    together(tensors, gradients if any(g is not None for g in gradients) else None, **options)
+
+
+def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
+    """Everything that can be said once the order is known: parts, queue, rules in words, sentences."""
+    graph, steps = out.graph, out.steps
+    fired = {s.function: s for s in steps}
+    seeds: dict[Function, list[Part]] = {}
+    for root, value in zip(graph.roots, out.seeds, strict=True):
+        seeds.setdefault(root.function, []).append(Part(None, root.nr, value))
+    incoming: dict[Function, list[Part]] = {f: list(p) for f, p in seeds.items()}
+    needs = {f: sum(e.source in fired for e in f.users) for f in fired}
+    got = dict.fromkeys(fired, 0)
+    done: set[Function] = set()
+    ready = {f for f in seeds if f in fired and needs[f] == 0}
+    waiting: dict[Function, None] = {}
+    for s in steps:
+        f = s.function
+        done.add(f)
+        ready.discard(f)
+        s.saved = f.saved if f.edges else []
+        s.freed = bool(s.saved) and not keep
+        s.parts = incoming.get(f, [])
+        s.hooked = _hooked(s)
+        _explain(s, out.of_what)
+        for sent in s.sent:
+            target = sent.edge.target
+            if target is None or target not in fired:
+                sent.value, sent.reason = None, _reason(sent, target)
+                continue
+            if sent.value is None:
+                sent.reason = f"no gradient: the rule of {f.name} returned None for {sent.input}"
+            else:
+                incoming.setdefault(target, []).append(Part(sent.edge, sent.edge.nr, sent.value))
+            got[target] += 1
+            if got[target] == needs[target]:
+                waiting.pop(target, None)
+                ready.add(target)
+            else:
+                waiting[target] = None
+        s.ready = sorted(ready, key=_queue_order(fired))
+        s.waiting = [
+            Waiting(
+                w,
+                got[w],
+                needs[w],
+                list(dict.fromkeys(e.source for e in w.users if e.source in fired and e.source not in done)),
+            )
+            for w in waiting
+        ]
+        s.sentence = _sentence(s, len(steps), out)
+
+
+def _queue_order(fired: dict[Function, Step]):
+    return lambda f: fired[f].number
+
+
+def _reason(sent: Sent, target: Function | None) -> str:
+    if target is None:
+        label = sent.edge.label
+        if label and not sent.edge.tensor:
+            return f"not computed: {_cut(label, 30)} is a constant"
+        return f"not computed: {_cut(label or sent.input, 60)} does not require grad"
+    return f"not computed: {target.outputs[0].name} is not needed for inputs="
+
+
+def _hooked(s: Step) -> bool:
+    """Whether the parts, added up, differ from what the rule received: then a hook changed it."""
+    for nr, total in enumerate(s.totals):
+        parts = [p.value.array for p in s.parts if p.nr == nr and p.value is not None]
+        if total is None or not parts or any(p.shape != total.shape for p in parts):
+            continue
+        added = parts[0].astype(np.float64)
+        for p in parts[1:]:
+            added = added + p
+        if not np.allclose(added, total.array, rtol=1e-3, atol=1e-5, equal_nan=True):
+            return True
+    return False
+
+
+def _explain(s: Step, title: str) -> None:
+    """Name the inputs, fill in code and mathematics, and say how a broadcast was undone."""
+    f = s.function
+    if f.kind == "accumulate":
+        return
+    words = naming.operand_names(f)
+    words["result"] = f.outputs[0].name
+    words = {k: _operand(v) for k, v in words.items()}
+    words["g"] = f"∂{_of(title)}/∂{_of(f.outputs[0].name)}"
+    for sent, name, code, math in zip(
+        s.sent, rules.input_names(f), rules.code_of(f), rules.math_of(f, words), strict=True
+    ):
+        sent.input, sent.code = name, code
+        target = sent.edge.target
+        if math and target is not None:
+            several = len(target.users) > 1
+            sent.math = f"∂{_of(title)}/∂{_of(_target_name(sent.edge))} {'+=' if several else '='} {math}"
+        if f.kind == "function" and s.total is not None and sent.value is not None:
+            sent.reduced = _reduced(f, s.total.shape, sent.value.shape)
+
+
+def _operand(name: str) -> str:
+    return f"({name})" if any(c in name for c in " +-*/@") and not name.endswith(")") else name
+
+
+def _of(name: str) -> str:
+    return f"({name})" if " " in name else name
+
+
+def _target_name(edge: Edge) -> str:
+    if edge.target is None:
+        return "?"
+    return edge.target.output(edge.nr).name or "?"
+
+
+_BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", "Where", "MseLoss", "Addmm"}
+
+
+def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str | None:
+    """How a broadcast input's gradient came back to its own shape, or None where nothing was broadcast."""
+    if rules.base_name(f.name) not in _BROADCASTS or big == small or len(small) > len(big):
+        return None
+    padded = (1,) * (len(big) - len(small)) + small
+    axes = [
+        i
+        for i, (b, p) in enumerate(zip(big, padded, strict=True))
+        if p == 1 and (b != 1 or i < len(big) - len(small))
+    ]
+    if not axes or any(p not in (1, b) for b, p in zip(big, padded, strict=True)):
+        return None
+    which = f"axis {axes[0]}" if len(axes) == 1 else "axes " + ", ".join(map(str, axes))
+    return f"summed over {which}: {big} → {small or 'scalar'}"
+
+
+def _short(value: Value | None, limit: int = 40) -> str:
+    return "None" if value is None else value.short(limit)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _plural(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
+
+
+def _sentence(s: Step, n: int, out: Trace) -> str:
+    """The step in words, for a screen reader and the caption."""
+    head = f"Step {s.number} of {n}. "
+    name = _cut(s.tensor, 60)
+    if s.accumulate is not None:
+        a = s.accumulate
+        if a.before is None:
+            return f"{head}AccumulateGrad stores {_short(a.after)} in {name}.grad, which was None."
+        return f"{head}AccumulateGrad adds {_short(a.contribution)} to {name}.grad: {_short(a.before)} becomes {_short(a.after)}."
+    got = [p for p in s.parts if p.value is not None]
+    if len(got) > 1:
+        receives = f"adds {_plural(len(got), 'contribution')} for {name}: {' + '.join(_short(p.value, 24) for p in got[:4])}"
+        receives += f"{' + …' if len(got) > 4 else ''} = {_short(s.total)}"
+    elif got and got[0].edge is None:
+        receives = f"starts with the gradient of {name} with respect to itself, {_short(s.total)}"
+    else:
+        receives = f"receives {_short(s.total)}, the gradient for {name}"
+    if s.hooked:
+        receives += ", changed by a hook"
+    sends = [f"{_short(x.value)} to {_cut(_target_name(x.edge), 60)}" for x in s.sent if x.reason is None]
+    tail = f" It sends {', and '.join(sends)}." if sends else " It sends nothing."
+    for x in s.sent:
+        if x.reason and x.edge.target is not None:
+            tail += f" {_cut(_target_name(x.edge), 60)}: {x.reason}."
+        elif x.reduced:
+            tail += f" For {_cut(_target_name(x.edge), 60)} it is {x.reduced}."
+    return f"{head}{s.name} {receives}.{tail}"
+
+
+def step_shape(value: Value | None) -> str:
+    """The shape of a gradient in words."""
+    return shape_text(value.shape if value is not None else None)
+
+
+__all__: Sequence[str] = ("Step", "Trace", "trace")
