@@ -146,7 +146,7 @@ function arrayView(a) {
     h("span", { class: "mgv-caption" },
       h("span", { class: "mgv-shape" }, shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
       h("span", {}, `${number(a.min)} … ${number(a.max)}`),
-      h("span", { class: "mgv-scale" }, `−${scale}`, h("i", { "aria-hidden": "true" }), `+${scale}`),
+      h("span", { class: "mgv-scale", title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
       a.nonfinite ? h("span", { class: "mgv-alarm" }, `${a.nonfinite} not finite`) : null));
 }
 
@@ -178,23 +178,6 @@ export function cleanSvg(text) {
     return el;
   };
   return copy(parsed);
-}
-
-// Bounds of a node from its shapes' own numbers (getBBox is zero while JupyterLab has not laid the output out).
-function boundsOf(group) {
-  const xs = [], ys = [];
-  for (const shape of group.querySelectorAll("ellipse, polygon, path, polyline")) {
-    if (shape.nodeName === "ellipse") {
-      const [cx, cy, rx, ry] = ["cx", "cy", "rx", "ry"].map((k) => Number(shape.getAttribute(k)));
-      xs.push(cx - rx, cx + rx); ys.push(cy - ry, cy + ry);
-    } else {
-      const numbers = (shape.getAttribute("points") || shape.getAttribute("d") || "").match(/-?\d*\.?\d+(?:e-?\d+)?/g) || [];
-      numbers.forEach((n, i) => (i % 2 ? ys : xs).push(Number(n)));
-    }
-  }
-  if (!xs.length) return null;
-  const x = Math.min(...xs), y = Math.min(...ys);
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
 // The point half-way along an edge, from its Bézier control points.
@@ -284,8 +267,8 @@ class Pane {
     this.build();
     this.onStep = () => this.show(this.model.get("step"));
     model.on("change:step", this.onStep);
-    this.resize = new ResizeObserver(() => this.fit());
-    this.resize.observe(this.view);
+    this.resize = new ResizeObserver((entries) => this.resized(entries));
+    for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
     this.onStep();
     el.dataset.ready = "true";
   }
@@ -310,10 +293,13 @@ class Pane {
     this.slider = h("input", { type: "range", min: 0, max: this.count, value: 0, class: "mgv-slider", "aria-label": "Step of the backward pass",
       oninput: (event) => this.go(Number(event.target.value)) });
     this.counter = h("output", { class: "mgv-count" });
-    this.bar = options.controls === false ? null : h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Steps" },
-      h("span", { class: "mgv-buttons" }, button("first", "To the start", "home"), button("back", "Back one step", "←"), this.playButton, button("next", "Forward one step", "→"), button("last", "To the end", "end")),
-      this.slider, this.counter);
+    // In a notebook the row of ipywidgets plays and slides; the pane then keeps the single steps only.
+    const whole = options.controls !== "steps";
+    const buttons = h("span", { class: "mgv-buttons", role: "toolbar", "aria-label": "Steps" }, button("first", "To the start", "home"), button("back", "Back one step", "←"),
+      whole ? this.playButton : null, button("next", "Forward one step", "→"), button("last", "To the end", "end"));
+    this.bar = whole ? h("div", { class: "mgv-bar" }, buttons, this.slider, this.counter) : null;
     this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence);
     this.picture = this.buildPicture();
     this.view = h("div", { class: "mgv-view" }, this.picture);
     this.tools = h("div", { class: "mgv-tools" }, this.zoomTools(button));
@@ -321,8 +307,9 @@ class Pane {
     this.flow = h("div", { class: "mgv-flow" });
     this.side = h("div", { class: "mgv-side" });
     this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
+    const notes = (data.notes || []).map((note) => h("p", { class: "mgv-note" }, note));
     this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, space plays, home and end jump.` },
-      this.bar, this.sentence, h("div", { class: "mgv-body" }, this.stage, h("div", { class: "mgv-detail" }, this.flow, this.side)), this.tip);
+      this.bar, this.head, h("div", { class: "mgv-body" }, this.stage, this.flow, this.side), notes.length ? h("div", { class: "mgv-notes" }, notes) : null, this.tip);
     el.append(this.frame);
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.picture.addEventListener("click", (event) => { const id = this.nodeAt(event); if (id) this.goToNode(id); });
@@ -352,13 +339,12 @@ class Pane {
       known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null });
     }
     for (const [id, item] of this.nodes) {
-      item.bounds = boundsOf(item.group);
       const node = this.data.nodes[id];
+      item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
       if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintCells(node.value, ...node.box.value));
     }
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.data.width} ${this.data.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
-    if (box[2] / box[3] < 1.25) this.el.classList.add("mgv-tall");
     return svg;
   }
 
@@ -483,8 +469,9 @@ class Pane {
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
       const text = String(at), w = 8 + 5.5 * text.length;
-      const round = item.group.querySelector(":scope > ellipse"), diamond = item.base.includes("accumulate");
-      const cx = diamond ? x + width * 0.22 : round ? x + width * 0.12 : x + 2, cy = diamond ? y + height * 0.2 : round ? y + height * 0.1 : y;
+      const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.data.view === "graph";
+      const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
+      const cx = x + width * dx, cy = y + height * dy;
       item.badge = s("g", { class: "mgv-order" });
       item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx, y: cy + 3.2, "text-anchor": "middle" }, text));
       item.group.append(item.badge);
@@ -495,6 +482,7 @@ class Pane {
   }
 
   label(id, item, want) {
+    item.group.classList.toggle("mgv-told", Boolean(want && this.time.edges[id].array)); // the number takes the word's place
     if (item.label) { item.label.style.display = want ? "" : "none"; return; }
     const array = this.time.edges[id] && this.time.edges[id].array;
     if (!want || !array || !array.shape) return;
@@ -519,15 +507,16 @@ class Pane {
   nodeName(id) {
     const node = this.data.nodes[id];
     if (!node) return String(id);
-    return node.kind === "accumulate" && node.name ? `${node.name}.grad` : node.name || node.label;
+    return this.stores(node) ? `${node.name}.grad` : node.name || node.label;
   }
+
+  stores(node) { return Boolean(node.name) && (node.kind === "accumulate" || (node.kind === "leaf" && typeof node.step === "number")); }
 
   chip(id, note) {
     const node = this.data.nodes[id] || { kind: "none", label: String(id) };
     const short = String(node.label).split("\n")[0].replace(/^torch::autograd::/, "");
     return h("button", { type: "button", class: `mgv-chip ${node.kind}`, title: `Go to ${short}`, onclick: () => this.goToNode(id) },
-      node.name ? [h("b", {}, node.kind === "accumulate" ? `${node.name}.grad` : node.name), " "] : null,
-      node.kind === "accumulate" && node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
+      node.name ? [h("b", {}, this.nodeName(id)), " "] : null, this.stores(node) || short === node.name ? null : h("span", {}, short), note ? h("i", {}, note) : null);
   }
 
   flowPanel(k) {
@@ -548,7 +537,9 @@ class Pane {
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
       h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "seed"), arrayView(part.value)));
-    if (parts.length > 1 || !parts.length) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "total"), arrayView(step.total)));
+    if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
+    else if (parts.length > 1 || !parts.length || step.hooked) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "total"), arrayView(step.total)));
+    if (step.hooked) rows.push(h("p", { class: "mgv-note" }, "A hook changed the gradient: the parts do not add up to what the rule receives."));
     return this.column("Receives", rows);
   }
 
@@ -646,17 +637,29 @@ class Pane {
 
   hideTip() { this.tip.hidden = true; }
 
+  // The panels keep the height of the tallest step so far: what is below must not jump while one steps.
+  resized(entries) {
+    for (const { target, borderBoxSize } of entries) {
+      if (target === this.view) {
+        if (this.width !== target.clientWidth) { this.width = target.clientWidth; this.flow.style.minHeight = this.side.style.minHeight = ""; this.fit(); }
+      } else if (borderBoxSize[0].blockSize > (parseFloat(target.style.minHeight) || 0)) target.style.minHeight = `${Math.ceil(borderBoxSize[0].blockSize)}px`;
+    }
+  }
+
   // Natural size where it fits, down to three quarters; smaller only when asked for, else the view scrolls.
   fit(zoom) {
     if (zoom !== undefined) this.zoom = zoom;
+    // a picture that needs little more than half of the width stands beside the panels
+    const wide = this.frame.clientWidth;
+    this.el.classList.toggle("mgv-beside", wide >= 880 && this.size[0] * 0.85 <= wide * 0.56 && this.size[1] >= 200);
     const room = this.view.clientWidth - 8;
     if (room <= 0) return;
     const fitted = room / this.size[0];
-    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, Math.max(0.75, fitted));
+    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, Math.max(0.85, fitted));
     if (zoom === null) this.zoom = null;
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;
-    this.tools.classList.toggle("mgv-loose", fitted >= 0.75 && this.zoom === null);
+    this.tools.classList.toggle("mgv-loose", fitted >= 0.85 && this.zoom === null);
     if (this.shown) this.follow(this.data.steps[this.shown - 1].node);
   }
 

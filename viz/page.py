@@ -1,0 +1,143 @@
+"""A recorded pass as one HTML page: the same stepper.js, no kernel, no network, opens from disk.
+
+The program, its style and the payload are packed (deflate, base64) into one block that a few readable lines unpack, so
+that a page of 30 nodes stays near 40 KB and can sit in a saved notebook. May read stepper.js and stepper.css; touches no
+widget.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+DIGITS = 7  # of a number in the payload: what float32 carries
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file of the front end: ``stepper.js`` or ``stepper.css``."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def slim(data: Any) -> Any:
+    """The payload without what the pane can work out: rounded to ``DIGITS`` digits, cells and text not said twice.
+
+    The result is strict JSON: non-finite numbers are the strings "nan", "inf" and "-inf".
+    """
+    if isinstance(data, bool) or data is None or isinstance(data, (str, int)):
+        return data
+    if isinstance(data, float):
+        return float(f"{data:.{DIGITS}g}") if math.isfinite(data) else str(data)
+    if isinstance(data, Mapping):
+        thin = {str(key): slim(value) for key, value in data.items()}
+        if "shape" in thin and "cells" in thin and "values" in thin:
+            thin.pop("text", None)
+            cells = thin["cells"]
+            if isinstance(cells, dict) and not cells.get("downsampled"):
+                thin["cells"] = {"rows": cells["rows"], "cols": cells["cols"], "downsampled": False}
+        return thin
+    if isinstance(data, (list, tuple)):
+        return [slim(value) for value in data]
+    return slim(data.item())  # a NumPy scalar
+
+
+def picture(svg: str) -> str:
+    """An SVG as a data address, for an <img>: nothing inside it can run."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+def _packed(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: {margin}; background: Canvas; font: 15px/1.5 system-ui, sans-serif; }}
+body > * {{ max-width: 1280px; margin-inline: auto; }}
+h1 {{ font-size: 19px; font-weight: 650; }}
+</style>
+</head>
+<body>
+{heading}<main id="pane"></main>
+<noscript><p>This page steps through a backward pass. It needs JavaScript; here is its graph.</p>
+<img src="{image}" alt="{title}"></noscript>
+<!-- stepper.js, stepper.css and the recorded pass as JSON: deflated, base64. Nothing is loaded from anywhere. -->
+<script type="text/plain" id="packed">{packed}</script>
+<script>
+(async () => {{
+  const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const {{ js, css, data, options }} = JSON.parse(await new Response(stream).text());
+  globalThis.recorded = {{ data, options }};
+  document.head.append(Object.assign(document.createElement("style"), {{ textContent: css }}));
+  const program = `${{js}}\\nmount(document.getElementById("pane"), recorded.data, recorded.options);`;
+  document.body.append(Object.assign(document.createElement("script"), {{ type: "module", textContent: program }}));
+}})();
+</script>
+</body>
+</html>
+"""
+
+
+def page(
+    data: Mapping[str, Any],
+    *,
+    title: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    bare: bool = False,
+) -> str:
+    """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook.
+
+    ``title`` defaults to one that names the tensor; ``options`` are the pane's (``ask``, ``step``, ...).
+    """
+    data = slim(data)
+    name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
+    content = {
+        "js": asset("stepper.js"),
+        "css": asset("stepper.css"),
+        "data": data,
+        "options": dict(options or {}),
+    }
+    return _PAGE.format(
+        title=name,
+        heading="" if bare else f"<h1>{name}</h1>\n",
+        margin="0" if bare else "20px",
+        image="" if bare else picture(data["svg"]),
+        packed=_packed(content),
+    )
+
+
+def frame(data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None) -> str:
+    """HTML for a saved notebook: a plain picture, and over it the stepper in a sandboxed frame.
+
+    An untrusted notebook keeps the picture and loses the frame. Where the frame is allowed it covers the picture, which
+    has a fixed height for that.
+    """
+    tall = round(min(max(float(data["height"]), 60.0), 480.0))
+    room = tall + 560  # controls and sentence above, the panels below
+    alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
+    inside = html.escape(page(data, options=options, bare=True))
+    return (
+        f'<img src="{picture(data["svg"])}" alt="{alt}" height="{tall}" '
+        f'style="display:block;margin:0;height:{tall}px;max-width:100%;object-fit:contain">'
+        f'<iframe title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{room}" '
+        f'style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;height:{room}px;background:Canvas">'
+        "</iframe>"
+    )

@@ -1,0 +1,117 @@
+"""The stepper in a notebook: the anywidget pane, with ipywidgets Play and slider joined to it in the browser.
+
+Everything was computed when the object was made; moving through it needs no kernel (``jslink``, not callbacks). The same
+payload becomes a page or a frame through page.py. May import ipywidgets and anywidget; knows nothing of any framework.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+
+from .page import HERE, frame, page, slim
+
+FIRING = {"function", "accumulate"}
+
+
+class Pane(anywidget.AnyWidget):
+    """The picture and the panels; ``step`` k shows what is true after k nodes have fired (0: none has)."""
+
+    _esm = HERE / "stepper.js"
+    _css = HERE / "stepper.css"
+    data = traitlets.Dict().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    options = traitlets.Dict().tag(sync=True)
+
+
+class Stepper(widgets.VBox):
+    """A recorded backward pass to walk through. Made by :func:`viz.step`, or from a payload.
+
+    ``data`` is the payload (plain JSON, see payload.py); ``ask`` is None, "gradients" or "order". ``step`` is the step
+    that is shown and can be set. ``save(path)`` writes a page (.html) that needs neither kernel nor network.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
+        self.data = slim(data)
+        self.options = dict(options or {})
+        self.pane = Pane(data=self.data, options=self.options | {"controls": "steps"})
+        self.pane.layout.width = "100%"
+        last = len(self.data["steps"])
+        play = widgets.Play(
+            min=0, max=last, interval=1200, show_repeat=False, tooltip="Play the backward pass"
+        )
+        slider = widgets.IntSlider(min=0, max=last, description="step", continuous_update=True)
+        slider.layout.width = "min(420px, 100%)"
+        slider.style.description_width = "initial"
+        self._links = [
+            widgets.jslink((play, "value"), (self.pane, "step")),
+            widgets.jslink((slider, "value"), (self.pane, "step")),
+        ]
+        row = widgets.HBox([play, slider], layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
+        super().__init__([row, self.pane])
+
+    @property
+    def step(self) -> int:
+        """The step that is shown: 0 before anything fired, k when the k-th node just has."""
+        return self.pane.step
+
+    @step.setter
+    def step(self, value: int) -> None:
+        last = len(self.data["steps"])
+        if not 0 <= value <= last:
+            raise ValueError(f"step must be between 0 and {last} (this pass has {last} steps), got {value}")
+        self.pane.step = value
+
+    def __repr__(self) -> str:
+        nodes = self.data["nodes"].values()
+        fires = sum(n["kind"] in FIRING or n.get("step") is not None for n in nodes)
+        title = " ".join(str(self.data.get("title") or "tensor").split())
+        title = title if len(title) <= 40 else title[:39] + "…"
+        plural = "" if fires == 1 else "s"
+        return f"Stepper({title}: {fires} node{plural}, step {self.step} of {len(self.data['steps'])})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        return bundle | {"text/html": frame(self.data, options=self.options), "text/plain": repr(self)}
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write the pass to ``path``: a page (.html) that opens from disk, steps and answers by itself.
+
+        Raises ValueError for another ending.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"cannot save a stepper as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
+            )
+        path.write_text(page(self.data, title=title, options=self.options), encoding="utf-8")
+        return path
+
+
+def step(
+    tensors: Any,
+    view: str = "graph",
+    *,
+    gradient: Any = None,
+    inputs: Any = None,
+    names: Mapping[str, Any] | None = None,
+    ask: str | None = None,
+    **more: Any,
+) -> Stepper:
+    """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
+
+    ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
+    {"h": h}; by default the caller's variables. ``view``: "graph" or "cards". ``ask``: None, "gradients" or "order":
+    predict before a step shows. Errors are those of :func:`viz.payload.payload`, in words that say what to do.
+    """
+    from .payload import payload
+
+    frame = more.pop("frame", None) or sys._getframe(1)
+    data = payload(tensors, view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
+    return Stepper(data, options={"ask": ask} if ask else None)
