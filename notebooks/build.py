@@ -22,10 +22,11 @@ import sys
 import time
 from pathlib import Path
 
-import lesson_text
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+
+import lesson_text
 
 HERE = Path(__file__).resolve().parent
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -104,7 +105,8 @@ def build(path: Path, notebook: nbformat.NotebookNode) -> str:
     try:
         return dump(normalise(execute(notebook)))
     except CellExecutionError as error:
-        sys.exit(f"{path.name}: a cell raised. If it is meant to, tag it raises-exception.\n{error}")
+        told = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+        sys.exit(f"{path.name}: a cell raised. If it is meant to, tag it raises-exception.\n{told}")
 
 
 def main() -> int:

@@ -10,9 +10,9 @@ from .values import Opaque, describe, same
 
 
 def advise(got: Any, want: Any, rtol: float, *, called: bool) -> str:
-    """The likely cause of `got` where `want` was due, both plain (see values.py); `got` has been shown before.
+    """The likely cause of `got` where `want` was due, both plain (see values.py). `got` has been shown already.
 
-    `called` tells whether the value came from a function of the learner (then the right one may be shown), or was
+    `called` tells whether the value came from a function of the learner (then the right one may be shown) or was
     typed in (then it stays the learner's to find).
     """
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
