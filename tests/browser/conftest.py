@@ -1,0 +1,87 @@
+"""The browser, the JupyterLab servers, and the rule for every lesson opened in them: no console error, no
+request to another machine, whatever else a test looks at.
+
+    def test_something(open_lesson):
+        lesson = open_lesson("03_one_node_at_a_time.ipynb", theme="dark")
+        lesson.run_all()
+
+A test that fails leaves a picture in tests/browser/pictures/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tools.jupyterlab import Lab, Lesson
+
+PICTURES = Path(__file__).with_name("pictures")
+failed = pytest.StashKey[bool]()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium. Where it or playwright is missing the test is skipped; with CI set it fails."""
+    try:
+        from tools.jupyterlab import chromium, find_chromium
+    except ModuleNotFoundError as error:
+        if error.name != "playwright":
+            raise
+        pytest.skip("playwright is not installed: make test installs it into .venv")
+    if find_chromium() is None:
+        pytest.skip("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def lab(browser: Browser) -> Iterator[Callable[[str], Lab]]:
+    """lab(theme): the running server of that theme, started when first asked for."""
+    from tools.jupyterlab import Lab
+
+    running: dict[str, Lab] = {}
+    with ExitStack() as stack:
+
+        def start(theme: str) -> Lab:
+            if theme not in running:
+                running[theme] = stack.enter_context(Lab(theme=theme))
+            return running[theme]
+
+        yield start
+
+
+@pytest.fixture
+def open_lesson(
+    browser: Browser, lab: Callable[[str], Lab], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Lesson]]:
+    """open_lesson(name, theme="light"): the lesson open in JupyterLab. A page that complains fails it."""
+    lessons: list[Lesson] = []
+    with ExitStack() as stack:
+
+        def open_it(name: str, theme: str = "light", **window: int) -> Lesson:
+            lessons.append(stack.enter_context(lab(theme).open(browser, name, **window)))
+            return lessons[-1]
+
+        yield open_it
+
+        complaints = [complaint for lesson in lessons for complaint in lesson.complaints]
+        if complaints or request.node.stash.get(failed, False):
+            PICTURES.mkdir(exist_ok=True)
+            for number, lesson in enumerate(lessons):
+                lesson.page.screenshot(path=PICTURES / f"{request.node.name}-{number}.png")
+        assert not complaints, "the page complained:\n" + "\n".join(dict.fromkeys(complaints))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if report.when == "call" and report.failed:
+        item.stash[failed] = True
+    return report

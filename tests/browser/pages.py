@@ -1,0 +1,104 @@
+"""A page of viz open in the browser, and what a test asks of it.
+
+    with opened(browser, page(data)) as pane:
+        pane.press("ArrowRight")
+        assert pane.step == 1
+
+Leaving the block fails the test where the page complained: console error, uncaught exception, any request at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import minigrad
+import viz.page
+from playwright.sync_api import Browser, Locator, Page
+from tests.viz_gallery import GALLERY
+from viz.payload import payload
+
+
+def recorded(name: str = "diamond", framework: Any = minigrad, **more: Any) -> dict:
+    """The payload of a program of the gallery."""
+    result, names = GALLERY[name](framework)
+    roots = result if isinstance(result, list) else [result]
+    return payload(*roots, names=names, **more)
+
+
+class Pane:
+    """The stepper on a page: its picture, its panels, its keys."""
+
+    def __init__(self, page: Page):
+        self.page = page
+        self.frame = page.locator(".mgv-frame")
+
+    @property
+    def step(self) -> int:
+        return int(self.page.locator(".mgv").get_attribute("data-step"))
+
+    @property
+    def sentence(self) -> str:
+        return self.page.locator(".mgv-sentence").inner_text()
+
+    def press(self, *keys: str) -> None:
+        self.frame.focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def node(self, ident: str) -> Locator:
+        return self.page.locator(f'.mgv-svg [data-id="{ident}"]')
+
+    def column(self, title: str) -> Locator:
+        heading = self.page.get_by_role("heading", name=title, exact=True)
+        return self.page.locator(".mgv-col", has=heading)
+
+    def grads(self) -> dict[str, Any]:
+        """`.grad` of every leaf as the page shows it: a flat list of numbers, or None."""
+        shown = {}
+        for row in self.page.locator("[data-leaf]").all():
+            array = row.locator(".mgv-array")
+            values = json.loads(array.get_attribute("data-values")) if array.count() else None
+            shown[row.get_attribute("data-leaf")] = values
+        return shown
+
+
+@contextmanager
+def opened(browser: Browser, html: str, tmp: Path, **context: Any) -> Iterator[Pane]:
+    """The page, opened from disk as a reader would."""
+    file = tmp / "page.html"
+    file.write_text(html, encoding="utf-8")
+    window = browser.new_context(
+        **{"viewport": {"width": 1100, "height": 900}, "reduced_motion": "reduce"} | context
+    )
+    complaints: list[str] = []
+    try:
+        page = window.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "request",
+            lambda r: (
+                complaints.append(r.url)
+                if r.url != file.as_uri() and r.url[:5] not in ("data:", "blob:")
+                else None
+            ),
+        )
+        page.goto(file.as_uri())
+        page.wait_for_selector(".mgv[data-ready]")
+        yield Pane(page)
+        assert not complaints, "the page complained:\n" + "\n".join(complaints)
+    finally:
+        window.close()
+
+
+def page_of(name: str = "diamond", *, options: dict | None = None, **more: Any) -> str:
+    """The page of a program of the gallery."""
+    return viz.page.page(recorded(name, **more), options=options)

@@ -1,0 +1,324 @@
+"""The stepper on a page opened from disk: keys, buttons, slider, clicks, what each step shows, and for everyone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import minigrad as mg
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from tests.browser.pages import Pane, opened, page_of, recorded
+from tests.viz_gallery import GALLERY
+from viz.page import page
+
+
+def test_keys_buttons_and_slider_move_through_the_pass(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        assert pane.step == 0
+        pane.press("ArrowRight", "ArrowRight")
+        assert pane.step == 2
+        pane.press("ArrowLeft")
+        assert pane.step == 1
+        pane.press("End")
+        assert pane.step == 5
+        pane.press("ArrowRight")  # nothing after the end
+        assert pane.step == 5
+        pane.press("Home")
+        assert pane.step == 0
+        for name, step in [
+            ("Forward one step", 1),
+            ("To the end", 5),
+            ("Back one step", 4),
+            ("To the start", 0),
+        ]:
+            pane.button(name).click()
+            assert pane.step == step
+        pane.page.get_by_role("slider", name="Step of the backward pass").fill("3")
+        assert pane.step == 3
+
+
+def test_play_walks_to_the_end_and_stops(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond", options={"interval": 30}), tmp_path) as pane:
+        pane.press("Space")
+        assert pane.button("Pause").is_visible()
+        pane.page.wait_for_selector('.mgv[data-step="5"]')
+        pane.button("Play").wait_for()
+        assert pane.step == 5
+
+
+def test_a_click_on_a_node_goes_to_its_step(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    with opened(browser, page(data), tmp_path) as pane:
+        for number, step in reversed(list(enumerate(data["steps"], 1))):
+            pane.node(step["node"]).locator(".shape").first.click()
+            assert pane.step == number
+        tensor = next(i for i, n in data["nodes"].items() if n["kind"] == "tensor" and n["name"] == "y")
+        pane.node(tensor).click()
+        assert data["steps"][pane.step - 1]["tensor"] == "y"
+
+
+@pytest.mark.parametrize("name", sorted(GALLERY))
+@pytest.mark.parametrize("view", ["graph", "cards"])
+def test_every_graph_of_the_gallery_steps_to_the_true_gradients(
+    browser: Browser, tmp_path: Path, name: str, view: str
+):
+    if name == "freed":
+        pytest.skip("a freed graph has no pass to record")
+    data = recorded(name, view=view)
+    result, names = GALLERY[name](mg)
+    roots = result if isinstance(result, list) else [result]
+    mg.autograd.backward(roots)
+    leaves = {n: t for n, t in names.items() if t.is_leaf and t.requires_grad}
+    with opened(browser, page(data), tmp_path) as pane:
+        assert set(pane.grads().values()) == {None}
+        for number in range(1, len(data["steps"]) + 1):
+            pane.press("ArrowRight")
+            assert pane.step == number
+            assert pane.sentence.startswith(f"Step {number} of ")
+            assert pane.page.locator(".mgv-svg .mgv-now").count() == 1
+        shown = pane.grads()
+        assert set(shown) == set(leaves)
+        for leaf, tensor in leaves.items():
+            np.testing.assert_allclose(shown[leaf], tensor.grad.numpy().ravel(), rtol=1e-6)
+
+
+def test_a_step_shows_parts_and_sum_rule_saved_tensors_and_what_it_sends(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        pane.press("ArrowRight", "ArrowRight", "ArrowRight")
+        queue = pane.column("Queue").inner_text()
+        assert "next" in queue
+        pane.press("ArrowRight")  # y = x * x, used by a and by b
+        receives = pane.column("Receives")
+        assert [json.loads(a.get_attribute("data-values")) for a in receives.locator(".mgv-array").all()] == [
+            [2.0],
+            [1.0],
+            [3.0],
+        ]
+        rule = pane.column("Rule").inner_text()
+        assert "MulBackward0" in rule and "grad * other" in rule and "∂c/∂x" in rule and "other = x" in rule
+        sends = pane.column("Sends")
+        assert [json.loads(a.get_attribute("data-values")) for a in sends.locator(".mgv-array").all()] == [
+            [6.0],
+            [6.0],
+        ]
+        assert pane.grads() == {"x": None}
+        pane.press("ArrowRight")
+        assert pane.grads() == {"x": [12.0]}
+        assert "x.grad = grad" in pane.column("Rule").inner_text()
+
+
+def test_who_waits_for_whom_is_said(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        waits = []
+        for _ in range(5):
+            pane.press("ArrowRight")
+            waits.append(pane.page.locator(".mgv-waits").all_inner_texts())
+        assert any("has 1 of 2, waits for" in text for texts in waits for text in texts)
+        assert waits[-1] == []
+
+
+def test_a_gradient_that_is_not_computed_is_said_to_be_so(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("source_example"), tmp_path) as pane:
+        pane.press("ArrowRight", "ArrowRight")
+        assert "not computed" in pane.column("Sends").inner_text()
+
+
+def test_large_arrays_are_heat_maps_with_shape_range_and_scale(browser: Browser, tmp_path: Path):
+    x = mg.arange(200.0).reshape(10, 20).sub(50.0).detach().requires_grad_(True)
+    y = (x * x).sum()
+    from viz.payload import payload
+
+    with opened(browser, page(payload(y, names={"x": x, "y": y})), tmp_path) as pane:
+        pane.press("End")
+        heat = pane.page.locator('[data-leaf="x"] .mgv-heat')
+        text = heat.inner_text()
+        assert "(10, 20) in 8×8" in text and "-100 … 298" in text and "±298" in text
+        assert heat.locator("rect").count() == 64
+        assert heat.locator(".sign").count() == 1  # negative cells carry a minus mark
+
+
+def test_the_static_picture_and_the_stepper_share_one_layout(browser: Browser, tmp_path: Path):
+    places = "() => [...document.querySelectorAll('.mgv-svg .node > .shape')].map(e => JSON.stringify(e.getBoundingClientRect()))"
+    with opened(browser, page_of("mlp", view="cards"), tmp_path) as pane:
+        before = pane.page.evaluate(places)
+        for _ in range(4):
+            pane.press("ArrowRight")
+        pane.press("Home")
+        assert pane.page.evaluate(places) == before
+
+
+def test_hovering_shows_what_is_known_of_a_node(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    y = next(i for i, n in data["nodes"].items() if n["kind"] == "tensor" and n["name"] == "y")
+    with opened(browser, page(data), tmp_path) as pane:
+        pane.node(y).hover()
+        tip = pane.page.get_by_role("tooltip")
+        assert "value" in tip.inner_text() and "grad\n" not in tip.inner_text()
+        pane.press("End")
+        pane.page.mouse.move(0, 0)
+        pane.node(y).hover()
+        assert "grad" in tip.inner_text()
+
+
+# ---- for everyone
+
+
+def test_a_screen_reader_hears_a_sentence_per_step_and_finds_named_controls(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        pane.press("ArrowRight")
+        tree = pane.page.locator("main").aria_snapshot()
+        assert "status: Step 1 of 5." in tree
+        for control in ("To the start", "Back one step", "Play", "Forward one step", "To the end"):
+            assert f'button "{control}"' in tree
+        assert 'slider "Step of the backward pass"' in tree
+        assert 'img "Graph of c' in tree
+        for heading in ("Receives", "Rule", "Sends", ".grad so far", "Queue"):
+            assert f'heading "{heading}"' in tree
+
+
+def test_the_keyboard_alone_is_enough(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        reached = []
+        for _ in range(9):
+            pane.page.keyboard.press("Tab")
+            reached.append(
+                pane.page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent")
+            )
+            outline = pane.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", f"the focus does not show on {reached[-1]}"
+        assert reached[0].startswith("Backward pass of c")
+        assert "Forward one step" in reached
+        pane.button("Forward one step").focus()
+        pane.page.keyboard.press("Enter")
+        assert pane.step == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_enough_contrast(browser: Browser, tmp_path: Path, scheme: str):
+    with opened(browser, page_of("mlp"), tmp_path, color_scheme=scheme) as pane:
+        for keys in (["ArrowRight"], ["ArrowRight"] * 3, ["End"]):
+            pane.press(*keys)
+            weak = pane.page.evaluate(Path(__file__).with_name("contrast.js").read_text())
+            assert weak == [], f"{scheme}, step {pane.step}"
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_things_move_only_for_those_who_did_not_ask_for_stillness(
+    browser: Browser, tmp_path: Path, motion: str
+):
+    with opened(browser, page_of("diamond"), tmp_path, reduced_motion=motion) as pane:
+        pane.press("ArrowRight")
+        running = pane.page.evaluate("document.getAnimations().length")
+        assert (running > 0) is (motion == "no-preference")
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1400])
+def test_nothing_is_cut_off_in_a_narrow_window(browser: Browser, tmp_path: Path, width: int):
+    with opened(
+        browser, page_of("mlp", view="cards"), tmp_path, viewport={"width": width, "height": 800}
+    ) as pane:
+        for _ in range(3):
+            pane.press("ArrowRight")
+            wider = pane.page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            assert wider <= 0
+            cut = pane.page.evaluate(
+                "[...document.querySelectorAll('.mgv-col')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText)"
+            )
+            assert cut == []
+
+
+def test_a_finger_is_enough(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    touch = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 800}}
+    with opened(browser, page(data), tmp_path, **touch) as pane:
+        box = pane.button("Forward one step").bounding_box()
+        assert box["width"] >= 40 and box["height"] >= 40
+        pane.button("Forward one step").tap()
+        assert pane.step == 1
+        pane.node(data["steps"][3]["node"]).tap()
+        assert pane.step == 4
+
+
+# ---- safe
+
+
+HOSTILE = [
+    '"><script>alert(1)</script>',
+    "<img src=x onerror=alert(2)>",
+    "]]></svg><script>alert(3)</script>",
+    "'; alert(4); //",
+    "</script><script>alert(5)</script>",
+    "javascript:alert(6)",
+    "a\nb\tc\x00",
+    "&lt;b&gt;&#x3c;",
+    "\\N\\G\\l{x|y}",
+    "x" * 10_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_and_texts_stay_text(browser: Browser, tmp_path: Path, text: str):
+    x = mg.tensor([1.0, -2.0], requires_grad=True)
+    y = (x * x).sum()
+    from viz.payload import payload
+
+    data = payload(y, names={text: x, text + "!": y})
+    data |= {"title": text, "notes": [text], "source": {"lines": [text, "y"], "first": 1, "file": text}}
+    for node in data["nodes"].values():
+        node |= {"label": text, "name": text, "tooltip": text, "dtype": text}
+    for step in data["steps"]:
+        step |= {"name": text, "tensor": text, "sentence": text, "line": 0}
+        for rule in step["rules"]:
+            rule |= {"input": text, "code": text, "math": text}
+        for saved in step["saved"]:
+            saved |= {"name": text, "label": text, "value": {"text": text}}
+        for out in step["outgoing"]:
+            out |= {"reason": text, "reduced": text, "input": text}
+        if step["accumulate"]:
+            step["accumulate"]["leaf"] = text
+    with opened(browser, page(data, title=text), tmp_path) as pane:
+        for _ in data["steps"]:
+            pane.press("ArrowRight")
+            pane.page.locator(".mgv-svg .node").first.hover()
+        assert pane.page.locator(".mgv script, .mgv img, .mgv b b, .mgv [onerror]").count() == 0
+        assert pane.sentence.split() == text.replace("\x00", "\ufffd").split() or text[0] == "a"
+
+
+def test_an_svg_that_was_tampered_with_is_stripped(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    evil = (
+        '<script>alert(1)</script><image href="http://127.0.0.1:1/x.png"/><foreignObject><b>hi</b></foreignObject>'
+        '<a xlink:href="javascript:alert(2)" xmlns:xlink="http://www.w3.org/1999/xlink"><text>link</text></a>'
+        '<rect width="9" height="9" onclick="alert(3)" onload="alert(4)" style="fill:url(http://127.0.0.1:1/y)" '
+        'fill="url(http://127.0.0.1:1/z)"/><style>@import "http://127.0.0.1:1/c.css";</style>'
+        '<set attributeName="onmouseover" to="alert(5)"/><use href="http://127.0.0.1:1/u.svg#a"/>'
+    )
+    data["svg"] = data["svg"].replace("</svg>", evil + "</svg>")
+    with opened(browser, page(data), tmp_path) as pane:
+        forbidden = "script, image, foreignObject, a, style, set, use, [onclick], [onload], [href], [style*=url], [fill*=url]"
+        assert pane.page.locator(".mgv-svg").locator(forbidden).count() == 0
+        pane.press("End")
+        assert pane.step == 5
+
+
+def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_path: Path):
+    from viz.page import frame
+
+    html = "<!doctype html><meta charset=utf-8>" + frame(recorded("diamond")) + frame(recorded("mlp"))
+    file = tmp_path / "two.html"
+    file.write_text(html, encoding="utf-8")
+    window = browser.new_page()
+    try:
+        window.goto(file.as_uri())
+        first, second = (Pane(window.frame_locator("iframe").nth(i)) for i in (0, 1))
+        second.frame.wait_for()
+        first.page.locator(".mgv-button[data-action=next]").click()
+        assert (first.step, second.step) == (1, 0)
+        second.page.locator(".mgv-button[data-action=last]").click()
+        assert first.step == 1 and second.step > 1
+    finally:
+        window.close()

@@ -1,0 +1,222 @@
+"""Real JupyterLab in headless Chromium, as a learner has it: for the browser tests and the README's picture.
+
+    with Lab(folder, theme="light") as lab, chromium() as browser:
+        with lab.open(browser, "03_one_node_at_a_time.ipynb") as lesson:
+            lesson.run_all()
+            lesson.page.locator(...)      # a playwright page
+            lesson.complaints             # console errors, requests that left this machine
+
+Every server has a home of its own and works on a copy of the notebooks, so nothing of this machine's settings
+shows and nothing is changed. All cells are on the page at once (`windowingMode` none).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Self
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+FLAGS = [
+    "--no-sandbox",  # Chromium's sandbox does not start as root, as in a container
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+STARTS_WITHIN = 90  # seconds
+RUNS_WITHIN = 300
+
+Theme = Literal["light", "dark"]
+
+
+def find_chromium() -> str | None:
+    """The Chromium or Chrome of this machine; playwright's own download is not used."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless browser. Raises RuntimeError where none is installed."""
+    executable = find_chromium()
+    if executable is None:
+        raise RuntimeError("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Lab:
+    """A JupyterLab server of its own, on a copy of `notebooks`, from `with` to the end of its block."""
+
+    def __init__(self, notebooks: Path = NOTEBOOKS, theme: Theme = "light"):
+        self.notebooks = notebooks
+        self.theme = theme
+
+    def __enter__(self) -> Self:
+        self.home = Path(tempfile.mkdtemp(prefix="lab-"))
+        self.folder = self.home / "notebooks"
+        unwanted = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", ".progress*")
+        shutil.copytree(self.notebooks, self.folder, ignore=unwanted)
+        self._write_settings()
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        server = getattr(self, "server", None)
+        if server is not None:
+            server.terminate()
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _write_settings(self) -> None:
+        settings = {
+            "apputils-extension/themes": {"theme": f"JupyterLab {self.theme.title()}"},
+            "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+            "notebook-extension/tracker": {"windowingMode": "none"},
+        }
+        for name, values in settings.items():
+            file = self.home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(values))
+
+    def _start(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        environment = {
+            **os.environ,
+            "HOME": str(self.home),
+            "IPYTHONDIR": str(self.home / "ipython"),
+            "JUPYTER_CONFIG_DIR": str(self.home / "config"),
+            "JUPYTER_DATA_DIR": str(self.home / "data"),
+            "JUPYTERLAB_SETTINGS_DIR": str(self.home / "settings"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(self.home / "workspaces"),
+        }
+        log = self.home / "server.log"
+        with log.open("w") as out:
+            self.server = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+                    *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
+                    f"--ServerApp.root_dir={self.folder}",
+                    "--LabApp.expose_app_in_browser=True",  # to ask whether the kernel has started
+                ],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        self.url = f"http://127.0.0.1:{port}"
+        limit = time.monotonic() + STARTS_WITHIN
+        while time.monotonic() < limit and self.server.poll() is None:
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError(f"JupyterLab did not start within {STARTS_WITHIN} s:\n{log.read_text()[-3000:]}")
+
+    @contextmanager
+    def open(self, browser: Browser, name: str, width: int = 1400, height: int = 1000) -> Iterator[Lesson]:
+        """Notebook `name` in a fresh window of the server's theme, its kernel started."""
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=self.theme,
+            reduced_motion="reduce",  # a picture does not depend on the moment it is taken
+        )
+        try:
+            yield Lesson(context.new_page(), self, name)
+        finally:
+            context.close()
+
+
+class Lesson:
+    """A notebook open in JupyterLab.
+
+    page: the playwright page.  complaints: every console error, uncaught exception and request to another
+    machine since it was opened.
+    """
+
+    def __init__(self, page: Page, lab: Lab, name: str):
+        self.page = page
+        self.complaints: list[str] = []
+        notebook = json.loads((lab.folder / name).read_text())
+        code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        self.runnable = ["".join(cell["source"]).strip() != "" for cell in code]
+
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+        page.on("request", lambda request: self._on_address(request.url))
+        page.on("websocket", lambda socket: self._on_address(socket.url))
+        self.here = lab.url.removeprefix("http://")
+        page.goto(f"{lab.url}/lab/tree/{name}?reset", wait_until="domcontentloaded")
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        # run before its kernel is there, a notebook asks which kernel it should take
+        page.wait_for_function(
+            "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
+            timeout=60_000,
+        )
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(f"console: {message.text} ({message.location['url']})")
+
+    def _on_address(self, url: str) -> None:
+        scheme, _, rest = url.partition("://")
+        if scheme in ("http", "https", "ws", "wss") and not rest.startswith(self.here):
+            self.complaints.append(f"left this machine: {url}")
+
+    def menu(self, *path: str) -> None:
+        """Choose from the main menu: menu("Run", "Run All Cells")."""
+        for name in path:
+            self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+    def run_all(self) -> None:
+        """Clear all outputs, run all cells, wait for the last. AssertionError where a cell does not end."""
+        self.menu("Edit", "Clear Outputs of All Cells")
+        self.menu("Run", "Run All Cells")
+        done = """runnable => {
+            const cells = [...document.querySelectorAll('.jp-CodeCell')];
+            return runnable.every((runs, i) => !runs || /\\[\\d+\\]/.test(
+                cells[i].querySelector('.jp-InputArea-prompt').textContent));
+        }"""
+        try:
+            self.page.wait_for_function(done, arg=self.runnable, timeout=RUNS_WITHIN * 1000)
+        except PlaywrightTimeout:
+            raise AssertionError(
+                f"not all cells ran within {RUNS_WITHIN} s; errors: {self.errors()}"
+            ) from None
+        self.page.wait_for_timeout(500)  # what a widget does after its cell has ended
+
+    def errors(self) -> list[str]:
+        """The text of each traceback and of each output on stderr that the page shows."""
+        kinds = ("error", "stderr")
+        found = self.page.locator(
+            ", ".join(
+                f".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.{kind}']" for kind in kinds
+            )
+        )
+        return found.all_inner_texts()
