@@ -7,6 +7,8 @@ the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) 
 `minigrad/autograd/engine.py` (the walk).
 """
 
+import warnings
+
 from . import autograd
 from .autograd import (
     enable_grad,
@@ -46,6 +48,9 @@ from .random import *  # noqa: F403
 from .tensor import Size, Tensor
 
 __version__ = "0.1.0"
+
+# PyTorch divides by zero in silence. NumPy's warnings are the caller's business only where the caller calls NumPy.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 
 def is_tensor(obj: object) -> "bool":

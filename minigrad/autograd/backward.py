@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .engine import run
-from .grad_mode import local
+from .engine import execute, works_on_tensors
 from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
 
 
@@ -61,8 +60,7 @@ def backward(
             UserWarning,
             stacklevel=3,
         )
-    recorded = create_graph or local.interpreter is not None
-    roots = make_roots(tensors, grad_tensors, recorded)
+    roots = make_roots(tensors, grad_tensors, works_on_tensors(create_graph))
     retain = create_graph if retain_graph is None else retain_graph
     targets, accumulate_into = None, set()
     if inputs is not None:
@@ -74,10 +72,13 @@ def backward(
             else:
                 targets[node, output_nr] = None
                 nonleaf.append((i, (node, output_nr)))
-    for _ in run(
-        roots, retain_graph=retain, recorded=recorded, targets=targets, accumulate_into=accumulate_into
-    ):
-        pass
+    execute(
+        roots,
+        retain_graph=retain,
+        create_graph=create_graph,
+        targets=targets,
+        accumulate_into=accumulate_into,
+    )
     if inputs is not None:
         for t, key in nonleaf:
             if targets[key] is not None and isinstance(t, Tensor):
@@ -120,12 +121,10 @@ def grad(
         return batched_grad(
             outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
         )
-    recorded = create_graph or local.interpreter is not None
-    roots = make_roots(outputs, grad_outputs, recorded)
+    roots = make_roots(outputs, grad_outputs, works_on_tensors(create_graph))
     targets = {edge_of(i, "grad"): None for i in inputs}
     retain = create_graph if retain_graph is None else retain_graph
-    for _ in run(roots, retain_graph=retain, recorded=recorded, targets=targets):
-        pass
+    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
     results = []
     for i in inputs:
         found = targets[edge_of(i, "grad")]
@@ -142,14 +141,11 @@ def grad(
                     )
                 found = wrap(np.zeros_like(i._array), requires_grad=create_graph)
         elif not isinstance(found, Tensor):
-            found = wrap(np.array(found) if found is roots_array(roots) else found)
+            found = wrap(
+                np.array(found)
+            )  # a copy: the array may be another tensor's gradient, or the caller's
         results.append(found)
     return tuple(results)
-
-
-def roots_array(roots: list[tuple[Node, int, object]]):
-    """The caller's own gradient array, which must not come back as somebody's gradient."""
-    return roots[0][2]
 
 
 def batched_grad(

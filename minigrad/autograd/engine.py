@@ -10,17 +10,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
-import numpy as np
+from . import anomaly_mode
+from .grad_mode import anomaly, local
+from .hooks import refuse_nan, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .node import Node
 
-from ..tensor import Tensor, wrap
-from .grad_mode import anomaly, state
-from .node import AccumulateGrad, Node, no_recording
+Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
 
-ndarray = np.ndarray
+
+def execute(
+    roots: Sequence[Root],
+    *,
+    retain_graph: bool,
+    create_graph: bool,
+    targets: dict[tuple[Node, int], object] | None = None,
+    accumulate_into: set[Node] = frozenset(),
+) -> None:
+    """Do a whole backward pass, recorded if `create_graph` (see `run` for the arguments)."""
+    recorded = works_on_tensors(create_graph)
+    before = {"grad": local.grad, "backward_pass": local.backward_pass}
+    if recorded:
+        local.update(grad=create_graph)
+    try:
+        for _ in run(
+            roots,
+            retain_graph=retain_graph,
+            recorded=recorded,
+            targets=targets,
+            accumulate_into=accumulate_into,
+        ):
+            pass
+    finally:
+        local.backward_pass = before["backward_pass"]
+        if recorded:
+            local.update(grad=before["grad"])
+
+
+def works_on_tensors(create_graph: bool) -> bool:
+    """Are gradients Tensors in a pass that starts now? If it is recorded, or inside a transform; else they are arrays."""
+    return create_graph or local.interpreter is not None
 
 
 def run(
-    roots: Sequence[tuple[Node, int, object]],
+    roots: Sequence[Root],
     *,
     retain_graph: bool,
     recorded: bool,
@@ -49,6 +81,7 @@ def run(
         put(arrived, node, output_nr, grad)
 
     capture_nodes = {} if targets is None else outputs_by_node(targets)
+    local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
     while ready:
         node = heappop(ready)[2]
         grad = arrived.pop(node)
@@ -66,10 +99,15 @@ def run(
         if grad is None and not node.runs_undefined:
             grad_inputs = (None,) * len(node.edges)
         else:
-            grad_inputs = node.vjp(grad, recorded)
+            try:
+                grad_inputs = node.vjp(grad, recorded)
+            except Exception:
+                if anomaly.on:
+                    anomaly_mode.warn_of(node)
+                raise
         if not retain_graph:
             node.release()
-        if state.special and anomaly.on:
+        if anomaly.on:
             refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
@@ -94,7 +132,7 @@ def run(
         yield node, grad, grad_inputs
 
 
-def count_dependencies(roots: Sequence[tuple[Node, int, object]]) -> dict[Node, int]:
+def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it will have to wait for."""
     waiting = dict.fromkeys((node for node, _, _ in roots), 0)
     stack = list(waiting)
@@ -148,99 +186,3 @@ def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
             parts = arrived[node] = [None] * node.outputs
         if part is not None:
             parts[output_nr] = part if parts[output_nr] is None else parts[output_nr] + part
-
-
-# ---------------------------------------------------------------- hooks and checks: users see Tensors
-
-
-def as_tensor(grad) -> Tensor | None:
-    return grad if grad is None or isinstance(grad, Tensor) else wrap(grad)
-
-
-def as_inner(grad: Tensor | None, recorded: bool):
-    return grad if grad is None or recorded else grad._array
-
-
-def run_tensor_hooks(node: Node, grad, recorded: bool):
-    """Hooks on tensors, then retain_grad, which sees what they made of the gradient."""
-    hooks = node.hooks
-    if not hooks.tensor and not hooks.retain:
-        return grad
-    grads = grad if type(grad) is list else [grad]
-    with no_recording(recorded):
-        for output_nr, fns in sorted(hooks.tensor.items()):
-            for fn in tuple(fns.values()):
-                if grads[output_nr] is None:
-                    break
-                before = as_tensor(grads[output_nr])
-                after = fn(before)
-                if after is not None:
-                    check_hook_result(before, after)
-                    grads[output_nr] = as_inner(after, recorded)
-        for output_nr, ref in hooks.retain.items():
-            t = ref()
-            if t is None or grads[output_nr] is None:
-                continue
-            meta, new = t.meta(), as_tensor(grads[output_nr])
-            if meta.grad is None:
-                meta.grad = new if recorded else wrap(np.array(new._array))
-            else:
-                meta.grad = meta.grad + new
-    return grads if type(grad) is list else grads[0]
-
-
-def check_hook_result(before: Tensor, after: object) -> None:
-    if not isinstance(after, Tensor):
-        raise TypeError(f"expected Tensor, but hook returned '{type(after).__name__}'")
-    if after._array.shape != before._array.shape:
-        raise RuntimeError(
-            f"hook 'hook' has changed the size of value. (expected {list(before.shape)}, got {list(after.shape)})"
-        )
-    if after._array.dtype != before._array.dtype:
-        raise RuntimeError("hook 'hook' has changed the type of value")
-
-
-def run_pre_hooks(node: Node, grad, recorded: bool):
-    """Node.register_prehook: sees all output gradients and may replace them."""
-    if not node.hooks.pre:
-        return grad
-    several = type(grad) is list
-    grads = tuple(as_tensor(g) for g in (grad if several else [grad]))
-    with no_recording(recorded):
-        for fn in tuple(node.hooks.pre.values()):
-            grads = replaced(fn(grads), grads)
-    inner = [as_inner(g, recorded) for g in grads]
-    return inner if several else inner[0]
-
-
-def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tuple:
-    """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    grad_outputs = tuple(as_tensor(g) for g in (grad if type(grad) is list else [grad]))
-    results = tuple(as_tensor(g) for g in grad_inputs)
-    with no_recording(recorded):
-        for fn in tuple(node.hooks.post.values()):
-            results = replaced(fn(results, grad_outputs), results)
-    return tuple(as_inner(g, recorded) for g in results)
-
-
-def replaced(new, old: tuple) -> tuple:
-    """What a node hook returned in the place of `old`; None leaves it."""
-    if new is None:
-        return old
-    new = new if isinstance(new, tuple) else (new,)
-    if len(new) != len(old):
-        raise RuntimeError(
-            f"hook 'hook' has returned an incorrect number of values (got {len(new)}, but expected {len(old)})"
-        )
-    for before, after in zip(old, new, strict=True):
-        if before is not None and after is not None:
-            check_hook_result(before, after)
-    return new
-
-
-def refuse_nan(node: Node, grad_inputs: tuple) -> None:
-    """Anomaly mode: the first node that makes a NaN is named, with the line that recorded it."""
-    from .anomaly_mode import report_nan
-
-    if type(node) is not AccumulateGrad:
-        report_nan(node, [as_tensor(g) for g in grad_inputs])

@@ -21,6 +21,8 @@ class Local(threading.local):
     inference = False  # are we inside inference_mode?
     interpreter = None  # innermost active transform (forward mode, vmap), see minigrad.func
     saved_hooks = ()  # (pack, unpack) pairs of saved_tensors_hooks, innermost last
+    before_write = None  # called with a tensor that is about to be written to in place
+    backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
     counted = False  # is this thread counted in state.special?
 
     def unusual(self) -> bool:
@@ -193,7 +195,7 @@ class inference_mode(_Mode):
 
     def __enter__(self) -> None:
         self.previous.append({"grad": local.grad, "inference": local.inference})
-        local.update(grad=False if self.mode else True, inference=self.mode)
+        local.update(grad=not self.mode, inference=self.mode)
 
     def clone(self) -> inference_mode:
         return inference_mode(self.mode)

@@ -188,6 +188,8 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
             before = old_value(self)  # the rules need the value from before the write
             sources = [before if t is self else t for t in inputs]
         node = record(op, sources, params, [wrap(result)])
+    if local.before_write is not None:
+        local.before_write(self)
     self._array[...] = result
     written(self, node)
     if node is not None and op.saved_results:

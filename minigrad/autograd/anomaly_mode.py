@@ -1,0 +1,98 @@
+"""Anomaly mode: remember where each node was recorded, and stop the backward pass at the first NaN."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+
+import numpy as np
+
+from ..tensor import Tensor
+from .grad_mode import anomaly, local
+from .node import Node
+
+
+class set_detect_anomaly:
+    """Turn anomaly detection on or off: a plain call lasts until changed, `with` restores what was before.
+
+    While it is on, every operation remembers its call stack, and a backward pass that makes a NaN (not Inf) raises
+    RuntimeError and warns with the stack of the operation that is to blame. Much slower: for debugging only.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True):
+        self.before = (anomaly.on, anomaly.check_nan)
+        self.set(mode, check_nan)
+
+    @staticmethod
+    def set(mode: bool, check_nan: bool) -> None:
+        anomaly.on, anomaly.check_nan = bool(mode), check_nan
+        local.recount()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        self.set(*self.before)
+
+
+class detect_anomaly(set_detect_anomaly):
+    """`with detect_anomaly():` looks for NaNs in the backward passes inside (see `set_detect_anomaly`)."""
+
+    def __init__(self, check_nan: bool = True):
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
+        self.before = (anomaly.on, anomaly.check_nan)
+
+    def __enter__(self) -> None:
+        self.before = (anomaly.on, anomaly.check_nan)
+        self.set(True, self.check_nan)
+
+
+def is_anomaly_enabled() -> bool:
+    """True while anomaly detection is on."""
+    return anomaly.on
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """True if anomaly detection looks for NaNs."""
+    return anomaly.check_nan
+
+
+def remember_traceback(node: Node) -> None:
+    """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
+    stack = traceback.extract_stack()
+    package = __file__.rsplit("autograd", 1)[0]
+    while stack and stack[-1].filename.startswith(package):
+        stack.pop()
+    node.metadata["traceback_"] = stack.format()
+
+
+def warn_of(node: Node) -> None:
+    """Show where the operation behind `node` was recorded."""
+    lines = node.metadata.get("traceback_")
+    if lines is None:
+        warnings.warn(
+            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward "
+            "pass for more information.",
+            stacklevel=2,
+        )
+    else:
+        warnings.warn(
+            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+            + "".join(lines),
+            stacklevel=2,
+        )
+
+
+def report_nan(node: Node, grad_inputs: list[Tensor | None]) -> None:
+    """Raise if one of the gradients that `node` has just made holds a NaN."""
+    if not anomaly.check_nan:
+        return
+    for i, g in enumerate(grad_inputs):
+        if g is not None and g._array.dtype.kind == "f" and np.isnan(g._array).any():
+            warn_of(node)
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")

@@ -1,0 +1,341 @@
+"""Function: operations whose backward the user writes.
+
+The node of such an operation is its own `ctx`: what `forward` puts there, `backward` finds there, and both can be seen
+from outside through `grad_fn`. Both of PyTorch's forms work: `forward(ctx, *args)`, and `forward(*args)` together with
+`setup_context(ctx, inputs, output)`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from ..tensor import Tensor, new_object, wrap
+from . import node as nodes
+from .grad_mode import anomaly, local
+from .node import Node, Packed, edge, next_sequence, no_recording
+
+
+class FunctionCtx(Node):
+    """The node of a custom operation, and the `ctx` that its forward and backward are given."""
+
+    function: type[Function]
+    runs_undefined = True
+    frees = True
+    __slots__ = ("__dict__",)
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
+    # ------------------------------------------------------------ for forward and setup_context
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
+        for i, t in enumerate(tensors):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                )
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for `jvp`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs `forward` has changed in place."""
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which outputs have no gradient, such as indices."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """With False, `backward` gets None, not zeros, for outputs to which no gradient came."""
+        self.materialize = value
+
+    # ------------------------------------------------------------ for backward
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved. Raises if it was freed, or written to in place since."""
+        if self.saved is None:
+            raise RuntimeError(nodes.FREED)
+        return tuple(self.unpack(*entry) for entry in self.saved)
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        return self.saved_tensors
+
+    def unpack(self, t: Tensor | None, version: int, output_nr: int | None) -> Tensor | None:
+        if t is None:
+            return None
+        if type(t) is Packed:
+            return t.unpack()
+        maker = t._grad_fn if output_nr is None else self
+        if nodes.version_of(t) != version:
+            raise nodes.modified_error(t._array, maker, output_nr or 0, nodes.version_of(t), version)
+        if output_nr is None:
+            return t
+        out = wrap(t._array, requires_grad=True)  # the output itself, made anew: the node must not hold it
+        out._grad_fn, out._output_nr, out._counter = self, output_nr, t._counter
+        return out
+
+    def keep(self, outputs: tuple) -> None:
+        """Turn `to_save` into saved tensors once the outputs are known."""
+        kept = []
+        for t in self.to_save or ():
+            number = next((i for i, out in enumerate(outputs) if out is t and t._grad_fn is self), None)
+            if t is not None and local.saved_hooks:
+                t, number = Packed(t, local.saved_hooks[-1]), None
+            version = 0 if t is None or type(t) is Packed else nodes.version_of(t)
+            if number is not None:
+                holder = wrap(t._array)
+                holder._counter = t.counter()
+                t = holder
+            kept.append((t, version, number))
+        self.saved = tuple(kept)
+        self.to_save = None
+
+    def vjp(self, grad, recorded: bool) -> tuple:
+        grads = grad if type(grad) is list else [grad]
+        tensors = [g if isinstance(g, Tensor) or g is None else wrap(np.asarray(g)) for g in grads]
+        if self.materialize:
+            tensors = [
+                wrap(np.zeros(*m)) if g is None else g for g, m in zip(tensors, self.output_meta, strict=True)
+            ]
+        with no_recording(recorded):
+            results = self.backward_function()(self, *tensors)
+        return self.check_gradients(results if isinstance(results, tuple) else (results,), recorded)
+
+    def backward_function(self) -> Callable:
+        cls = self.function
+        own = [
+            getattr(cls, name)
+            for name in ("backward", "vjp")
+            if getattr(cls, name) is not getattr(Function, name)
+        ]
+        if len(own) == 2:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                "of them."
+            )
+        return own[0] if own else Function.backward
+
+    def check_gradients(self, results: tuple, recorded: bool) -> tuple:
+        """One gradient per argument of `apply`, of a shape that fits it."""
+        name, expected = self.name(), len(self.is_tensor)
+        while len(results) > expected and results[-1] is None:
+            results = results[:-1]  # more Nones than arguments are forgiven
+        if len(results) != expected:
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(results)})"
+            )
+        out = []
+        for position, (g, is_tensor) in enumerate(zip(results, self.is_tensor, strict=True)):
+            if not is_tensor:
+                if g is not None:
+                    raise RuntimeError(
+                        f"function {name} returned a gradient different from None at position {position + 1}, but the "
+                        "corresponding forward input was not a Variable"
+                    )
+                continue
+            index = len(out)
+            if g is not None and not isinstance(g, Tensor):
+                raise TypeError(f"expected Variable or None (got {type(g).__name__})")
+            if g is not None and self.edges[index] is not None:
+                shape, dtype = self.meta[index]
+                g = self.fitted(g, index, shape, dtype)
+            out.append(g if g is None or recorded else g._array)
+        return tuple(out)
+
+    def fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
+        """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
+        if g._array.shape != shape:
+            try:
+                larger = np.broadcast_shapes(g._array.shape, shape) == g._array.shape
+            except ValueError:
+                larger = False
+            if not larger:
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {index} - got "
+                    f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
+                )
+            g = g.sum_to_size(shape)
+        return g if g._array.dtype == dtype else g.type_as(wrap(np.empty(0, dtype)))
+
+    def release(self) -> None:
+        self.saved = None
+
+
+BackwardCFunction = FunctionCtx
+
+
+class Function:
+    """Base class of custom operations: override the static methods `forward` and `backward`, call with `.apply(...)`.
+
+    forward(ctx, *args) computes the result; with `setup_context(ctx, inputs, output)` it is forward(*args).
+    backward(ctx, *grad_outputs) returns one gradient for each argument of forward, None for those that need none.
+    jvp(ctx, *tangents) is the forward-mode derivative; vmap(info, in_dims, *args) the batched form.
+    """
+
+    generate_vmap_rule = False
+    node_class: type[FunctionCtx]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.node_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"function": cls})
+
+    def __call__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+            "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: object, **kwargs: object) -> object:
+        """Compute the result. Recording is off inside."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple, output: object) -> None:
+        """Save in `ctx` what backward needs; `forward` then gets no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> object:
+        """From the gradients with respect to the outputs, those with respect to the inputs."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
+            "mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: FunctionCtx, *grad_inputs: Tensor | None) -> object:
+        """From the tangents of the inputs, those of the outputs."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: object, in_dims: tuple, *args: object) -> tuple:
+        """Compute on batched arguments; returns (output, out_dims)."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: object) -> object:
+        """Run the operation and record it."""
+        if local.interpreter is not None:
+            return local.interpreter.process_function(cls, args)
+        return run_forward(cls, args)
+
+
+def run_forward(cls: type[Function], args: tuple) -> object:
+    """Call `forward` without recording, then hang the node on its outputs."""
+    ctx = new_object(cls.node_class)
+    ctx.hooks = ctx.counter = ctx.input_nrs = None
+    ctx.saved, ctx.to_save, ctx.dirty, ctx.non_differentiable, ctx.materialize = (), (), (), (), True
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    recording = local.grad and any(t.requires_grad for t in tensors)
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    ctx.is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    ctx.edges = tuple(edge(t) for t in tensors) if recording else ()
+    ctx.input_nrs = tuple(t._output_nr for t in tensors)
+    ctx.meta = tuple((t._array.shape, t._array.dtype) for t in tensors)
+    with no_recording():
+        if cls.setup_context is Function.setup_context:
+            result = cls.forward(ctx, *args)
+        else:
+            result = cls.forward(*args)
+            cls.setup_context(ctx, args, result)
+    outputs = result if isinstance(result, tuple) else (result,)
+    for i, out in enumerate(outputs):
+        if not isinstance(out, Tensor) and recording and len(outputs) == 1:
+            raise TypeError(
+                f"{ctx.name()}.forward: expected Variable (got {type(out).__name__}) for return value {i}"
+            )
+    if any(not any(d is t for t in tensors) for d in ctx.dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    ctx.sequence = next_sequence()
+    outputs = tuple(finish_output(ctx, out, i, tensors, recording) for i, out in enumerate(outputs))
+    ctx.output_meta = tuple(
+        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), float) for o in outputs
+    )
+    if recording:
+        ctx.outputs_count = len(outputs)
+        ctx.keep(outputs)
+        if anomaly.on:
+            from .anomaly_mode import remember_traceback
+
+            remember_traceback(ctx)
+    return outputs if isinstance(result, tuple) else outputs[0]
+
+
+def finish_output(
+    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recording: bool
+) -> object:
+    """One output as the caller gets it, with its history."""
+    if not isinstance(out, Tensor):
+        return out
+    dirty = any(out is d for d in ctx.dirty)
+    if dirty:
+        if recording and out._requires_grad and out._grad_fn is None and out._base is None:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        out.counter().version += 1
+    elif any(out is t for t in inputs):  # returned as it came: a new tensor on the same memory
+        counter = out.counter()
+        out = wrap(out._array)
+        out._counter = counter
+    if recording and not any(out is t for t in ctx.non_differentiable) and out._array.dtype.kind == "f":
+        out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
+    return out
+
+
+FunctionCtx.outputs = property(lambda self: self.outputs_count)
+
+
+class DelayedError(Node):
+    """A node that only complains: behind the results of functions that can be differentiated once."""
+
+    __slots__ = ("message",)
+
+    def vjp(self, grad, recorded: bool) -> tuple:
+        raise RuntimeError(self.message)
+
+
+def once_differentiable(fn: Callable) -> Callable:
+    """Decorator for a `backward` whose own operations must not be differentiated (because it uses NumPy, say)."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: FunctionCtx, *grads: Tensor | None) -> object:
+        with no_recording():
+            results = fn(ctx, *grads)
+        if not local.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            return results
+        return tuple(map(delayed, results)) if isinstance(results, tuple) else delayed(results)
+
+    return wrapper
+
+
+def delayed(t: Tensor | None) -> Tensor | None:
+    """`t` with a history that refuses to be differentiated."""
+    if t is None:
+        return None
+    node = new_object(DelayedError)
+    node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
+    source = wrap(t._array, requires_grad=True)
+    node.edges, node.input_nrs, node.saved = (edge(source),), None, ()
+    node.sequence, node.hooks = next_sequence(), None
+    out = wrap(t._array, requires_grad=True)
+    out._grad_fn = node
+    return out
