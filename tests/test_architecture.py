@@ -1,0 +1,185 @@
+"""The walls between the parts of the project, and what may not be in any of its files."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = ("minigrad", "viz", "notebooks", "tools", "benchmarks", "tests")
+MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def modules(*under: str) -> list[Path]:
+    return [path for path in MODULES if path.relative_to(ROOT).as_posix().startswith(under)]
+
+
+def imported(source: str, package: str = "") -> Iterator[str]:
+    """The full dotted name of every module, and of every name in a module, that `source` imports, wherever in the
+    file. `package` is where a relative import starts."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(path: Path) -> set[str]:
+    return set(imported(path.read_text(), ".".join(path.relative_to(ROOT).parent.parts)))
+
+
+def inside(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The packages outside the standard library that are in memory after `statement` in a fresh interpreter."""
+    code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
+    names = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names
+
+
+# ---------------------------------------------------------------- who may import whom
+
+
+def test_importing_minigrad_loads_numpy_and_nothing_else():
+    assert loaded_by("import minigrad") - loaded_by("import numpy.random") == {"minigrad"}
+
+
+@pytest.mark.parametrize("path", modules("minigrad"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_minigrad_imports_only_numpy_and_the_standard_library(path):
+    outside = {name.split(".")[0] for name in imports_of(path)} - sys.stdlib_module_names
+    assert outside <= {"minigrad", "numpy"}
+
+
+def test_importing_viz_loads_no_engine():
+    assert not loaded_by("import viz") & {"minigrad", "torch"}
+
+
+@pytest.mark.parametrize("path", modules("viz"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_viz_knows_only_the_graph_protocol(path):
+    outside = {name.split(".")[0] for name in imports_of(path)} - sys.stdlib_module_names
+    drawing = {"graphviz", "pygraphviz"}
+    notebook = {"anywidget", "ipywidgets", "traitlets", "IPython"}
+    assert outside <= {"viz", "numpy"} | drawing | notebook
+
+
+# From the ground up. A file may import its own floor and those below it, wherever in the file the import stands.
+FLOORS = [
+    ["minigrad.dtypes", "minigrad.printing"],
+    ["minigrad.tensor"],
+    ["minigrad.autograd"],
+    ["minigrad.ops"],
+    ["minigrad.creation", "minigrad.random"],
+    ["minigrad.func", "minigrad.nn", "minigrad.optim", "minigrad.utils"],
+]
+
+
+@pytest.mark.parametrize("path", modules("minigrad"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    """ops build on autograd, autograd builds on the tensor, and neither knows what is built on it."""
+    here = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    if here == "minigrad.__init__":
+        return  # the face of the package stands on all floors
+    (floor,) = (number for number, names in enumerate(FLOORS) if inside(here, *names))
+    above = [name for names in FLOORS[floor + 1 :] for name in names]
+    assert not {name for name in imports_of(path) if inside(name, *above)}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_lessons_import_no_torch(path):
+    cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    lines = [line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    assert not {name for name in imported("\n".join(lines)) if inside(name, "torch")}
+
+
+@pytest.mark.parametrize("path", modules("notebooks"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_exercises_import_no_torch(path):
+    assert not {name for name in imports_of(path) if inside(name, "torch")}
+
+
+# ---------------------------------------------------------------- one description of what is needed
+
+
+def test_environment_yml_has_the_names_and_bounds_of_pyproject():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (packages,) = (entry["pip"] for entry in environment if isinstance(entry, dict))
+    assert sorted(packages) == sorted([*PYPROJECT["project"]["dependencies"], "-e ."])
+    assert f"python{PYPROJECT['project']['requires-python']}" in environment
+
+
+def test_the_comparison_and_the_benchmarks_use_the_same_torch():
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    (pin,) = extras["torch"]
+    assert pin in extras["benchmarks"]
+
+
+def test_every_package_is_in_the_wheel():
+    assert PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["minigrad", "viz"]
+    for file in ("viz/stepper.js", "viz/stepper.css"):
+        assert (ROOT / file).stat().st_size > 0
+
+
+# ---------------------------------------------------------------- in every file
+
+
+def tracked() -> list[Path]:
+    git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if git.returncode != 0:
+        pytest.skip("not a git checkout, so there is no list of the project's files")
+    return [ROOT / name for name in git.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def found_in_tracked_files(pattern: str) -> list[str]:
+    found = []
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:  # a picture
+            continue
+        for match in re.finditer(pattern, text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{path.relative_to(ROOT)}:{line}: {match.group()}")
+    return found
+
+
+def test_no_file_names_a_package_registry():
+    """Where packages come from is the reader's choice: a mirror, a proxy, a folder."""
+    hosts = [
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("anaconda", "org"),
+        ("npmjs", "org"),
+        ("npmjs", "com"),
+    ]
+    hosts += [("jsdelivr", "net"), ("unpkg", "com"), ("download.pytorch", "org"), ("ghcr", "io")]
+    assert not found_in_tracked_files("|".join(rf"\b{re.escape('.'.join(host))}\b" for host in hosts))
+
+
+def test_no_file_holds_a_path_of_somebodys_machine():
+    assert not found_in_tracked_files(r"(?<![\w.])/(?:home|root|work|Users)/\w[\w.-]*|\b[A-Z]:\\+Users\\+\w+")
+
+
+def test_there_are_no_emoji():
+    assert not found_in_tracked_files("[\U0001f000-\U0001faff\u2705\u274c\u2728\u26a0\u2757]")
+
+
+@each_module
+def test_a_file_says_at_its_door_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text()))
