@@ -53,13 +53,14 @@ class Op:
         variadic: bool,
         jvp: Callable | None,
         batch: object,
+        optional: tuple[str, ...] = (),
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
         self.rules = {k: r for k, r in rules.items() if r is not None}  # of those that can be differentiated
         self.differentiable = tuple(i for i, k in enumerate(self.inputs) if k in self.rules)
         self.outputs, self.floating, self.view, self.variadic = outputs, floating, view, variadic
-        self.jvp, self.batch = jvp, batch
+        self.jvp, self.batch, self.optional = jvp, batch, optional
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(dict.fromkeys(n for wanted in self.wanted.values() for n in wanted))
@@ -306,6 +307,7 @@ def define(
     variadic: bool = False,
     jvp: Callable | None = None,
     batch: object = None,
+    optional: tuple[str, ...] = (),
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -316,11 +318,12 @@ def define(
     view: the result shares the memory of the first input.
     variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
+    optional: inputs that may be None (a bias, a weight); forward and rules then get None.
     rules: one per tensor input, in order; None for an input that is never differentiated.
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch,
+        jvp=jvp, batch=batch, optional=optional,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
@@ -518,6 +521,10 @@ def apply(op: Op, inputs: tuple, params: tuple):
     return outs if several else outs[0]
 
 
+ABSENT = wrap(np.empty(0))  # in the place of an optional input that was not given
+ABSENT._array = None
+
+
 def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
     """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
     if all(isinstance(t, Tensor) for t in inputs):
@@ -526,7 +533,9 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
     out = []
     for position, t in enumerate(inputs):
         if not isinstance(t, Tensor):
-            if isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
+            if t is None and not op.variadic and op.inputs[position] in op.optional:
+                t = ABSENT
+            elif isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
                 t = (
                     wrap(np.asarray(t))
                     if type(t) is ndarray
@@ -596,6 +605,9 @@ def save(
             value = None
         elif source == "input":
             value = inputs[position]
+            if value is ABSENT:
+                saved.append(None)
+                continue
             if value.is_inference():
                 raise RuntimeError(
                     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
