@@ -33,18 +33,23 @@ def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
     return None
 
 
+def said(error: BaseException | None) -> str:
+    """What the exception says, on one line. The learner's own exception class may fail to print: then nothing."""
+    try:
+        return " ".join(str(error or "").split())[:300]
+    except Exception:
+        return ""
+
+
 def in_plain_words(error: BaseException) -> str:
     """What happened and where, in a sentence or two."""
     kind = type(error).__name__
-    try:
-        said = " ".join(str(error).split())[:300]
-    except Exception:  # the learner's own exception class may fail to print
-        said = ""
+    text = said(error)
     where = ""
     frame = learner_frame(error)
     if frame is not None:
         code = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
         where = f"Line {frame.lineno}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
-    message = f"{where}**{kind}**" + (f": {said}" if said else "")
+    message = f"{where}**{kind}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
     return f"{message} {MEANING[kind]}" if kind in MEANING else message

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .blame import in_plain_words
+from .blame import in_plain_words, said
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
 from .symptoms import advise
@@ -91,7 +91,7 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
 
 
 def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
-    return type(one) is type(other) and (not isinstance(one, Exception) or str(one) == str(other))
+    return type(one) is type(other) and said(one) == said(other)
 
 
 def as_answers(exercise: Exercise, answer: Any) -> tuple:
@@ -184,9 +184,10 @@ def _stub(answer: Any) -> bool:
 def _unfinished(got: Observed, answers: tuple) -> bool:
     """Whether a half-filled function met one of its `...`."""
     if got.error is not None:
-        text = str(got.error).casefold() if isinstance(got.error, Exception) else ""
         codes = [answer.__code__ for answer in answers if isinstance(answer, FunctionType)]
-        return "ellipsis" in text and (not codes or any(Ellipsis in code.co_consts for code in codes))
+        return "ellipsis" in said(got.error).casefold() and (
+            not codes or any(Ellipsis in code.co_consts for code in codes)
+        )
     return any(blank(value) for _, value, _ in got.seen)
 
 

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-_session: dict[str, Any] = {}
+_session: dict[str, Any] = {}  # what could not be written to the file
 
 
 def path() -> Path | None:
@@ -48,14 +48,13 @@ def note(*, solved: str | None = None, predicted: tuple[str, bool] | None = None
         data["solved"] = sorted([*data["solved"], solved])
     if predicted is not None:
         data["predicted"].setdefault(*predicted)
-    _session.clear()
-    _session.update(data)
     place = path()
-    if place is None:
-        return
-    part = place.with_name(place.name + ".part")
     try:
-        part.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        part.replace(place)
+        if place is not None:
+            part = place.with_name(place.name + ".part")
+            part.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            part.replace(place)
+            return
     except OSError:
-        return  # a read-only folder: this session still remembers
+        pass  # a read-only folder: the session remembers
+    _session.update(data)

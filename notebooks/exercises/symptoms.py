@@ -50,17 +50,17 @@ def _shapes(got: np.ndarray, want: np.ndarray) -> str:
 
 def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
     """Named if one number is all that stands between the two."""
-    if same(got, -want, rtol):
+    if same(got, np.asarray(-want), rtol):
         return "The size is right, the sign is not."
     if not np.all(np.isfinite(got)) and np.all(np.isfinite(want)):
         return "Something overflowed or was divided by zero: there is an inf or a nan in it."
     usable = np.abs(want) > 1e-12
     if not usable.any() or not got.any():
         return "It is zero everywhere." if want.any() and not got.any() else ""
-    ratios = got[usable] / want[usable]
-    ratio = float(ratios.flat[0])
-    if not same(got, ratio * want, rtol):
-        return ""
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = float((got[usable] / want[usable]).flat[0])
+        if not same(got, np.asarray(ratio * want), rtol):
+            return ""
     for number in range(2, 65):
         if abs(ratio - number) < 1e-3 * number:
             return f"It is exactly {number} times too large."

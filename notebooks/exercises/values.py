@@ -52,11 +52,11 @@ def same(got: Any, want: Any, rtol: float) -> bool:
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
         if got.shape != want.shape:
             return False
-        finite = np.abs(want[np.isfinite(want)])
-        room = rtol * np.abs(want) + 1e-6 * (finite.max() if finite.size and finite.max() > 0 else 1.0)
-        with np.errstate(invalid="ignore"):
-            near = np.abs(got - want) <= room
-        return bool(np.all(near | (got == want) | (np.isnan(got) & np.isnan(want))))
+        exact = np.isfinite(want) & np.isfinite(got)
+        largest = np.abs(want[exact]).max(initial=0.0)
+        room = rtol * np.abs(want[exact]) + 1e-6 * (largest or 1.0)
+        near = np.abs(got[exact] - want[exact]) <= room
+        return bool(near.all() and np.array_equal(got[~exact], want[~exact], equal_nan=True))
     if isinstance(got, str) and isinstance(want, str):
         return got.strip().casefold() == want.strip().casefold()
     if isinstance(got, tuple) and isinstance(want, tuple):

@@ -1,0 +1,50 @@
+"""Nothing of what the source texts say is lost: each item is taught by a cell that is there and says so."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.lesson_files import BY_NUMBER, printed, read
+
+TABLES = Path(__file__).parent / "coverage"
+ITEMS = tomllib.loads((TABLES / "items.toml").read_text(encoding="utf-8"))
+with_items = [number for number in BY_NUMBER if any(number in item["lessons"] for item in ITEMS.values())]
+each_lesson = pytest.mark.parametrize("number", with_items, ids=lambda number: f"{number:02d}")
+
+
+def table(number: int) -> dict[str, list[dict[str, str]]]:
+    entries = tomllib.loads((TABLES / f"lesson_{number:02d}.toml").read_text(encoding="utf-8"))
+    return {item: places if isinstance(places, list) else [places] for item, places in entries.items()}
+
+
+def test_the_sources_say_180_things():
+    assert len(ITEMS) == 180
+    assert all(set(item) == {"kind", "lessons", "says"} and item["lessons"] for item in ITEMS.values())
+
+
+@each_lesson
+def test_every_item_of_a_lesson_has_its_cells(number):
+    due = {name for name, item in ITEMS.items() if number in item["lessons"]}
+    assert set(table(number)) == due
+
+
+@each_lesson
+def test_the_cells_say_it(number):
+    cells = {cell.id: f"{cell.source}\n{printed(cell)}" for cell in read(BY_NUMBER[number]).cells}
+    gone = [
+        f"{item}: {place['cell']} does not say {place['text']!r}"
+        for item, places in table(number).items()
+        for place in places
+        if place["text"] not in cells.get(place["cell"], "")
+    ]
+    assert not gone, "\n".join(gone)
+
+
+@each_lesson
+def test_a_lesson_does_not_show_the_ids(number):
+    """They are book-keeping of the tests."""
+    text = "\n".join(cell.source for cell in read(BY_NUMBER[number]).cells)
+    assert not [item for item in ITEMS if item in text]

@@ -1,0 +1,400 @@
+"""The exercise machinery: right answers pass, each listed wrong answer gets its own advice, and nothing makes it raise."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbclient import NotebookClient
+
+import minigrad
+from exercises import check, hint, lessons, predict, progress, solution, store
+from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, judge
+from exercises.limits import OutOfTime, time_limit
+from tests.lesson_files import LESSONS, NOTEBOOKS, printed, solved, tagged
+
+EXERCISES = [exercise for number in lessons.numbers() for exercise in lessons.exercises(number).values()]
+QUESTIONS = [question for number in lessons.numbers() for question in lessons.questions(number).values()]
+STATES = {NOT_YET, TRY_AGAIN, RAISED, CORRECT}
+each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+each_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
+each_wrong = pytest.mark.parametrize(
+    "exercise, wrong",
+    [
+        pytest.param(exercise, wrong, id=f"{exercise.id}-{number}")
+        for exercise in EXERCISES
+        for number, wrong in enumerate(exercise.wrong)
+    ],
+)
+
+
+# the exercises of the lessons
+
+
+@each_exercise
+def test_the_solution_is_correct(exercise):
+    card = check(exercise.id, *exercise.reference)
+    assert (card.state, repr(card)) == (CORRECT, f"{exercise.id} correct")
+
+
+@each_exercise
+def test_other_right_answers_are_correct(exercise):
+    for answer in exercise.right:
+        card = check(exercise.id, *as_answers(exercise, answer))
+        assert card.state == CORRECT, str(card)
+
+
+@each_wrong
+def test_a_wrong_answer_is_rejected_with_its_own_advice(exercise, wrong):
+    card = check(exercise.id, *as_answers(exercise, wrong.answer))
+    assert card.state in (TRY_AGAIN, RAISED), str(card)
+    assert wrong.advice in card.text
+    others = {other.advice for other in exercise.wrong} - {wrong.advice}
+    assert not [advice for advice in others if advice in card.text]
+
+
+@each_exercise
+def test_an_exercise_has_all_its_words(exercise):
+    assert re.fullmatch(r"\d{1,2}\.\d", exercise.id)
+    assert len(exercise.wrong) >= 3 and len(exercise.hints) >= 1
+    assert len({wrong.advice for wrong in exercise.wrong}) == len(exercise.wrong)
+    for text in (exercise.why, exercise.shows, *exercise.hints, *(wrong.advice for wrong in exercise.wrong)):
+        assert text.strip() and text.count("`") % 2 == 0 and text.count("$") % 2 == 0, text
+
+
+@each_question
+def test_a_prediction_is_noted_and_answered_by_its_thought(question):
+    truth = predict(question.id, question.truth())
+    assert repr(truth).startswith(f"{question.id} noted: ") and truth.text == question.found
+    for wrong in question.wrong:
+        assert predict(question.id, wrong.answer).text == wrong.advice
+    assert predict(question.id, "no idea").text == question.missed
+    assert repr(predict(question.id)) == repr(predict(question.id, ...)) == f"{question.id} not yet predicted"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_solved_lesson_shows_correct_everywhere(path, monkeypatch):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+    notebook = solved(path)
+    NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOKS)}}
+    ).execute()
+    for cell in notebook.cells:
+        if key := tagged(cell, "exercise"):
+            assert f"{key} correct" in printed(cell), printed(cell)
+        if key := tagged(cell, "predict"):
+            assert f"{key} noted" in printed(cell), printed(cell)
+        if cell.id == "progress":
+            count = len(lessons.exercises(int(path.stem[:2])))
+            assert f"surprised 0, solved {count} of {count}" in printed(cell)
+
+
+# whatever it is given
+
+
+class Hostile:
+    """Objects to every question that Python asks of it."""
+
+    def _refuse(self, *_):
+        raise ValueError("no")
+
+    __repr__ = __str__ = __eq__ = __len__ = __iter__ = __float__ = __array__ = __bool__ = _refuse
+    __hash__ = None
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"no {name}")
+
+
+class Sulking(Exception):
+    def __str__(self):
+        raise ValueError("no message")
+
+
+def raising(error):
+    def function(*arguments):
+        raise error
+
+    return function
+
+
+def recursing(*arguments):
+    return recursing(*arguments)
+
+
+def emptying(*arguments):
+    for argument in arguments:
+        if hasattr(argument, "zero_"):
+            argument.zero_()
+    return arguments[0]
+
+
+HOSTILE = {
+    "None": None,
+    "text": "<script>alert(1)</script>\n`$",
+    "long text": "x" * 10_000,
+    "number": 3,
+    "nan": float("nan"),
+    "huge": 10**400,
+    "complex": 1j,
+    "empty list": [],
+    "ragged": [[1, 2], [3]],
+    "nested": [[[[[[[[[[1]]]]]]]]]],
+    "dict": {"a": object()},
+    "tensor": minigrad.ones(2, 3),
+    "array of objects": np.array([None, "a"], dtype=object),
+    "generator": (n for n in range(3)),
+    "class": Hostile,
+    "object": Hostile(),
+    "builtin": print,
+    "type": type,
+    "no arguments": lambda: 1,
+    "any arguments": lambda *arguments, **named: None,
+    "returns hostile": lambda *arguments: Hostile(),
+    "returns itself": lambda *arguments: arguments,
+    "raises": raising(ZeroDivisionError("division by zero")),
+    "raises silently": raising(Sulking()),
+    "exits": raising(SystemExit()),
+    "interrupts": raising(KeyboardInterrupt()),
+    "generator exit": raising(GeneratorExit()),
+    "recursion": recursing,
+    "mutates": emptying,
+}
+
+
+@pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
+@each_exercise
+def test_a_check_never_raises_and_never_takes_it_for_right(exercise, answer):
+    card = check(exercise.id, *[answer] * len(exercise.names))
+    assert card.state in STATES - {CORRECT}, str(card)
+    assert "\n" not in repr(card) and len(repr(card)) <= 110
+    assert "<script" not in card._repr_html_()
+
+
+@pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
+def test_nor_does_anything_else(answer):
+    for card in (
+        check(answer),
+        hint(answer),
+        solution(answer),
+        progress(answer),
+        predict(answer, 1),
+        predict("3.a", answer),
+    ):
+        assert card.state != "fault", str(card)
+        assert "\n" not in repr(card) and len(repr(card)) <= 110
+        assert "<script" not in card._repr_html_()
+
+
+plain_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(...),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+        | st.tuples(inner)
+    ),
+    max_leaves=6,
+)
+
+
+@given(plain_values)
+def test_any_plain_value_gets_a_verdict(value):
+    for exercise in EXERCISES:
+        assert check(exercise.id, *[value] * len(exercise.names)).state in STATES
+
+
+@given(plain_values)
+def test_a_function_may_return_anything(value):
+    assert check("3.1", lambda upstream, x: value).state in (TRY_AGAIN, NOT_YET)
+    assert check("3.3", lambda upstream, x, w: value).state in (TRY_AGAIN, NOT_YET)
+
+
+def test_code_that_never_ends_is_cut_off_and_told_so():
+    def endless(upstream, x):
+        while True:
+            with contextlib.suppress(Exception):
+                x = x + 1
+
+    began = time.monotonic()
+    state, message = judge(dataclasses.replace(lessons.find_exercise("3.1"), seconds=0.2), (endless,))
+    assert state == RAISED and "stopped after 0.2 seconds" in message
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("where", ["main thread", "other thread"])
+def test_a_time_limit_leaves_nothing_behind(where):
+    seen = []
+
+    def body():
+        for _ in range(3):
+            try:
+                with time_limit(0.05):
+                    while True:
+                        pass
+            except OutOfTime:
+                seen.append("stopped")
+        with time_limit(0.05):
+            seen.append("finished")
+        end = time.monotonic() + 0.7  # longer than the interruption is repeated
+        while time.monotonic() < end:
+            pass
+        seen.append("undisturbed")
+
+    if where == "main thread":
+        body()
+    else:
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join(10)
+    assert seen == ["stopped"] * 3 + ["finished", "undisturbed"]
+
+
+# what is said
+
+
+def advice(exercise, *answers):
+    card = check(exercise, *answers)
+    return f"{card.state}: {card}"
+
+
+def test_a_stub_is_not_yet():
+    def untouched(upstream, x): ...
+
+    def only_words(upstream, x):
+        """The gradient of x squared."""
+
+    def half_filled(upstream, x):
+        return upstream * ...
+
+    for stub in (untouched, only_words, half_filled, lambda upstream, x: ..., ...):
+        assert check("3.1", stub).state == NOT_YET
+    assert "Still to do: grad_w, x_grad" in advice("3.4", 1.0, 2.0, 3.0, ..., ...)
+    assert 'check("3.1", square_backward)' in advice("3.1")
+    assert "5 answers are wanted" in advice("3.4", 1.0)
+
+
+def test_the_symptom_decides_the_advice():
+    assert "Is there a return?" in advice("3.1", lambda upstream, x: print(end=""))
+    assert "the sign is not" in advice("3.1", lambda upstream, x: -2 * x * upstream)
+    assert "exactly 2 times too large" in advice("3.1", lambda upstream, x: 4 * x * upstream)
+    assert "exactly 3 times too small" in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
+    assert "overflowed or was divided by zero" in advice("3.1", lambda upstream, x: x * float("inf"))
+    assert "A number or a tensor is wanted" in advice("3.1", lambda upstream, x: "6")
+    assert "several values" in advice("3.1", lambda upstream, x: (x, None))
+    assert "(1, 3)" in advice("3.2", lambda upstream, x: minigrad.ones(3))
+    assert "Is a transpose missing" in advice(
+        "3.2", lambda upstream, x: (upstream * minigrad.ones_like(x)).T / 7
+    )
+    assert "not a function" in advice("3.1", 6.0)
+    assert "to be called as square_backward(upstream, x), and yours is square_backward(x)" in advice(
+        "3.1", lambda x: x
+    )
+    assert "grad_w of" in advice("3.3", lambda upstream, x, w: (upstream @ w.T, x))
+    assert "changes its input upstream in place" in advice("3.2", emptying)
+
+
+def test_code_that_raises_is_told_by_its_line_and_in_plain_words():
+    def misspelt(upstream, x):
+        return upstraem * 2 * x  # noqa: F821
+
+    said = advice("3.1", misspelt)
+    assert said.startswith("your code raised")
+    assert (
+        "return upstraem * 2 * x" in said and "name 'upstraem' is not defined" in said and "misspelt" in said
+    )
+    assert "never comes to an end" in advice("3.1", recursing)
+    assert "use return to leave a function" in advice("3.1", raising(SystemExit())).lower()
+
+
+def test_unknown_ids_are_answered_with_those_that_exist():
+    assert "This lesson has 3.1, 3.2, 3.3, 3.4, 3.5" in advice("3.9", 1)
+    assert "Lessons that have some: 0," in advice("99.1", 1)
+    assert 'a text such as "3.1"' in advice(None, 1)
+    assert "This lesson has 3.a" in str(predict("3.z", 1))
+
+
+# how it is shown
+
+
+def test_hints_unfold_one_inside_the_other_and_spoil_nothing():
+    for exercise in EXERCISES:
+        page = hint(exercise.id)._repr_html_()
+        positions = [
+            page.index(f"Hint {n} of {len(exercise.hints)}") for n in range(1, len(exercise.hints) + 1)
+        ]
+        assert positions == sorted(positions)
+        assert page.count("<details") == page.count("</details>") == len(exercise.hints)
+        assert page.rindex("<details") < page.index("</details>"), "each lies inside the one before"
+        assert " open" not in page and "<pre" not in page
+        assert repr(hint(exercise.id)) == f"{exercise.id} hints: {len(exercise.hints)}, folded"
+
+
+@each_exercise
+def test_a_solution_shows_code_that_runs_and_says_why(exercise):
+    card = solution(exercise.id)
+    assert repr(card) == f"{exercise.id} solution"
+    assert exercise.solution_source in str(card)
+    shown = re.sub(r"<[^>]+>", "", card._repr_html_())
+    assert exercise.names[0] in shown
+
+
+def test_cards_take_their_colours_from_the_theme_and_say_their_state_in_words():
+    for card in (check("3.1"), check("3.1", 1), hint("3.1"), solution("3.1"), predict("3.a"), progress(3)):
+        page = card._repr_html_()
+        assert ('role="status"' in page and "<strong>" in page) or "<summary" in page
+        assert not re.search(r"(?<!var\()(color|background):\s*(#|rgb|white|black)", page), (
+            "a colour that ignores the theme"
+        )
+        assert "<style" not in page and "<script" not in page and "onclick" not in page
+
+
+# progress
+
+
+def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_session", {})
+    file = tmp_path / "progress.json"
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
+    assert repr(progress(3)) == "Lesson 3: predicted 0 of 3, surprised 0, solved 0 of 5"
+    predict("3.a", 1.0)
+    predict("3.b", None)
+    check("3.1", 7)
+    check("3.5", "c")
+    assert repr(progress("3")) == "Lesson 3: predicted 2 of 3, surprised 1, solved 1 of 5"
+    assert json.loads(file.read_text()) == {"predicted": {"3.a": False, "3.b": True}, "solved": ["3.5"]}
+    predict("3.a", 1 / 3)  # after the answer was seen: the first one counts
+    assert "surprised 1" in repr(progress(3.0))
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"solved": 3, "predicted": []}', '"text"'])
+def test_a_damaged_progress_file_counts_as_empty(tmp_path, monkeypatch, damage):
+    file = tmp_path / "progress.json"
+    file.write_text(damage)
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
+    monkeypatch.setattr(store, "_session", {})
+    assert "solved 0 of 5" in repr(progress(3))
+    check("3.5", "c")
+    assert "solved 1 of 5" in repr(progress(3))
+
+
+def test_without_a_place_to_write_the_session_remembers(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "no such folder" / "progress.json"))
+    monkeypatch.setattr(store, "_session", {})
+    check("3.5", "c")
+    assert "solved 1 of 5" in repr(progress(3))
+
+
+def test_tests_and_builds_neither_read_nor_write_a_learners_file(monkeypatch):
+    monkeypatch.delenv("MINIGRAD_PROGRESS", raising=False)
+    assert store.path() is None  # under pytest
+    monkeypatch.delenv("PYTEST_VERSION")
+    assert store.path() == NOTEBOOKS / ".progress.json"
+    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+    assert store.path() is None

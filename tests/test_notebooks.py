@@ -1,0 +1,156 @@
+"""What every saved lesson has to have, so that a reader who runs nothing sees it all and nbval compares it all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import lesson_text
+from exercises import lessons
+from tests.lesson_files import BY_NUMBER, LESSONS, NOTEBOOKS, printed, read, tagged
+
+each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+
+
+def code_cells(path):
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def test_there_are_lessons():
+    assert {0, 3} <= set(BY_NUMBER)
+
+
+@each_lesson
+def test_every_cell_was_run_once_from_top_to_bottom(path):
+    """nbval does not compare a cell without an execution count: a stripped lesson would pass it."""
+    assert [cell.execution_count for cell in code_cells(path)] == list(range(1, len(code_cells(path)) + 1))
+
+
+@each_lesson
+def test_cells_that_end_in_a_value_show_it(path):
+    for cell in code_cells(path):
+        last = cell.source.strip().splitlines()[-1]
+        if last.startswith(("check(", "hint(", "predict(", "progress(", "viz.", "print(")):
+            assert cell.outputs, f"{cell.id} shows nothing"
+
+
+@each_lesson
+def test_nothing_of_the_machine_or_the_moment_is_saved(path):
+    text = path.read_text(encoding="utf-8")
+    assert "widget-view" not in text and "widget-state" not in text
+    assert set(read(path).metadata) == {"kernelspec", "language_info"}
+    for cell in read(path).cells:
+        assert set(cell.metadata) <= {"tags", "jupyter"}
+    assert not re.search(r"ipykernel_\d|/home/|/root/|/tmp/|\d\d:\d\d:\d\d", text)
+
+
+@each_lesson
+def test_no_cell_raises_or_warns_unless_it_is_meant_to(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            assert output.output_type != "error" or "raises-exception" in cell.metadata.get("tags", []), (
+                cell.id
+            )
+            assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
+
+
+@each_lesson
+def test_ids_are_words_and_unique(path):
+    """The coverage table and the reader's links go by ids."""
+    ids = [cell.id for cell in read(path).cells]
+    assert len(ids) == len(set(ids))
+    assert all(
+        re.fullmatch(r"[a-z][a-z0-9-]{2,63}", name) and not re.fullmatch(r"[0-9a-f-]{8,}", name)
+        for name in ids
+    )
+
+
+@each_lesson
+def test_the_skeleton_of_a_lesson_is_there(path):
+    number = int(path.stem[:2])
+    cells = {cell.id: cell.source for cell in read(path).cells}
+    header = cells["header"]
+    assert header.startswith(f"# {number}. ")
+    for word in ("**Objective.**", "**Minutes.**", "**Needs.**", "**Skip this if**"):
+        assert word in header
+    everything = "\n".join(cells.values())
+    for heading in ("## Exercises", "## What people get wrong", "## Recap", "## PyTorch prints"):
+        assert re.search(rf"^{heading}\b", everything, re.M), heading
+    assert cells["recap"].count("<details>") == 3, "three quick questions"
+    assert f"progress({number})" in cells["progress"]
+    assert "\nimport torch" not in everything
+
+
+@each_lesson
+def test_something_is_predicted_before_the_first_picture_is_stepped(path):
+    kinds = [
+        "predict" if tagged(cell, "predict") else "step" if "viz.step(" in cell.source else ""
+        for cell in code_cells(path)
+    ]
+    assert "predict" in kinds
+    if "step" in kinds:
+        assert kinds.index("predict") < kinds.index("step")
+
+
+@each_lesson
+def test_a_graph_is_drawn_before_it_is_stepped(path):
+    """A saved lesson that has not been run shows the drawing; the stepper comes alive with the kernel."""
+    drawn = False
+    for cell in code_cells(path):
+        drawn = drawn or "viz.draw(" in cell.source
+        assert drawn or "viz.step(" not in cell.source, cell.id
+
+
+@each_lesson
+def test_every_exercise_has_its_cell_a_stub_and_a_hint(path):
+    number = int(path.stem[:2])
+    cells = {key: cell for cell in code_cells(path) if (key := tagged(cell, "exercise"))}
+    assert list(cells) == list(lessons.exercises(number))
+    assert 3 <= len(cells) <= 9
+    texts = "\n".join(cell.source for cell in read(path).cells)
+    for key, exercise in lessons.exercises(number).items():
+        assert f"### Exercise {key}: {exercise.title}\n" in texts, key
+        assert "..." in cells[key].source.replace(f'check("{key}"', ""), f"{key} is solved already"
+        assert cells[key].source.rstrip().endswith(f'check("{key}", {", ".join(exercise.names)})'), key
+        assert f"{key} not yet" in printed(cells[key]), key
+        assert f'hint("{key}")' in texts
+
+
+@each_lesson
+def test_every_question_is_asked_once_and_left_open(path):
+    number = int(path.stem[:2])
+    cells = {key: cell for cell in code_cells(path) if (key := tagged(cell, "predict"))}
+    assert list(cells) == list(lessons.questions(number))
+    for key, cell in cells.items():
+        assert cell.source.strip() == f'predict("{key}", ...)'
+        assert "not yet" in printed(cell)
+
+
+@each_lesson
+def test_links_lead_to_lessons(path):
+    """To a lesson that is there, or to one whose number is still to come."""
+    for cell in read(path).cells:
+        for target in re.findall(r"\]\((\d\d)_\w+\.ipynb\)", cell.source):
+            assert int(target) not in BY_NUMBER or BY_NUMBER[int(target)].name in cell.source
+
+
+@each_lesson
+def test_text_form_gives_the_lesson_back(path):
+    saved = read(path)
+    again = lesson_text.read(lesson_text.write(saved))
+    assert [(c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in again.cells] == [
+        (c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in saved.cells
+    ]
+
+
+def test_text_form_says_which_line_it_cannot_read():
+    with pytest.raises(ValueError, match="line 3"):
+        lesson_text.read("%% md header\n# Title\n%% cod x\n")
+    with pytest.raises(ValueError, match="must begin"):
+        lesson_text.read("# Title\n")
+
+
+def test_every_exercise_module_has_its_lesson():
+    assert set(lessons.numbers()) == set(BY_NUMBER)
+    assert NOTEBOOKS.joinpath("exercises").is_dir()
