@@ -76,8 +76,7 @@ h1 {{ font-size: 19px; font-weight: 650; }}
 </head>
 <body>
 {heading}<main id="pane"></main>
-<noscript><p>This page steps through a backward pass. It needs JavaScript; here is its graph.</p>
-<img src="{image}" alt="{title}"></noscript>
+<noscript><p>This page steps through a backward pass. It needs JavaScript.</p></noscript>
 <!-- stepper.js, stepper.css and the recorded pass as JSON: deflated, base64. Nothing is loaded from anywhere. -->
 <script type="text/plain" id="packed">{packed}</script>
 <script>
@@ -119,7 +118,6 @@ def page(
         title=name,
         heading="" if bare else f"<h1>{name}</h1>\n",
         margin="0" if bare else "20px",
-        image="" if bare else picture(data["svg"]),
         packed=_packed(content),
     )
 

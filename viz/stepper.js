@@ -208,7 +208,8 @@ function timeline(data) {
     }
     for (const id of step.ready || []) ready[id] ??= k;
     for (const id of step.freed || []) freed[id] ??= k;
-    if (step.accumulate && step.accumulate.node) grads[`leaf:${step.accumulate.node}`] = { at: k, array: step.accumulate.after };
+    // a leaf shows its .grad, which is there once AccumulateGrad has fired
+    if (step.accumulate) grads[step.node] = grads[`leaf:${step.node}`] = { at: k, array: step.accumulate.after };
   });
   const follow = {};
   for (const [id, node] of Object.entries(data.nodes)) {

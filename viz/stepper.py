@@ -95,9 +95,8 @@ class Stepper(widgets.VBox):
 
 
 def step(
-    tensors: Any,
+    *tensors: Any,
     view: str = "graph",
-    *,
     gradient: Any = None,
     inputs: Any = None,
     names: Mapping[str, Any] | None = None,
@@ -113,5 +112,5 @@ def step(
     from .payload import payload
 
     frame = more.pop("frame", None) or sys._getframe(1)
-    data = payload(tensors, view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
+    data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
     return Stepper(data, options={"ask": ask} if ask else None)

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Browser, Locator, Page
+
 import minigrad
 import viz.page
-from playwright.sync_api import Browser, Locator, Page
 from tests.viz_gallery import GALLERY
 from viz.payload import payload
 
@@ -80,6 +81,7 @@ def opened(browser: Browser, html: str, tmp: Path, **context: Any) -> Iterator[P
     complaints: list[str] = []
     try:
         page = window.new_page()
+        page.set_default_timeout(8000)
         page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))

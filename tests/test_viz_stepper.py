@@ -1,0 +1,116 @@
+"""The stepper object: what it says of itself, its three forms, and that it moves without the kernel."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import minigrad as mg
+import viz
+from viz.stepper import Stepper
+
+
+def diamond() -> mg.Tensor:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    c = a + b
+    return c
+
+
+def test_its_repr_is_one_short_line_that_says_where_it_stands():
+    z = diamond()
+    stepper = viz.step(z)
+    assert repr(stepper) == "Stepper(z: 5 nodes, step 0 of 5)"
+    stepper.step = 3
+    assert repr(stepper) == "Stepper(z: 5 nodes, step 3 of 5)"
+
+
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+def test_the_views_count_the_same_nodes(view: str):
+    z = diamond()
+    assert repr(viz.step(z, view=view)) == "Stepper(z: 5 nodes, step 0 of 5)"
+
+
+def test_a_long_or_broken_name_does_not_break_the_repr():
+    z = diamond()
+    line = repr(viz.step(z, names={"a\n" + "b" * 10_000: z}))
+    assert "\n" not in line and len(line) < 110
+
+
+def test_stepping_runs_the_real_backward_pass_once():
+    x = mg.tensor(3.0, requires_grad=True)
+    z = x * x
+    viz.step(z)
+    assert x.grad.item() == 6.0
+
+
+def test_a_step_out_of_range_is_refused_with_the_range():
+    stepper = viz.step(diamond())
+    with pytest.raises(ValueError, match="between 0 and 5"):
+        stepper.step = 6
+    assert stepper.step == 0
+
+
+def test_play_and_slider_are_joined_to_the_pane_in_the_browser():
+    stepper = viz.step(diamond())
+    joined = {(link.source[0].__class__.__name__, link.target[1]) for link in stepper._links}
+    assert joined == {("Play", "step"), ("IntSlider", "step")}
+    assert all(link.target[0] is stepper.pane for link in stepper._links)
+    assert {link.get_state()["_model_name"] for link in stepper._links} == {"LinkModel"}  # jslink: no kernel
+
+
+def test_it_can_be_shown_in_three_ways():
+    stepper = viz.step(diamond())
+    bundle = stepper._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert bundle["text/plain"] == repr(stepper)
+    html = bundle["text/html"]
+    assert html.startswith('<img src="data:image/svg+xml;base64,')
+    assert html.index("<img") < html.index("<iframe")
+    assert 'sandbox="allow-scripts"' in html  # no origin, no way out
+
+
+def test_the_same_program_gives_the_same_html():
+    def build():
+        z = diamond()
+        return viz.step(z)._repr_mimebundle_()["text/html"]
+
+    assert build() == build()
+
+
+def test_the_payload_is_strict_json():
+    x = mg.tensor([0.0, 1.0], requires_grad=True)
+    z = (x.log() * 0).sum()  # -inf, nan
+    data = viz.step(z).pane.data
+    text = json.dumps(data, allow_nan=False)
+    assert '"nan"' in text or '"-inf"' in text
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: 3.0, TypeError, "needs a tensor"),
+        (lambda: mg.tensor([1.0, 2.0]), Exception, "requires_grad"),
+        (lambda: mg.tensor([1.0, 2.0], requires_grad=True) * 2, RuntimeError, "gradient="),
+    ],
+    ids=["not a tensor", "no graph", "not a scalar"],
+)
+def test_what_cannot_be_stepped_says_what_to_do(make, error, says):
+    with pytest.raises(error, match=says):
+        viz.step(make())
+
+
+def test_real_pytorch_graphs_step_by_the_same_code(torch):
+    x = torch.tensor([[1.0, 2.0, 3.0]])
+    w = torch.tensor([[1.0], [-2.0], [3.0]], requires_grad=True)
+    z = (x @ w).mean()
+    stepper = viz.step(z)
+    assert isinstance(stepper, Stepper)
+    assert (
+        stepper.data["steps"][-1]["accumulate"]["after"]["values"]
+        == w.grad.ravel().tolist()
+        == [1.0, 2.0, 3.0]
+    )
