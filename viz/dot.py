@@ -11,6 +11,7 @@ import math
 
 import graphviz
 
+from .values import Value
 from .views import LABEL, Item, Link, Picture
 
 FONT = "Helvetica, Arial, sans-serif"
@@ -71,11 +72,11 @@ def digraph(p: Picture) -> graphviz.Digraph:
     for item in p.items:
         if item not in inside:
             _node(dot, item)
-    for i, (a, b) in enumerate(p.same_rank):
+    for i, pair in enumerate(p.same_rank):
         with dot.subgraph(name=f"cluster_pair{i}") as s:  # a tensor and its function stay side by side
             s.attr(rank="same", style="invis", margin="2", label="")
-            s.node(a.id)
-            s.node(b.id)
+            for item in pair:
+                s.node(item.id)
     for link in p.links:
         _edge(dot, link)
     return dot
@@ -85,22 +86,36 @@ def _escape(text: str) -> str:
     return graphviz.escape(text)
 
 
+_SHAPES = {"cylinder": "cylinder", "ellipse": "ellipse", "diamond": "diamond"}
+_NODE_STYLES = {
+    "card": "filled,rounded",
+    "fold": "filled,rounded",
+    "tag": "filled,rounded",
+    "stub": "filled,dashed",
+}
+
+
 def _node(dot: graphviz.Digraph, item: Item) -> None:
     fill, line, _, _ = colours(item)
-    shape = {"cylinder": "cylinder", "ellipse": "ellipse", "diamond": "diamond", "tag": "box"}.get(
-        item.outline, "box"
-    )
-    style = {"card": "filled,rounded", "tag": "filled,rounded", "stub": "filled,dashed", "box": "filled"}.get(
-        item.outline, "filled"
-    )
+    style = _NODE_STYLES.get(item.outline, "filled")
     if "freed" in item.classes:
         style = style.replace("filled", "dashed")
+    options = {
+        "id": item.id,
+        "class": item.css,
+        "shape": _SHAPES.get(item.outline, "box"),
+        "style": style,
+        "fillcolor": fill,
+        "color": line,
+        "width": _inches(item.width),
+        "height": _inches(item.height),
+        "fontsize": f"{item.lines[0].size - 1:g}",
+        "tooltip": _escape(item.tooltip),
+    }
+    if "root" in item.classes:
+        options["peripheries"] = "2"
     label = _cells_label(item) if item.boxes else _escape("\n".join(x.text for x in item.lines))
-    dot.node(
-        item.id, label, id=item.id, shape=shape, style=style, fillcolor=fill, color=line, width=_inches(item.width),
-        height=_inches(item.height), fontsize=f"{item.lines[0].size - 1:g}", tooltip=_escape(item.tooltip), **{"class": item.css},
-        **({"peripheries": "2"} if "root" in item.classes else {}),
-    )  # fmt: skip
+    dot.node(item.id, label, **options)
 
 
 def _edge(dot: graphviz.Digraph, link: Link) -> None:
@@ -127,10 +142,8 @@ def _edge(dot: graphviz.Digraph, link: Link) -> None:
         options["weight"] = "8"
     if link.label:
         # a table of fixed size: the layout knows how much room the text needs without asking a font
-        options["label"] = (
-            f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE" WIDTH="{link.label_width:g}" '
-            f'HEIGHT="15"><TR><TD><FONT COLOR="#495057">{_html(link.label)}</FONT></TD></TR></TABLE>>'
-        )
+        font = f'<FONT COLOR="#495057">{_html(link.label)}</FONT>'
+        options["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
     dot.edge(tail, head, **options)
 
 
@@ -140,6 +153,11 @@ def _inches(points: float) -> str:
 
 def _html(text: str) -> str:
     return html.escape(text, quote=True).replace("\\", "&#92;") or " "
+
+
+def _table(rows: str, w: float = 0, h: float = 0, more: str = 'BORDER="0"') -> str:
+    size = f' FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}"' if w else ""
+    return f'<TABLE CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {more}{size}>{rows}</TABLE>'
 
 
 def _cells_label(item: Item) -> str:
@@ -155,36 +173,24 @@ def _cells_label(item: Item) -> str:
     rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
     cells = []
     for caption, (_, _, w, h) in item.boxes.items():
-        inner = _cells_table(item, w, h) if caption == "value" and item.value is not None else ""
-        if inner:
-            cells.append(f"<TD>{inner}</TD>")
-        else:
-            cells.append(
-                f'<TD FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}" BGCOLOR="white" BORDER="1" COLOR="#adb5bd"></TD>'
-            )
+        value = item.value if caption == "value" else None
+        cells.append(f"<TD>{_cells_table(value, w, h)}</TD>")
     rows.append("<TR>" + "".join(cells) + "</TR>")
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
 
 
-def _cells_table(item: Item, w: float, h: float) -> str:
-    cells, _ = item.value.cells()
-    if not cells.size:
-        return ""
-    if cells.size == 1:
-        return (
-            f'<TABLE BORDER="1" CELLBORDER="0" COLOR="#adb5bd" BGCOLOR="white" FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}"><TR><TD>'
-            f'<FONT POINT-SIZE="9">{_html(item.value.short(40).strip("[]"))}</FONT></TD></TR></TABLE>'
-        )
+def _cells_table(value: Value | None, w: float, h: float) -> str:
+    cells = value.cells()[0] if value is not None and value.array.size else None
+    if cells is None or cells.size == 1:
+        text = "" if cells is None else f'<FONT POINT-SIZE="9">{_html(value.short(40).strip("[]"))}</FONT>'
+        return _table(f"<TR><TD>{text}</TD></TR>", w, h, 'BORDER="1" COLOR="#adb5bd" BGCOLOR="white"')
     top = scale(cells)
-    cw, ch = w / cells.shape[1], h / cells.shape[0]
+    size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
     rows = []
-    for row in cells:
-        tds = "".join(
-            f'<TD FIXEDSIZE="TRUE" WIDTH="{cw:g}" HEIGHT="{ch:g}" BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>'
-            for x in row
-        )
+    for row in cells.tolist():
+        tds = "".join(f'<TD {size} BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>' for x in row)
         rows.append(f"<TR>{tds}</TR>")
-    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{"".join(rows)}</TABLE>'
+    return _table("".join(rows))
 
 
 def scale(cells) -> float:

@@ -75,7 +75,7 @@ class Drawing:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         data = base64.b64encode(self.svg.encode()).decode()
-        alt = html.escape(painter._summary(self.picture), quote=True)
+        alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
         return {
             "text/plain": repr(self),

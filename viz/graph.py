@@ -133,10 +133,8 @@ class Graph:
 def is_tensor(x: Any) -> bool:
     """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
     kind = type(x)
-    return (
-        hasattr(kind, "grad_fn")
-        and hasattr(kind, "requires_grad")
-        or (hasattr(x, "__dict__") and "grad_fn" in x.__dict__ and "requires_grad" in x.__dict__)
+    return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
+        hasattr(x, "__dict__") and "grad_fn" in x.__dict__ and "requires_grad" in x.__dict__
     )
 
 
@@ -162,8 +160,8 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
                 )
             else:
                 why = (
-                    "it does not require grad. Create at least one of the inputs with requires_grad=True, and check that the "
-                    "computation does not run under no_grad() or after detach()"
+                    "it does not require grad. Create at least one of the inputs with requires_grad=True, and check that "
+                    "the computation does not run under no_grad() or after detach()"
                 )
             raise ValueError(f"viz.{verb} needs a tensor with a graph, but grad_fn is None here: {why}.")
     return tensors

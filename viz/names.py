@@ -12,6 +12,7 @@ from typing import Any
 
 from . import rules
 from .graph import Function, Graph, describe_output, is_tensor
+from .shapes import infer_shapes
 from .text import one_line
 from .values import Value
 
@@ -97,6 +98,7 @@ def give_names(
         f.leaf_grad = Value.of(grad) if grad is not None else None
     _values_from_saved(graph, plain)
     _label_constants(graph)
+    infer_shapes(graph)
     _name_the_rest(graph)
     for f in graph.functions:
         if not f.edges:
@@ -199,7 +201,7 @@ def _name_the_rest(graph: Graph) -> None:
             text = rules.expression(f, operand_names(f)) if len(graph) <= 2_000 else ""
             if len(f.outputs) > 1 and text:
                 text = f"{text}[{nr}]"
-            if not text or len(text) > LONGEST or text in taken or "…" in text and len(text) > 10:
+            if not text or len(text) > LONGEST or text in taken or ("…" in text and len(text) > 10):
                 count += 1
                 text = _free(f"t{count}", taken)
             out.name = text

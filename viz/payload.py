@@ -1,4 +1,4 @@
-"""What the page gets: a picture, its places and a trace as plain JSON (ids, numbers, strings; every string is untrusted)."""
+"""What the page gets: a picture, its places and a trace as plain JSON. Every string in it is untrusted text."""
 
 from __future__ import annotations
 
@@ -95,6 +95,10 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "line": f.line if f is not None else None,
             "classes": list(item.classes),
             "tooltip": item.tooltip,
+            "bytes": sum(k.value.array.nbytes for k in f._saved or () if k.value is not None)
+            if fires and f.edges
+            else 0,
+            "module": f.module if f is not None else None,
             "at": [round(v, 1) for v in (x, y, item.width, item.height)],
         }
         if item.boxes:
@@ -205,10 +209,8 @@ def _start(trace: Trace, picture: Picture) -> dict:
     n, leaves = len(trace.steps), len(trace.graph.leaves)
     first = trace.steps[0].name if trace.steps else "nothing"
     title = one_line(trace.title)
-    if trace.of_what == "L":
-        start = "starts with the gradients that were given"
-    else:
-        start = f"starts with ∂{title}/∂{title} = 1"
+    given = trace.of_what == "L"
+    start = "starts with the gradients that were given" if given else f"starts with ∂{title}/∂{title} = 1"
     roots = dict.fromkeys(r.function for r in trace.graph.roots)
     return {
         "sentence": f"The forward pass is done. The backward pass {start} and fires {n} node{'s' * (n != 1)}, "

@@ -16,7 +16,8 @@ from typing import Any
 class Rule:
     """``form``: the forward operation, inputs in braces. ``inputs``: name -> (code, mathematics) in graph order.
 
-    In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs, ``{result}`` the output.
+    In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
+    ``{result}`` the output.
     """
 
     form: str
@@ -41,7 +42,9 @@ RULES: dict[str, Rule] = {
     "Add": _r("{self} + {other}", self=("grad", "{g}"), other=("grad * alpha", "{g}")),
     "Sub": _r("{self} - {other}", self=("grad", "{g}"), other=("-grad * alpha", "−{g}")),
     "Rsub": _r("{other} - {self}", self=("-grad * alpha", "−{g}"), other=("grad", "{g}")),
-    "Mul": _r("{self} * {other}", self=("grad * other", "{g} · {other}"), other=("grad * self", "{g} · {self}")),
+    "Mul": _r(
+        "{self} * {other}", self=("grad * other", "{g} · {other}"), other=("grad * self", "{g} · {self}")
+    ),
     "Div": _r(
         "{self} / {other}",
         self=("grad / other", "{g} / {other}"),
@@ -57,7 +60,9 @@ RULES: dict[str, Rule] = {
         self=("grad * exponent * self ** (exponent - 1)", "{g} · {exponent} · {self}^({exponent} − 1)"),
         exponent=("grad * result * log(self)", "{g} · {result} · ln {self}"),
     ),
-    "PowBackward2": _r("{self} ** {exponent}", exponent=("grad * result * log(self)", "{g} · {result} · ln {self}")),
+    "PowBackward2": _r(
+        "{self} ** {exponent}", exponent=("grad * result * log(self)", "{g} · {result} · ln {self}")
+    ),
     "Neg": _back("-{self}", "-grad", "−{g}"),
     "Reciprocal": _back("1 / {self}", "-grad * result * result", "−{g} · {result}²"),
     "Square": _back("{self} ** 2", "grad * 2 * self", "{g} · 2 · {self}"),
@@ -89,7 +94,9 @@ RULES: dict[str, Rule] = {
         self=("grad * (self < other), half at ties", "{g} where {self} < {other}"),
         other=("grad * (other < self), half at ties", "{g} where {other} < {self}"),
     ),
-    "Clamp": _back("clamp({self})", "grad * (min <= self <= max)", "{g} where {self} is within the bounds, else 0"),
+    "Clamp": _back(
+        "clamp({self})", "grad * (min <= self <= max)", "{g} where {self} is within the bounds, else 0"
+    ),
     "ClampMin": _back("clamp({self}, min={min})", "grad * (self >= min)", "{g} where {self} ≥ {min}, else 0"),
     "ClampMax": _back("clamp({self}, max={max})", "grad * (self <= max)", "{g} where {self} ≤ {max}, else 0"),
     "Where": _r(
@@ -107,12 +114,22 @@ RULES: dict[str, Rule] = {
     "Sigmoid": _back("sigmoid({self})", "grad * result * (1 - result)", "{g} · {result} · (1 − {result})"),
     "Relu": _back("relu({self})", "grad * (result > 0)", "{g} where {result} > 0, else 0"),
     "LeakyRelu": _back(
-        "leaky_relu({self})", "where(self > 0, grad, grad * negative_slope)", "{g} where {self} > 0, else {g} · slope"
+        "leaky_relu({self})",
+        "where(self > 0, grad, grad * negative_slope)",
+        "{g} where {self} > 0, else {g} · slope",
     ),
     "Softplus": _back("softplus({self})", "grad * sigmoid(beta * self)", "{g} · σ(β {self})"),
-    "Silu": _back("silu({self})", "grad * s * (1 + self * (1 - s)), s = sigmoid(self)", "{g} · s(1 + {self}(1 − s))"),
-    "Gelu": _back("gelu({self})", "grad * (cdf(self) + self * pdf(self))", "{g} · (Φ({self}) + {self} φ({self}))"),
-    "Elu": _back("elu({self})", "where(self > 0, grad, grad * alpha * exp(self))", "{g} where {self} > 0, else {g} · α exp {self}"),
+    "Silu": _back(
+        "silu({self})", "grad * s * (1 + self * (1 - s)), s = sigmoid(self)", "{g} · s(1 + {self}(1 − s))"
+    ),
+    "Gelu": _back(
+        "gelu({self})", "grad * (cdf(self) + self * pdf(self))", "{g} · (Φ({self}) + {self} φ({self}))"
+    ),
+    "Elu": _back(
+        "elu({self})",
+        "where(self > 0, grad, grad * alpha * exp(self))",
+        "{g} where {self} > 0, else {g} · α exp {self}",
+    ),
     "Softmax": _back(
         "softmax({self})", "result * (grad - (grad * result).sum(dim))", "{result} · ({g} − Σ {g} · {result})"
     ),
@@ -124,8 +141,12 @@ RULES: dict[str, Rule] = {
     "Mm": _r(
         "{self} @ {mat2}", self=("grad @ mat2.T", "{g} · {mat2}ᵀ"), mat2=("self.T @ grad", "{self}ᵀ · {g}")
     ),
-    "Bmm": _r("{self} @ {mat2}", self=("grad @ mat2.mT", "{g} · {mat2}ᵀ"), mat2=("self.mT @ grad", "{self}ᵀ · {g}")),
-    "Mv": _r("{self} @ {vec}", self=("outer(grad, vec)", "{g} · {vec}ᵀ"), vec=("self.T @ grad", "{self}ᵀ · {g}")),
+    "Bmm": _r(
+        "{self} @ {mat2}", self=("grad @ mat2.mT", "{g} · {mat2}ᵀ"), mat2=("self.mT @ grad", "{self}ᵀ · {g}")
+    ),
+    "Mv": _r(
+        "{self} @ {vec}", self=("outer(grad, vec)", "{g} · {vec}ᵀ"), vec=("self.T @ grad", "{self}ᵀ · {g}")
+    ),
     "Dot": _r(
         "{self} @ {tensor}", self=("grad * tensor", "{g} · {tensor}"), tensor=("grad * self", "{g} · {self}")
     ),
@@ -140,18 +161,40 @@ RULES: dict[str, Rule] = {
     "Permute": _back("{self}.T", "grad.permute(inverse of dims)", "{g}, axes put back"),
     # reductions
     "SumBackward0": _back("{self}.sum()", "grad.expand(self.shape)", "{g} for every element"),
-    "SumBackward1": _back("{self}.sum({dim})", "grad.unsqueeze(dim).expand(self.shape)", "{g} for every element summed"),
-    "MeanBackward0": _back("{self}.mean()", "grad.expand(self.shape) / self.numel()", "{g} / n for every one of the n elements"),
+    "SumBackward1": _back(
+        "{self}.sum({dim})", "grad.unsqueeze(dim).expand(self.shape)", "{g} for every element summed"
+    ),
+    "MeanBackward0": _back(
+        "{self}.mean()", "grad.expand(self.shape) / self.numel()", "{g} / n for every one of the n elements"
+    ),
     "MeanBackward1": _back(
-        "{self}.mean({dim})", "grad.unsqueeze(dim).expand(self.shape) / n", "{g} / n for each of the n averaged"
+        "{self}.mean({dim})",
+        "grad.unsqueeze(dim).expand(self.shape) / n",
+        "{g} / n for each of the n averaged",
     ),
     "Prod": _back("{self}.prod()", "grad * result / self", "{g} · {result} / {self}"),
-    "Max": _back("{self}.max()", "grad at the largest, shared at ties", "{g} at the largest element, 0 elsewhere"),
-    "Min": _back("{self}.min()", "grad at the smallest, shared at ties", "{g} at the smallest element, 0 elsewhere"),
-    "Amax": _back("{self}.amax()", "grad at the largest, shared at ties", "{g} at the largest element, 0 elsewhere"),
-    "Amin": _back("{self}.amin()", "grad at the smallest, shared at ties", "{g} at the smallest element, 0 elsewhere"),
-    "Var": _back("{self}.var()", "grad * 2 / (n - correction) * (self - self.mean())", "{g} · 2 / (n − 1) · ({self} − mean)"),
-    "Std": _back("{self}.std()", "grad / ((n - correction) * result) * (self - self.mean())", "{g} · ({self} − mean) / ((n − 1) {result})"),
+    "Max": _back(
+        "{self}.max()", "grad at the largest, shared at ties", "{g} at the largest element, 0 elsewhere"
+    ),
+    "Min": _back(
+        "{self}.min()", "grad at the smallest, shared at ties", "{g} at the smallest element, 0 elsewhere"
+    ),
+    "Amax": _back(
+        "{self}.amax()", "grad at the largest, shared at ties", "{g} at the largest element, 0 elsewhere"
+    ),
+    "Amin": _back(
+        "{self}.amin()", "grad at the smallest, shared at ties", "{g} at the smallest element, 0 elsewhere"
+    ),
+    "Var": _back(
+        "{self}.var()",
+        "grad * 2 / (n - correction) * (self - self.mean())",
+        "{g} · 2 / (n − 1) · ({self} − mean)",
+    ),
+    "Std": _back(
+        "{self}.std()",
+        "grad / ((n - correction) * result) * (self - self.mean())",
+        "{g} · ({self} − mean) / ((n − 1) {result})",
+    ),
     "LinalgVectorNorm": _back("norm({self})", "grad * self / result", "{g} · {self} / ‖{self}‖"),
     "Cumsum": _back("cumsum({self})", "grad.flip(dim).cumsum(dim).flip(dim)", "Σ of {g} from here on"),
     # shape and indexing
@@ -164,10 +207,20 @@ RULES: dict[str, Rule] = {
     "Repeat": _back("{self}.repeat()", "grad summed over the copies", "Σ of {g} over the copies"),
     "Select": _back("{self}[{index}]", "zeros, with grad at index", "{g} at the selected place, 0 elsewhere"),
     "Slice": _back("{self}[slice]", "zeros, with grad in the slice", "{g} in the slice, 0 elsewhere"),
-    "Index": _back("{self}[index]", "zeros.index_put(indices, grad, accumulate=True)", "{g} added at the chosen places, 0 elsewhere"),
-    "IndexSelect": _back("{self}[index]", "zeros.index_add(dim, index, grad)", "{g} added at the chosen places, 0 elsewhere"),
-    "Gather": _back("{self}.gather()", "zeros.scatter_add(dim, index, grad)", "{g} added where it was read, 0 elsewhere"),
-    "Embedding": _r("embedding({weight})", weight=("zeros.index_add(0, indices, grad)", "{g} added to the rows looked up")),
+    "Index": _back(
+        "{self}[index]",
+        "zeros.index_put(indices, grad, accumulate=True)",
+        "{g} added at the chosen places, 0 elsewhere",
+    ),
+    "IndexSelect": _back(
+        "{self}[index]", "zeros.index_add(dim, index, grad)", "{g} added at the chosen places, 0 elsewhere"
+    ),
+    "Gather": _back(
+        "{self}.gather()", "zeros.scatter_add(dim, index, grad)", "{g} added where it was read, 0 elsewhere"
+    ),
+    "Embedding": _r(
+        "embedding({weight})", weight=("zeros.index_add(0, indices, grad)", "{g} added to the rows looked up")
+    ),
     "Flip": _back("{self}.flip()", "grad.flip(dims)", "{g}, flipped back"),
     "Roll": _back("{self}.roll()", "grad.roll(-shifts)", "{g}, rolled back"),
     "Tril": _back("tril({self})", "grad.tril()", "lower triangle of {g}"),
@@ -179,28 +232,42 @@ RULES: dict[str, Rule] = {
     "Clone": _same("{self}.clone()"),
     "Alias": _same("{self}"),
     "ToCopy": _back("{self}.to()", "grad.to(self.dtype)", "{g}, in the input's dtype"),
-    "CopySlices": Rule("{0}, written in place", {"base": ("grad, 0 where it was overwritten", "{g}, 0 where it was overwritten"),
-                                                "value": ("grad of the slice", "{g} of the slice")}),
+    "CopySlices": Rule(
+        "{0}, in place",
+        {
+            "base": ("grad, 0 where it was overwritten", "{g}, 0 where it was overwritten"),
+            "value": ("grad of the slice", "{g} of the slice"),
+        },
+    ),
     # losses and layers
     "MseLoss": _r(
         "mse_loss({self}, {target})",
         self=("grad * 2 * (self - target) / n", "{g} · 2 ({self} − {target}) / n"),
         target=("-grad * 2 * (self - target) / n", "−{g} · 2 ({self} − {target}) / n"),
     ),
-    "NllLoss": _back("nll_loss({self})", "-grad * weight / total at the target, 0 elsewhere", "−{g} / n at the target class, 0 elsewhere"),
+    "NllLoss": _back(
+        "nll_loss({self})",
+        "-grad * weight / total at the target, 0 elsewhere",
+        "−{g} / n at the target class, 0 elsewhere",
+    ),
     "BinaryCrossEntropyWithLogits": _back(
         "bce_with_logits({self})", "grad * (sigmoid(self) - target) / n", "{g} · (σ({self}) − {target}) / n"
     ),
     "BinaryCrossEntropy": _back(
-        "bce({self})", "grad * (self - target) / (self * (1 - self)) / n", "{g} · ({self} − {target}) / ({self}(1 − {self})) / n"
+        "bce({self})",
+        "grad * (self - target) / (self * (1 - self)) / n",
+        "{g} · ({self} − {target}) / ({self}(1 − {self})) / n",
     ),
     "NativeLayerNorm": _r(
         "layer_norm({input})",
-        input=("rstd * (g - mean(g) - x̂ * mean(g * x̂)), g = grad * weight", "rstd · (g − mean g − x̂ · mean(g x̂)),  g = {g} · weight"),
+        input=(
+            "rstd * (g - mean(g) - x̂ * mean(g * x̂)), g = grad * weight",
+            "rstd · (g − mean g − x̂ · mean(g x̂)),  g = {g} · weight",
+        ),
         weight=("(grad * x̂).sum(batch)", "Σ {g} · x̂"),
         bias=("grad.sum(batch)", "Σ {g}"),
     ),
-}  # fmt: skip
+}
 
 
 def base_name(name: str) -> str:
@@ -225,6 +292,8 @@ def symbol(name: str) -> str:
     binary = re.fullmatch(r"\{\w+\} (\S+) \{\w+\}", form)
     if binary:
         return binary[1]
+    if function_form := re.fullmatch(r"\{\w+\}, (.+)", form):
+        return function_form[1]
     called = re.match(r"(?:\{\w+\}\.)?(\w+)\(", form)
     if called:
         return called[1] + "()"

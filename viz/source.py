@@ -1,8 +1,8 @@
 """Which line of the caller's source made which node, read from the text of the caller's cell or function.
 
-An assignment ``y = x @ w`` before the call, in the same scope, made what ``y`` names now, and the unnamed temporaries on the
-way to it. Where that is not certain (``x = f(x)``: a temporary may be an earlier ``x``) no line is claimed; ``viz.record``
-knows all of them. Reads source text only; runs nothing.
+An assignment ``y = x @ w`` before the call, in the same scope, made what ``y`` names now, and the unnamed temporaries on
+the way to it. Where that is not certain (``x = f(x)``: a temporary may be an earlier ``x``) no line is claimed;
+``viz.record`` knows all of them. Reads source text only; runs nothing.
 """
 
 from __future__ import annotations

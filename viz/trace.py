@@ -282,11 +282,8 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     given = list(gradient) if isinstance(gradient, list | tuple) else [gradient] * (1 if not many else 0)
     if gradient is None:
         given = [None] * len(graph.roots)
-    if (
-        many
-        and isinstance(gradient, list | tuple) is False
-        and gradient is not None
-        or len(given) != len(graph.roots)
+    if (many and isinstance(gradient, list | tuple) is False and gradient is not None) or len(given) != len(
+        graph.roots
     ):
         raise ValueError(
             f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
@@ -298,9 +295,9 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
         size = int(np.prod(shape, dtype=np.int64))
         if g is None and size != 1:
             raise RuntimeError(
-                f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no single slope "
-                f"to start from. Pass gradient= with the same shape (for example ones), or step from a scalar such as "
-                f"{out.name}.sum()."
+                f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no "
+                "single slope to start from. Pass gradient= with the same shape (for example ones), or step from "
+                f"a scalar such as {out.name}.sum()."
             )
         if g is not None:
             if not hasattr(g, "shape") or not is_tensor(g):
@@ -509,10 +506,12 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
         a = s.accumulate
         if a.before is None:
             return f"{head}AccumulateGrad stores {_short(a.after)} in {name}.grad, which was None."
-        return f"{head}AccumulateGrad adds {_short(a.contribution)} to {name}.grad: {_short(a.before)} becomes {_short(a.after)}."
+        change = f"{_short(a.before)} becomes {_short(a.after)}"
+        return f"{head}AccumulateGrad adds {_short(a.contribution)} to {name}.grad: {change}."
     got = [p for p in s.parts if p.value is not None]
     if len(got) > 1:
-        receives = f"adds {_plural(len(got), 'contribution')} for {name}: {' + '.join(_short(p.value, 24) for p in got[:4])}"
+        parts = " + ".join(_short(p.value, 24) for p in got[:4])
+        receives = f"adds {_plural(len(got), 'contribution')} for {name}: {parts}"
         receives += f"{' + …' if len(got) > 4 else ''} = {_short(s.total)}"
     elif got and got[0].edge is None:
         receives = f"starts with the gradient of {name} with respect to itself, {_short(s.total)}"

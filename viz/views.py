@@ -65,7 +65,7 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Link:
-    """An arrow from ``tail`` to ``head``. ``backwards``: Graphviz places the head first, so that inputs stay on the left."""
+    """An arrow from ``tail`` to ``head``. ``backwards``: Graphviz places the head first, so inputs stay on the left."""
 
     id: str
     tail: Item
@@ -94,7 +94,7 @@ class Picture:
     title: str
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
-    same_rank: list[tuple[Item, Item]] = field(default_factory=list)
+    same_rank: list[tuple[Item, ...]] = field(default_factory=list)
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
@@ -318,8 +318,15 @@ def _graph(graph: Graph, p: Picture) -> None:
         )
         functions[f] = diamond
         p.same_rank.append((item, diamond))
-        p.link(diamond, item, "store", f"adds to {out.name}.grad", label="+= .grad" if labelled else "", backwards=True,
-               constraint=False)  # fmt: skip
+        p.link(
+            diamond,
+            item,
+            "store",
+            f"adds to {out.name}.grad",
+            label="+= .grad" if labelled else "",
+            backwards=True,
+            constraint=False,
+        )
         p.of_function[f] = diamond
         return item
 
@@ -327,12 +334,11 @@ def _graph(graph: Graph, p: Picture) -> None:
     inputs: dict[Edge, Item] = {}
     for f in graph.functions:
         if f.kind == "accumulate":
-            tensors[f, 0] = leaves.item(f)
             continue
-        for e in f.edges:
+        for e in f.edges:  # inputs from top to bottom, as they are written
             if e.target is None:
                 inputs[e] = _plain_input(p, e, seen)
-            elif e.target.kind == "accumulate" and leaves.apart and e is not e.target.users[0]:
+            elif e.target.kind == "accumulate":
                 inputs[e] = leaves.item(e.target)
         used = sorted({e.nr for e in f.users} | {r.nr for r in graph.roots if r.function is f})
         for nr in used:
@@ -341,9 +347,19 @@ def _graph(graph: Graph, p: Picture) -> None:
             lines, w, h = _column(text, 56, 12, 8)
             kept = " ".join(("", f"value {out.value.short()}" if out.value else "its value is not kept"))
             tensors[f, nr] = p.add(
-                "tensor", "box", w, h, lines, f"{out.name}: {_about(out)}, made by {f.name};{kept}", function=f, nr=nr,
-                name=out.name, output=out, value=out.value, classes=["root"] if (f, nr) in roots else [],
-            )  # fmt: skip
+                "tensor",
+                "box",
+                w,
+                h,
+                lines,
+                f"{out.name}: {_about(out)}, made by {f.name};{kept}",
+                function=f,
+                nr=nr,
+                name=out.name,
+                output=out,
+                value=out.value,
+                classes=["root"] if (f, nr) in roots else [],
+            )
         lines, w, h = _column([("name", fit(f.name, WIDEST, 12), 12.0, False, False)], 76, 20, 11)
         item = p.add(
             "function",
@@ -357,7 +373,7 @@ def _graph(graph: Graph, p: Picture) -> None:
             name=f.outputs[0].name,
         )
         functions[f] = p.of_function[f] = item
-        p.same_rank.append((tensors[f, used[0]], item))
+        p.same_rank.append((*(tensors[f, nr] for nr in used[:6]), item))
     for f in graph.functions:
         if f.kind == "accumulate":
             continue
@@ -366,23 +382,54 @@ def _graph(graph: Graph, p: Picture) -> None:
         for nr, box in outs:
             seed = " = 1" if (f, nr) in roots and box.output.shape == () else ""
             text = _grad_label(box.name, box.output.named) + seed if (f, nr) in roots else "grad_fn"
-            p.link(box, item, "grad_fn", f"{box.name}.grad_fn is {f.name}", label=text if labelled else "", backwards=True, constraint=nr == outs[0][0],
-                   classes=["seed"] if (f, nr) in roots else [])  # fmt: skip
+            p.link(
+                box,
+                item,
+                "grad_fn",
+                f"{box.name}.grad_fn is {f.name}",
+                label=text if labelled else "",
+                backwards=True,
+                constraint=nr == outs[0][0],
+                classes=["seed"] if (f, nr) in roots else [],
+            )
         symbol = rules.symbol(f.name)
         for e in f.edges:
             source = inputs.get(e) or tensors[e.target, e.nr]
             for nr, box in outs[: 1 if len(outs) > 4 else 4]:
-                p.link(source, box, "forward", f"{f.outputs[nr].name} = {rules.expression(f, _operands(f))}", edge=None,
-                       label=symbol if labelled and nr == outs[0][0] else "", spine=True)  # fmt: skip
+                p.link(
+                    source,
+                    box,
+                    "forward",
+                    f"{f.outputs[nr].name} = {rules.expression(f, _operands(f))}",
+                    edge=None,
+                    label=symbol if labelled and nr == outs[0][0] else "",
+                    spine=True,
+                )
             if e.target is None:
                 if source.kind == "input":  # a constant has no gradient that anyone would look for
-                    p.link(item, source, "not_computed", f"not computed: {source.name} does not require grad",
-                           label="not computed" if labelled else "", backwards=True, edge=e, constraint=False)  # fmt: skip
+                    p.link(
+                        item,
+                        source,
+                        "not_computed",
+                        f"not computed: {source.name} does not require grad",
+                        label="not computed" if labelled else "",
+                        backwards=True,
+                        edge=e,
+                        constraint=False,
+                    )
                 continue
             target = source if source.kind == "alias" else functions[e.target]
             out = e.target.output(e.nr)
-            p.link(item, target, "backward", f"the gradient of {out.name}, from {f.name}", backwards=True, edge=e,
-                   label=_grad_label(out.name, out.named) if labelled else "", classes=["hooked"] if out.hooks else [])  # fmt: skip
+            p.link(
+                item,
+                target,
+                "backward",
+                f"the gradient of {out.name}, from {f.name}",
+                backwards=True,
+                edge=e,
+                label=_grad_label(out.name, out.named) if labelled else "",
+                classes=["hooked"] if out.hooks else [],
+            )
 
 
 def _operands(f: Function) -> dict[str, str]:
@@ -400,8 +447,19 @@ def _functions(graph: Graph, p: Picture) -> None:
             _sub_line("AccumulateGrad", "note", TINY),
         ]
         lines, w, h = _column(text, 64, 12, 6)
-        p.of_function[f] = p.add("leaf", "tag", w + 12, h, lines, _leaf_tooltip(f), function=f, name=out.name, output=out,
-                                 value=out.value, classes=_marks(f))  # fmt: skip
+        p.of_function[f] = p.add(
+            "leaf",
+            "tag",
+            w + 12,
+            h,
+            lines,
+            _leaf_tooltip(f),
+            function=f,
+            name=out.name,
+            output=out,
+            value=out.value,
+            classes=_marks(f),
+        )
         return p.of_function[f]
 
     _one_item_each(graph, p, leaf, _function_item)
@@ -415,8 +473,19 @@ def _function_item(p: Picture, f: Function, roots: set) -> Item:
         text.append(_sub_line(sub))
     lines, w, h = _column(text, 70, 10, 6)
     marks = _marks(f) + (["root"] if any((f, nr) in roots for nr in range(len(f.outputs))) else [])
-    return p.add("function", "card", w, h, lines, _function_tooltip(f), function=f, name=out.name, output=out, value=out.value,
-                 classes=marks)  # fmt: skip
+    return p.add(
+        "function",
+        "card",
+        w,
+        h,
+        lines,
+        _function_tooltip(f),
+        function=f,
+        name=out.name,
+        output=out,
+        value=out.value,
+        classes=marks,
+    )
 
 
 def _cards(graph: Graph, p: Picture) -> None:
@@ -427,8 +496,19 @@ def _cards(graph: Graph, p: Picture) -> None:
             _sub_line(f"leaf {shape_text(out.shape)}"),
             _sub_line("AccumulateGrad", "note", TINY),
         ]
-        p.of_function[f] = _card(p, "leaf", head, out.shape, ("value", "grad"), _leaf_tooltip(f), function=f, name=out.name,
-                                 output=out, value=out.value, classes=_marks(f))  # fmt: skip
+        p.of_function[f] = _card(
+            p,
+            "leaf",
+            head,
+            out.shape,
+            ("value", "grad"),
+            _leaf_tooltip(f),
+            function=f,
+            name=out.name,
+            output=out,
+            value=out.value,
+            classes=_marks(f),
+        )
         return p.of_function[f]
 
     def function(p: Picture, f: Function, roots: set) -> Item:
@@ -449,8 +529,19 @@ def _cards(graph: Graph, p: Picture) -> None:
                 )
         marks = _marks(f) + (["root"] if any((f, nr) in roots for nr in range(len(outs))) else [])
         out = f.outputs[min((e.nr for e in f.users), default=0)]
-        return _card(p, "function", head[:5], out.shape, ("value", "grad"), _function_tooltip(f), function=f, name=outs[0],
-                     output=out, value=out.value, classes=marks)  # fmt: skip
+        return _card(
+            p,
+            "function",
+            head[:5],
+            out.shape,
+            ("value", "grad"),
+            _function_tooltip(f),
+            function=f,
+            name=outs[0],
+            output=out,
+            value=out.value,
+            classes=marks,
+        )
 
     _one_item_each(graph, p, leaf, function, plain=True)
 
@@ -527,10 +618,24 @@ def _one_item_each(graph: Graph, p: Picture, leaf, function, plain: bool = False
             if source is None:
                 continue
             if e.target is None:
-                p.link(item, source, "not_computed", f"not computed: {source.name or 'this input'} does not require grad",
-                       backwards=True, edge=e)  # fmt: skip
+                p.link(
+                    item,
+                    source,
+                    "not_computed",
+                    f"not computed: {source.name or 'this input'} does not require grad",
+                    backwards=True,
+                    edge=e,
+                )
                 continue
             out = e.target.output(e.nr)
-            p.link(item, source, "backward", f"the gradient of {out.name}, from {f.name}", backwards=True, edge=e,
-                   label=_grad_label(out.name, out.named) if labelled else "", classes=["hooked"] if out.hooks else [],
-                   spine=e.target.kind != "accumulate")  # fmt: skip
+            p.link(
+                item,
+                source,
+                "backward",
+                f"the gradient of {out.name}, from {f.name}",
+                backwards=True,
+                edge=e,
+                label=_grad_label(out.name, out.named) if labelled else "",
+                classes=["hooked"] if out.hooks else [],
+                spine=e.target.kind != "accumulate",
+            )

@@ -1,0 +1,240 @@
+"""Reading and naming a live graph: every kind of graph, on minigrad and on PyTorch by the same code."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import viz
+from viz.graph import as_tensors, read
+from viz.names import give_names
+
+from .viz_gallery import GALLERY
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    """The framework: the same test runs on both."""
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def names_of(tensor, frame=None, **names):
+    graph = read(as_tensors(tensor, "draw"))
+    give_names(graph, frame, names)
+    return {f.name: f.outputs[0].name for f in graph.functions}
+
+
+def test_inputs_come_before_the_functions_that_use_them(t):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    graph = read([(w * 2).exp().sum()])
+    assert [f.name for f in graph.functions] == [
+        "AccumulateGrad",
+        "MulBackward0",
+        "ExpBackward0",
+        "SumBackward0",
+    ]
+    assert all(e.target.index < e.source.index for e in graph.edges if e.target)
+
+
+def test_a_shared_node_is_read_once_and_keeps_both_edges(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * x
+    graph = read([y + y])
+    assert len(graph) == 3
+    assert len(graph.by_fn[y.grad_fn].users) == 2
+
+
+def test_names_come_from_the_callers_variables(t):
+    weights = t.tensor([1.0, 2.0], requires_grad=True)
+    loss = (weights * 3).sum()
+    assert names_of(loss, sys._getframe()) == {
+        "AccumulateGrad": "weights",
+        "MulBackward0": "weights * 3",
+        "SumBackward0": "loss",
+    }
+
+
+def test_a_local_name_wins_over_a_global_one(t):
+    inner = t.tensor([1.0], requires_grad=True)
+    scope = SimpleNamespace(f_locals={"inner": inner}, f_globals={"outer": inner})
+    assert names_of(inner * 2, scope)["AccumulateGrad"] == "inner"
+
+
+def test_members_of_lists_dicts_and_objects_are_named_by_their_path(t):
+    a, b, c = (t.tensor([1.0], requires_grad=True) for _ in range(3))
+    scope = SimpleNamespace(f_locals={"ws": [a], "d": {"k": b}, "o": SimpleNamespace(w=c)}, f_globals={})
+    graph = read([a + b + c])
+    give_names(graph, scope)
+    assert [f.outputs[0].name for f in graph.leaves] == ["ws[0]", "d['k']", "o.w"]
+
+
+def test_names_given_win(t):
+    w = t.tensor([1.0], requires_grad=True)
+    z = w * 2
+    assert names_of(z, sys._getframe(), weight=w, output=z) == {
+        "AccumulateGrad": "weight",
+        "MulBackward0": "output",
+    }
+
+
+def test_names_that_are_not_tensors_are_refused(t):
+    w = t.tensor([1.0], requires_grad=True)
+    with pytest.raises(TypeError, match="must give names to tensors"):
+        viz.draw(w * 2, names={"w": 3})
+
+
+def test_a_long_expression_becomes_a_numbered_temporary(t):
+    x = t.tensor([1.0], requires_grad=True)
+    z = ((x * 2).exp() + (x * 3).exp()).sum()
+    graph = read([z])
+    give_names(graph, sys._getframe())
+    names = [f.outputs[0].name for f in graph.functions if f.edges]
+    assert names == ["x * 2", "exp(x * 2)", "x * 3", "exp(x * 3)", "t1", "z"]
+
+
+def test_the_value_of_a_temporary_that_a_node_keeps_is_known(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    s = ((x + 1) * (x + 2)).sum()
+    graph = read([s])
+    give_names(graph, None)
+    kept = [f.outputs[0].value for f in graph.functions if f.name == "AddBackward0"]
+    assert [v.array.tolist() for v in kept] == [[2.0, 3.0], [3.0, 4.0]]
+
+
+def test_an_input_without_grad_is_named_where_the_node_keeps_it(t):
+    x = t.tensor([[1.0, 2.0]])
+    w = t.tensor([[1.0], [2.0]], requires_grad=True)
+    y = x @ w
+    graph = read([y])
+    give_names(graph, sys._getframe())
+    edge = graph.by_fn[y.grad_fn].edges[0]
+    assert edge.target is None
+    assert edge.label == "x"
+
+
+def test_reading_a_graph_leaves_it_as_it_was(t):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    z = (w * w).sum()
+    viz.draw(z)
+    z.backward()
+    assert w.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_drawing_keeps_no_graph_alive():
+    import gc
+    import weakref
+
+    import minigrad
+
+    def build():
+        w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        z = (w * w).sum()
+        return viz.draw(z), weakref.ref(z.grad_fn)
+
+    drawing, ghost = build()
+    gc.collect()
+    assert ghost() is None, drawing
+
+
+@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+def test_every_kind_of_graph_can_be_drawn(t, name, view):
+    tensors, names = GALLERY[name](t)
+    drawing = viz.draw(tensors, view, names=names)
+    assert drawing.svg.startswith("<svg")
+    again, names = GALLERY[name](t)
+    assert viz.draw(again, view, names=names).svg == drawing.svg, (
+        "the same program must give the same picture"
+    )
+
+
+# -- what cannot be drawn -------------------------------------------------------------------------------------------------
+
+
+def test_something_that_is_not_a_tensor_is_refused():
+    with pytest.raises(
+        TypeError, match=r"viz\.draw needs a tensor .*, but got float\. .*before \.numpy\(\), \.item\(\)"
+    ):
+        viz.draw(3.0)
+    with pytest.raises(TypeError, match="but got ndarray"):
+        viz.draw(np.ones(3))
+    with pytest.raises(TypeError, match="pass its result"):
+        viz.draw(lambda x: x)
+
+
+def test_an_empty_list_is_refused():
+    with pytest.raises(ValueError, match="empty list"):
+        viz.draw([])
+
+
+def test_a_leaf_is_refused_with_what_to_do(t):
+    with pytest.raises(ValueError, match=r"it is a leaf that requires grad.*z = \(w \* 2\)\.sum\(\)"):
+        viz.draw(t.tensor([1.0], requires_grad=True))
+
+
+def test_a_tensor_without_grad_is_refused_with_what_to_do(t):
+    with pytest.raises(
+        ValueError, match="requires_grad=True, and check that the computation does not run under no_grad"
+    ):
+        viz.trace(t.tensor([1.0]) * 2)
+
+
+def test_a_view_that_does_not_exist_is_refused(t):
+    z = t.tensor([1.0], requires_grad=True) * 2
+    with pytest.raises(ValueError, match=r"no view 'tree'\. Choose one of: graph, cards, functions"):
+        viz.draw(z, "tree")
+    with pytest.raises(ValueError, match="direction must be 'LR'"):
+        viz.draw(z, direction="up")
+
+
+class Fn:
+    """A node that speaks the protocol, as a learner's own engine would."""
+
+    def __init__(self, name, *inputs):
+        self._name, self.next_functions = name, tuple((i, 0) for i in inputs)
+
+    def name(self):
+        return self._name
+
+
+def tensor_of(fn):
+    return SimpleNamespace(
+        grad_fn=fn, requires_grad=True, shape=(), dtype="float64", output_nr=0, is_leaf=False
+    )
+
+
+def test_a_cycle_is_refused_with_its_node():
+    a = Fn("LoopBackward")
+    a.next_functions = ((a, 0),)
+    with pytest.raises(ValueError, match="has a cycle: LoopBackward is reached from itself"):
+        read([tensor_of(a)])
+
+
+def test_a_node_without_next_functions_is_refused():
+    class Bare:
+        pass
+
+    with pytest.raises(ValueError, match="Bare, has no next_functions"):
+        read([tensor_of(Fn("AddBackward0", Bare()))])
+
+
+def test_a_deep_chain_is_read_without_recursion(t):
+    x = t.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(5_000):
+        y = y + 1
+    assert len(read([y])) == 5_001
+
+
+def test_ids_are_positions_not_addresses(t):
+    tensors, names = GALLERY["mlp"](t)
+    source = viz.draw(tensors, names=names).dot.source
+    assert not re.search(r"0x[0-9a-f]{6}", source)
+    assert re.search(r"\bn0 \[", source)

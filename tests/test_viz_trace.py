@@ -1,0 +1,267 @@
+"""One recorded backward pass: the steps are the engine's, the numbers are backward()'s, the hooks are gone afterwards."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+import viz
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def diamond(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    c = a + b
+    return c, {"x": x, "y": y, "a": a, "b": b, "c": c}
+
+
+def test_the_steps_are_the_nodes_in_the_order_of_the_engine(t):
+    c, names = diamond(t)
+    trace = viz.trace(c, names=names)
+    assert [s.tensor for s in trace] == ["c", "b", "a", "y", "x"]
+    assert [s.name for s in trace] == [
+        "AddBackward0",
+        "MulBackward0",
+        "AddBackward0",
+        "MulBackward0",
+        "AccumulateGrad",
+    ]
+    assert repr(trace) == "Trace(c: 5 steps)"
+
+
+def test_where_paths_meet_the_parts_add_up_to_the_total(t):
+    c, names = diamond(t)
+    step = viz.trace(c, names=names).of("y")
+    assert [p.value.array.item() for p in step.parts] == [2.0, 1.0]
+    assert step.total.array.item() == 3.0
+    assert "adds 2 contributions for y: 2 + 1 = 3" in step.sentence
+
+
+def test_who_waits_for_whom(t):
+    c, names = diamond(t)
+    trace = viz.trace(c, names=names)
+    after_b = trace.of("b")
+    assert [f.outputs[0].name for f in after_b.ready] == ["a"]
+    (waiting,) = after_b.waiting
+    assert (waiting.function.outputs[0].name, waiting.got, waiting.needs) == ("y", 1, 2)
+    assert [f.outputs[0].name for f in waiting.missing] == ["a"]
+    assert not trace.of("a").waiting
+
+
+def test_grad_is_what_backward_leaves(t):
+    c, names = diamond(t)
+    viz.trace(c, names=names)
+    d, others = diamond(t)
+    d.backward()
+    assert names["x"].grad.item() == others["x"].grad.item() == 12.0
+
+
+def test_accumulation_is_before_plus_contribution(t):
+    c, names = diamond(t)
+    names["x"].grad = t.tensor(100.0)
+    trace = viz.trace(c, names=names)
+    step = trace.of("x")
+    a = step.accumulate
+    assert (a.before.array.item(), a.contribution.array.item(), a.after.array.item()) == (100.0, 12.0, 112.0)
+    assert "100 becomes 112" in step.sentence
+    assert trace.leaves["x"].array.item() == 112.0
+
+
+def test_a_gradient_that_is_not_computed_says_why(t):
+    x = t.tensor([[1.0, 2.0]])
+    w = t.tensor([[1.0], [2.0]], requires_grad=True)
+    y = x @ w
+    sent = viz.trace(y, gradient=t.ones(1, 1)).of("y").sent
+    assert [(s.value is None, s.reason) for s in sent] == [
+        (True, "not computed: x does not require grad"),
+        (False, None),
+    ]
+
+
+def test_the_saved_tensors_of_a_step_have_names_and_values(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    w = t.tensor([3.0, 4.0], requires_grad=True)
+    y = x * w
+    step = viz.trace(y.sum()).of("y")
+    assert {s.name: (s.label, s.value.array.tolist()) for s in step.saved} == {
+        "self": ("x", [1.0, 2.0]),
+        "other": ("w", [3.0, 4.0]),
+    }
+    assert step.freed
+
+
+def test_the_rule_is_shown_as_code_and_as_mathematics(t):
+    x = t.tensor([[1.0, 2.0]])
+    w = t.tensor([[1.0], [2.0]], requires_grad=True)
+    y = x @ w
+    z = y.sum()
+    sent = viz.trace(z).of("y").sent[1]
+    assert sent.input == "mat2"
+    assert "grad" in sent.code
+    assert sent.math == "∂z/∂w = xᵀ · ∂z/∂y"
+
+
+def test_a_broadcast_is_undone_as_an_act(t):
+    x = t.ones(3, 4, requires_grad=True)
+    b = t.zeros(4, requires_grad=True)
+    s = x + b
+    step = viz.trace(s.sum()).of("s")
+    assert [v.reduced for v in step.sent] == [None, "summed over axis 0: (3, 4) → (4,)"]
+    assert "summed over axis 0" in step.sentence
+
+
+def test_a_hook_that_changes_the_gradient_is_noticed(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * 3
+    y.register_hook(lambda grad: grad * 10)
+    z = y + 1
+    step = viz.trace(z).of("y")
+    assert step.hooked
+    assert step.total.array.item() == 10.0
+    assert x.grad.item() == 30.0
+
+
+def test_gradient_weights_a_tensor_that_is_not_one_number(t):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    y = w * w
+    trace = viz.trace(y, gradient=t.tensor([1.0, 10.0]))
+    assert trace.of("y").total.array.tolist() == [1.0, 10.0]
+    assert w.grad.tolist() == [2.0, 40.0]
+    assert trace.of_what == "L"
+
+
+def test_inputs_limit_what_is_computed(t):
+    a = t.tensor(2.0, requires_grad=True)
+    b = t.tensor(3.0, requires_grad=True)
+    p = a * b
+    trace = viz.trace(p, inputs=[a])
+    assert [s.tensor for s in trace] == ["p", "a"]
+    assert trace.of("p").sent[1].reason == "not computed: b is not needed for inputs="
+    assert b.grad is None
+    assert a.grad.item() == 3.0
+
+
+def test_several_roots_go_backward_together(t):
+    x = t.tensor(3.0, requires_grad=True)
+    y = x * 2
+    p, q = y * y, y + 1
+    trace = viz.trace([p, q])
+    assert trace.of("y").total.array.item() == 13.0
+    assert x.grad.item() == 26.0
+
+
+def test_retain_graph_lets_the_pass_run_again(t):
+    c, names = diamond(t)
+    assert not any(step.freed for step in viz.trace(c, retain_graph=True))
+    assert any(step.freed for step in viz.trace(c, names=names))
+    assert names["x"].grad.item() == 24.0
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_create_graph_makes_a_gradient_with_a_graph(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x**3
+    viz.trace(y, create_graph=True)
+    assert x.grad.grad_fn is not None
+
+
+def test_the_table_is_readable_in_a_terminal(t):
+    c, names = diamond(t)
+    lines = str(viz.trace(c, names=names)).splitlines()
+    assert lines[0].split() == ["step", "node", "tensor", "receives", "sends"]
+    assert lines[-1].split() == ["5", "AccumulateGrad", "x", "12", ".grad:", "None", "→", "12"]
+
+
+def test_a_trace_agrees_with_finite_differences(t):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
+
+    def f(a):
+        return np.tanh(a @ b).sum()
+
+    x = t.tensor(a.tolist(), dtype=t.float64, requires_grad=True)
+    z = (x @ t.tensor(b.tolist(), dtype=t.float64)).tanh().sum()
+    got = viz.trace(z).leaves["x"].array
+    for i in np.ndindex(a.shape):
+        h = np.zeros_like(a)
+        h[i] = 1e-6
+        assert got[i] == pytest.approx((f(a + h) - f(a - h)) / 2e-6, abs=1e-6)
+
+
+# -- what cannot be traced ------------------------------------------------------------------------------------------------
+
+
+def test_a_freed_graph_is_refused_before_anything_runs(t):
+    x = t.tensor(2.0, requires_grad=True)
+    z = (x * x) + 1
+    z.backward()
+    with pytest.raises(
+        RuntimeError, match=r"second time: MulBackward0 .* Run the forward pass again, or use retain_graph"
+    ):
+        viz.trace(z)
+    assert x.grad.item() == 4.0
+
+
+def test_a_tensor_that_is_not_one_number_needs_gradient(t):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    y = w * w
+    with pytest.raises(RuntimeError, match=r"y has shape \(2,\), not one number.*Pass gradient="):
+        viz.trace(y)
+    with pytest.raises(RuntimeError, match=r"gradient= has shape \(3,\), but y has shape \(2,\)"):
+        viz.trace(y, gradient=t.ones(3))
+    with pytest.raises(TypeError, match=r"gradient= must be a tensor of shape \(2,\), but it is list"):
+        viz.trace(y, gradient=[[1.0, 2.0]])
+    with pytest.raises(ValueError, match="gradient= must be a list of 2"):
+        viz.trace([y, y], gradient=t.ones(2))
+
+
+def test_hooks_are_removed_after_a_pass(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * x
+    first = viz.trace(y, retain_graph=True)
+    steps = len(first.steps)
+    y.backward()
+    assert len(first.steps) == steps, "a hook of the first trace still ran"
+
+
+def test_hooks_are_removed_when_a_hook_raises(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * 3
+    z = y + 1
+
+    def refuse(grad):
+        raise ValueError("the user's own hook failed")
+
+    handle = y.register_hook(refuse)
+    module = sys.modules["viz.trace"]  # viz.trace itself is the function
+    made = []
+    original = module._Recorder
+
+    class Watched(original):
+        def __init__(self, graph):
+            super().__init__(graph)
+            made.append(self)
+
+    module._Recorder = Watched
+    try:
+        with pytest.raises(ValueError, match="the user's own hook failed"):
+            viz.trace(z, retain_graph=True)
+    finally:
+        module._Recorder = original
+    handle.remove()
+    recorded = len(made[0].steps)
+    z.backward()
+    assert len(made[0].steps) == recorded, "a hook of the failed trace still ran"
+    assert x.grad.item() == 3.0
