@@ -65,36 +65,19 @@ class Counter:
 
 
 class AutogradMeta:
-    """What only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it."""
+    """What only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it.
 
-    __slots__ = (
-        "accumulator",
-        "base",
-        "grad",
-        "hooks",
-        "inference",
-        "made_in",
-        "post_hooks",
-        "retains_grad",
-        "seen_version",
-        "view_of",
-    )  # fmt: skip
+    The class attributes are the defaults; an object stores only what differs.
+    """
 
-    def __init__(self):
-        self.grad = None  # the gradient, a Tensor
-        self.accumulator = None  # weak reference to this leaf's AccumulateGrad node
-        self.base = None  # the tensor whose memory this one shows, if it is a view
-        self.view_of = (
-            None  # the tensor it was directly made from, for the name of a multi-output view's maker
-        )
-        self.seen_version = 0  # the base's version when this view's grad_fn was made
-        self.made_in = (
-            None  # None, "no_grad", "multi_output" or "function": in-place is then refused or limited
-        )
-        self.retains_grad = False
-        self.hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
-        self.post_hooks = None  # register_post_accumulate_grad_hook
-        self.inference = False  # made in inference_mode
+    grad = None  # the gradient, a Tensor
+    accumulator = None  # weak reference to this leaf's AccumulateGrad node
+    base = None  # the tensor whose memory this one shows, if it is a view
+    seen_version = 0  # the base's version when this view's grad_fn was made
+    made_in = None  # "no_grad" or "multi_output": writing in place is then refused
+    retains_grad = False
+    hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
+    post_hooks = None  # register_post_accumulate_grad_hook
 
 
 class Tensor:
@@ -405,7 +388,7 @@ class Tensor:
 
     def is_inference(self) -> bool:
         """True if this tensor was made in inference_mode and can never take part in autograd."""
-        return self._meta is not None and self._meta.inference
+        return isinstance(self, InferenceTensor)
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """True if both show the very same memory in the same way."""
@@ -423,6 +406,18 @@ class Tensor:
         if self._counter is None:
             self._counter = Counter()
         return self._counter
+
+
+class InferenceTensor(Tensor):
+    """A tensor made in inference_mode. A class of its own, so that the fast path of operations need not ask."""
+
+    __slots__ = ()
+
+
+InferenceTensor.__name__ = InferenceTensor.__qualname__ = "Tensor"
+plain_types: set[type] = {
+    Tensor
+}  # the classes of tensors about which there is nothing unusual; nn adds Parameter
 
 
 def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:

@@ -268,6 +268,7 @@ class Packed:
     """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back."""
 
     __slots__ = ("hook", "packed")
+    _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable]):
         with no_recording():

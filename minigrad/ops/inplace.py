@@ -16,7 +16,8 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import local
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, new_object, wrap
-from .table import as_tensors, define, function, method, operand, promoted, record
+from .dispatch import as_tensors, operand, operands, record
+from .table import define, function, method
 
 ndarray = np.ndarray
 
@@ -166,11 +167,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         return local.interpreter.process_inplace(op, inputs, params)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
-    arrays = [t._array for t in inputs]
-    if op.kind == "elementwise" or op.floating:
-        for i, a in zip(op.differentiable, promoted(op, [inputs[i] for i in op.differentiable]), strict=True):
-            arrays[i] = a
-    result = np.asarray(op.forward(*arrays, *params))
+    result = np.asarray(op.forward(*operands(op, inputs), *params))
     if result.shape != self._array.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"

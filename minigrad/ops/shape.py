@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import InferenceTensor, Tensor, check_dim, wrap
 from .table import define, function, method, sum_to
 
 ndarray = np.ndarray
@@ -242,7 +242,7 @@ def detach(self: Tensor) -> Tensor:
     out = wrap(self._array)
     out._counter = self.counter()
     if self.is_inference():
-        out.meta().inference = True
+        out.__class__ = InferenceTensor
     return out
 
 

@@ -22,15 +22,15 @@ simply computes, and returns an array.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.grad_mode import anomaly, local, state
-from ..autograd.node import Node, Packed, edge, next_sequence
-from ..tensor import AutogradMeta, Counter, Tensor, new_object, wrap
+from ..autograd.node import Node, Packed
+from ..tensor import Tensor
+from .dispatch import PACKED, apply, make_build, make_call, operand
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -71,6 +71,8 @@ class Op:
         self.plan = tuple(
             (r, tuple(self.saves.index(n) for n in self.wanted[k])) for k, r in self.rules.items()
         )
+        self.frees = bool(self.saved_inputs or self.saved_results)
+        self.build = None if variadic else make_build(self)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
 
     def source_of(self, name: str) -> tuple[str, int]:
@@ -122,7 +124,7 @@ def source_text(rule: Callable) -> str:
 def make_node_class(op: Op, name: str) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
     body = {"__slots__": (), "op": op, "outputs": max(len(op.outputs), 1), "vjp": make_vjp(op)}
-    body["frees"] = bool(op.saved_inputs or op.saved_results)
+    body["frees"] = op.frees
     for position, saved_name in enumerate(op.saves):
         body["_saved_" + saved_name] = property(saved_reader(position))
     return type(name, (Node,), body)
@@ -145,73 +147,33 @@ def saved_reader(position: int) -> Callable:
 
 def make_vjp(op: Op) -> Callable:
     """The node's `vjp(grad, recorded)`: read what was saved, run the rules of the inputs that need a gradient."""
-    plan, elementwise, checked = op.plan, op.kind == "elementwise", bool(op.saved_inputs or op.saved_results)
-
+    checked = op.frees
     if op.variadic:
+        rule, picks = op.plan[0]
 
         def vjp(node, grad, recorded):
             values = unpack(node, recorded) if checked else node.saved
-            rule, picks = plan[0]
             parts = rule(grad, *[values[p] for p in picks])
             return tuple(
-                fit(r, *m) if e is not None else None
+                None if e is None else fit(r, *m)
                 for r, e, m in zip(parts, node.edges, node.meta, strict=True)
             )
 
         return vjp
 
-    if len(plan) == 1:
-        rule, picks = plan[0]
-        first = picks[0] if picks else None
-
-        def vjp(node, grad, recorded):
-            if node.edges[0] is None:
-                return (None,)
-            if first is None:
-                out = rule(grad)
-            else:
-                values = unpack(node, recorded) if checked else node.saved
-                out = (
-                    rule(grad, values[first]) if len(picks) == 1 else rule(grad, *[values[p] for p in picks])
-                )
-            return (out,) if node.meta is None else (fit(out, *node.meta[0]),)
-
-        return vjp
-
-    if len(plan) == 2:
-        (rule0, picks0), (rule1, picks1) = plan
-        single = len(picks0) == 1 and len(picks1) == 1
-        none = not picks0 and not picks1
-
-        def vjp(node, grad, recorded):
-            e0, e1 = node.edges
-            values = unpack(node, recorded) if checked else node.saved
-            if none:
-                r0 = rule0(grad) if e0 is not None else None
-                r1 = rule1(grad) if e1 is not None else None
-            elif single:
-                r0 = rule0(grad, values[picks0[0]]) if e0 is not None else None
-                r1 = rule1(grad, values[picks1[0]]) if e1 is not None else None
-            else:
-                r0 = rule0(grad, *[values[p] for p in picks0]) if e0 is not None else None
-                r1 = rule1(grad, *[values[p] for p in picks1]) if e1 is not None else None
-            meta = node.meta
-            if meta is not None:
-                r0 = fit(r0, *meta[0]) if e0 is not None else None
-                r1 = fit(r1, *meta[1]) if e1 is not None else None
-            return r0, r1
-
-        return vjp
+    calls = [
+        f"(rules[{i}](grad{''.join(f', values[{p}]' for p in picks)}) if edges[{i}] is not None else None), "
+        for i, (_, picks) in enumerate(op.plan)
+    ]
+    run_rules = eval(
+        f"lambda grad, edges, values: ({''.join(calls)})", {"rules": [rule for rule, _ in op.plan]}
+    )
 
     def vjp(node, grad, recorded):
         values = unpack(node, recorded) if checked else node.saved
-        out = [
-            None if e is None else rule(grad, *[values[p] for p in picks])
-            for (rule, picks), e in zip(plan, node.edges, strict=True)
-        ]
-        if node.meta is not None:
-            out = [None if r is None else fit(r, *m) for r, m in zip(out, node.meta, strict=True)]
-        return tuple(out)
+        out = run_rules(grad, node.edges, values)
+        meta = node.meta
+        return out if meta is None else tuple(None if r is None else fit(r, *m) for r, m in zip(out, meta))  # noqa: B905
 
     return vjp
 
@@ -244,9 +206,6 @@ def unpack(node: Node, recorded: bool):
                 t = saved[i].unpack()
                 values[i] = t if recorded else t._array
     return values
-
-
-PACKED = -1  # in the place of a version: saved_tensors_hooks hold the values
 
 
 def explain_modified(node: Node) -> None:
@@ -332,325 +291,6 @@ def define(
     return call
 
 
-def make_call(op: Op) -> Callable:
-    """The function that runs the operation: a fast one for the common shapes, else the general `apply`."""
-    if op.variadic:
-        return lambda tensors, *params: apply(op, tuple(tensors), params)
-    count = len(op.inputs)
-    simple = len(op.outputs) == 1 and not op.view and op.differentiable == tuple(range(count))
-    if simple and count == 1 and not op.params:
-        return make_unary(op)
-    if simple and count == 2 and not op.params:
-        return make_binary(op)
-    return lambda *args: apply(op, args[:count], args[count:])
-
-
-def make_unary(op: Op) -> Callable:
-    forward, cls, floating = op.forward, op.node_class, op.floating
-    saves_self, saves_result = op.saves == ("self",), op.saves == ("result",)
-    plain = not op.saves or saves_self or saves_result  # else: both, or the shape
-
-    def call(self):
-        if type(self) is not Tensor or state.special or not plain:
-            return apply(op, (self,), ())
-        x = self._array
-        if floating and x.dtype.kind != "f":
-            x = x.astype(dtypes.default_float())
-        y = forward(x)
-        out = new_object(Tensor)
-        out._array = y if type(y) is ndarray else np.asarray(y)
-        out._output_nr, out._meta, out._counter = 0, None, None
-        if self._requires_grad:
-            node = new_object(cls)
-            node.edges = (edge(self),)
-            node.input_nrs = (self._output_nr,) if self._output_nr else None
-            node.sequence = next_sequence()
-            node.hooks = node.meta = None
-            if saves_self:
-                node.saved = (self,)
-                node.version = 0 if self._counter is None else self._counter.version
-            elif saves_result:
-                node.saved = (out._array,)
-                node.counter = out._counter = Counter()
-                node.version = 0
-            else:
-                node.saved = ()
-            out._requires_grad, out._grad_fn = True, node
-        else:
-            out._requires_grad, out._grad_fn = False, None
-        return out
-
-    return call
-
-
-def make_binary(op: Op) -> Callable:
-    forward, cls, floating = op.forward, op.node_class, op.floating
-    elementwise = op.kind == "elementwise"
-    plain = all(s == "input" for s, _ in op.sources) and all(len(u) == 1 for u in op.users.values())
-    # which input's gradient needs the saved value: it is saved only if that gradient will be computed
-    entries = tuple(
-        (position, op.inputs.index(op.users[n][0]))
-        for n, (_, position) in zip(op.saves, op.sources, strict=True)
-    )
-    swapped = entries == ((1, 0), (0, 1))  # the rule of `self` reads `other` and the other way round
-
-    def call(self, other):
-        if type(other) is not Tensor and type(self) is Tensor and elementwise:
-            other = operand(other, self)
-        if state.special or type(self) is not Tensor or type(other) is not Tensor or not plain:
-            return apply(op, (self, other), ())
-        x, z = self._array, other._array
-        same = x.dtype is z.dtype or x.dtype == z.dtype
-        if (not same and elementwise) or (floating and x.dtype.kind != "f"):
-            x, z = promoted(op, (self, other))
-        y = forward(x, z)
-        out = new_object(Tensor)
-        out._array = y if type(y) is ndarray else np.asarray(y)
-        out._output_nr, out._meta, out._counter = 0, None, None
-        if self._requires_grad or other._requires_grad:
-            node = new_object(cls)
-            node.edges = e0, e1 = edge(self), edge(other)
-            node.input_nrs = (
-                (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
-            )
-            node.sequence = next_sequence()
-            node.hooks = None
-            if elementwise and (x.shape != z.shape or not same):
-                node.meta = ((self._array.shape, self._array.dtype), (other._array.shape, other._array.dtype))
-            else:
-                node.meta = None
-            if not entries:
-                node.saved = ()
-            elif swapped:
-                a = other if e0 is not None else None
-                b = self if e1 is not None else None
-                node.saved = (a, b)
-                version = 0
-                if a is not None and a._counter is not None:
-                    version = a._counter.version
-                if b is not None and b._counter is not None:
-                    version += b._counter.version
-                node.version = version
-            else:
-                pair, version, saved = (self, other), 0, []
-                for position, user in entries:
-                    t = pair[position] if node.edges[user] is not None else None
-                    saved.append(t)
-                    if t is not None and t._counter is not None:
-                        version += t._counter.version
-                node.saved, node.version = tuple(saved), version
-            out._requires_grad, out._grad_fn = True, node
-        else:
-            out._requires_grad, out._grad_fn = False, None
-        return out
-
-    return call
-
-
-scalars: dict[
-    tuple, Tensor
-] = {}  # Python numbers as tensors: making the array each time would double an `x * 2`
-
-
-def operand(value, like: Tensor) -> Tensor:
-    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else as it is."""
-    kind = type(value)
-    if kind is not float and kind is not int and kind is not bool:
-        return value
-    dtype = like._array.dtype
-    key = (value, kind, dtype)
-    found = scalars.get(key)
-    if found is None or not value:  # 0.0 == -0.0, so zeros are not looked up
-        found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
-        if len(scalars) > 4096:
-            scalars.clear()
-        scalars[key] = found
-    return found
-
-
-def of_number(value: float | int | bool) -> np.dtype:
-    """The category of a Python number as a dtype."""
-    return np.dtype(
-        np.bool_
-        if isinstance(value, bool)
-        else np.int64
-        if isinstance(value, int)
-        else dtypes.default_float()
-    )
-
-
-def promoted(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
-    """The inputs' arrays in the common dtype in which an elementwise operation is done."""
-    arrays = [t._array for t in inputs]
-    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays]
-    wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
-    if op.floating and wanted.kind != "f":
-        wanted = dtypes.default_float()
-    return [a if a.dtype == wanted else a.astype(wanted) for a in arrays]
-
-
-def apply(op: Op, inputs: tuple, params: tuple):
-    """Run an operation, whatever the mode: on arrays (inside a rule), under a transform, with or without recording."""
-    if not any(isinstance(t, Tensor) for t in inputs):
-        if any(isinstance(t, (ndarray, np.generic)) for t in inputs):
-            return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
-    inputs = as_tensors(op, inputs)
-    if local.interpreter is not None:
-        return local.interpreter.process(op, inputs, params)
-    arrays = [t._array for t in inputs]
-    if op.kind == "elementwise" or op.floating:
-        differentiable = [inputs[i] for i in op.differentiable] if not op.variadic else inputs
-        if op.floating or any(t._array.dtype != differentiable[0]._array.dtype for t in differentiable):
-            for i, a in zip(
-                op.differentiable if not op.variadic else range(len(inputs)),
-                promoted(op, differentiable),
-                strict=True,
-            ):
-                arrays[i] = a
-    result = op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
-    several = len(op.outputs) != 1
-    outs = tuple(map(wrap, result)) if several else (wrap(result),)
-    if op.view:
-        for out in outs:
-            make_view(out, inputs[0], several)
-    elif local.inference:
-        for out in outs:
-            out.meta().inference = True
-    if local.grad and any(t._requires_grad for t in inputs):
-        record(op, inputs, params, outs)
-    return outs if several else outs[0]
-
-
-ABSENT = wrap(np.empty(0))  # in the place of an optional input that was not given
-ABSENT._array = None
-
-
-def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
-    """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
-    if all(isinstance(t, Tensor) for t in inputs):
-        return inputs
-    like = next((t for t in inputs if isinstance(t, Tensor)), None)
-    out = []
-    for position, t in enumerate(inputs):
-        if not isinstance(t, Tensor):
-            if t is None and not op.variadic and op.inputs[position] in op.optional:
-                t = ABSENT
-            elif isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
-                t = (
-                    wrap(np.asarray(t))
-                    if type(t) is ndarray
-                    else operand(t.item(), like)
-                    if like is not None
-                    else wrap(t)
-                )
-            elif like is not None and isinstance(t, (bool, int, float)):
-                t = operand(t, like)
-            else:
-                name = "tensors" if op.variadic else op.inputs[position]
-                name = "input" if name == "self" else name
-                raise TypeError(
-                    f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(t).__name__}"
-                )
-        out.append(t)
-    return tuple(out)
-
-
-def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> Node | None:
-    """Make the node of an operation that has just been done, and hang it on the results. None if it has none."""
-    chosen = inputs if op.variadic else [inputs[i] for i in op.differentiable]
-    if not any(t._requires_grad for t in chosen):
-        return None
-    node = new_object(op.node_class)
-    node.edges = edges = tuple(edge(t) for t in chosen)
-    node.input_nrs = tuple(t._output_nr for t in chosen) if any(t._output_nr for t in chosen) else None
-    node.sequence = next_sequence()
-    node.hooks = node.counter = None
-    if op.variadic or (
-        op.kind == "elementwise"
-        and not all(
-            t._array.shape == outs[0]._array.shape and t._array.dtype == outs[0]._array.dtype for t in chosen
-        )
-    ):
-        node.meta = tuple((t._array.shape, t._array.dtype) for t in chosen)
-    else:
-        node.meta = None
-    save(op, node, inputs, params, outs, edges)
-    for number, out in enumerate(outs):
-        if out._array.dtype.kind != "f":
-            continue  # an integer result, such as argmax's index, is not differentiable
-        out._requires_grad, out._grad_fn, out._output_nr = True, node, number
-    if anomaly.on:
-        from ..autograd.anomaly_mode import remember_traceback
-
-        remember_traceback(node)
-    return node
-
-
-def save(
-    op: Op, node: Node, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor], edges: tuple
-) -> None:
-    """Put into `node.saved` what the rules of the inputs with an edge will read, None for the rest."""
-    saved, version = [], 0
-    needed = (
-        {k for k, e in zip(op.rules, edges, strict=False) if e is not None}
-        if not op.variadic
-        else set(op.rules)
-    )
-    for name, (source, position) in zip(op.saves, op.sources, strict=True):
-        if source == "param":
-            value = params[position] if position < len(params) else None
-        elif source == "sizes":
-            value = [t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape
-        elif needed.isdisjoint(op.users[name]):
-            value = None
-        elif source == "input":
-            value = inputs[position]
-            if value is ABSENT:
-                saved.append(None)
-                continue
-            if value.is_inference():
-                raise RuntimeError(
-                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
-                    "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
-                    "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-                )
-            if value._counter is not None:
-                version += value._counter.version
-        else:
-            value = outs[position]._array
-            if node.counter is None:
-                node.counter = outs[position].counter()
-                version += node.counter.version
-        saved.append(value)
-    node.saved, node.version = tuple(saved), version
-    if local.saved_hooks and op.node_class.frees:
-        pack(op, node, outs)
-
-
-def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
-    """Let the innermost saved_tensors_hooks pack what the node saves."""
-    saved, hooks = list(node.saved), local.saved_hooks[-1]
-    for i in (*op.saved_inputs, *op.saved_results):
-        if saved[i] is not None:
-            t = saved[i] if isinstance(saved[i], Tensor) else wrap(saved[i])
-            saved[i] = Packed(t, hooks)
-    node.saved, node.version = tuple(saved), PACKED
-
-
-def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
-    """Tell `out`, which shares the memory of `source`, that it is a view: same version counter, known base."""
-    counter = source.counter()
-    base = source if source._meta is None or source._meta.base is None else source._meta.base
-    meta = AutogradMeta()
-    meta.base, meta.seen_version = base, counter.version
-    above = source._meta.made_in if source._meta is not None else None
-    meta.made_in = "multi_output" if several else "no_grad" if not local.grad else above
-    meta.inference = source.is_inference()
-    out._meta, out._counter = meta, counter
-    if not base._requires_grad:
-        counter.add_view(out)
-
-
 def function(op_or_function: Callable, *names: str) -> Callable:
     """Attach a function to Tensor as methods of these names. Returns it."""
     for name in names:
@@ -671,4 +311,4 @@ def is_array(x: object) -> bool:
     return not isinstance(x, Tensor)
 
 
-__all__ = ["OPS", "Op", "apply", "define", "fit", "method", "sum_to"]
+__all__ = ["OPS", "Op", "apply", "define", "fit", "function", "is_array", "method", "operand", "sum_to"]

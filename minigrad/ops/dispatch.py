@@ -1,0 +1,363 @@
+"""Running an operation: a fast path for the ordinary case, `apply` for every other.
+
+The ordinary case is a handful of Tensors and nothing unusual going on (see autograd/grad_mode.py): compute on the
+arrays, wrap the result, hang a node on it if an input requires grad. Everything else goes through the one door `apply`:
+arrays inside a rule, transforms, no_grad, inference mode, hooks on saved tensors, Python numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd import anomaly_mode
+from ..autograd import node as nodes
+from ..autograd.grad_mode import anomaly, local, state
+from ..autograd.node import Node, Packed, edge, next_sequence
+from ..tensor import AutogradMeta, Counter, InferenceTensor, Tensor, new_object, plain_types, wrap
+
+if TYPE_CHECKING:
+    from .table import Op
+
+ndarray = np.ndarray
+PACKED = -1  # in the place of a node's version: saved_tensors_hooks hold its values
+
+
+# ---------------------------------------------------------------- the fast path
+
+
+def make_call(op: Op) -> Callable:
+    """The function that runs the operation."""
+    count = len(op.inputs)
+    if op.variadic:
+        return lambda tensors, *params: apply(op, tuple(tensors), params)
+    if len(op.outputs) == 1 and op.differentiable == tuple(range(count)):
+        if count == 1:
+            return make_unary(op)
+        if count == 2:
+            return make_binary(op)
+    return lambda *args: apply(op, args[:count], args[count:])
+
+
+def make_unary(op: Op) -> Callable:
+    forward, cls, floating, view, elementwise = (
+        op.forward,
+        op.node_class,
+        op.floating,
+        op.view,
+        op.kind == "elementwise",
+    )
+    build, saves_self, saves_result = op.build, bool(op.saved_inputs), bool(op.saved_results)
+
+    def call(self, *params):
+        if state.special or (type(self) is not Tensor and type(self) not in plain_types):
+            return apply(op, (self,), params)
+        x = self._array
+        if floating and x.dtype.kind != "f":
+            x = x.astype(dtypes.default_float())
+        y = forward(x, *params)
+        out = new_object(Tensor)
+        out._array = y if type(y) is ndarray else np.asarray(y)
+        out._output_nr, out._meta, out._counter = 0, None, None
+        if view:
+            make_view(out, self)
+        if self._requires_grad:
+            node = new_object(cls)
+            node.edges = edges = (edge(self),)
+            node.input_nrs = (self._output_nr,) if self._output_nr else None
+            node.sequence = next_sequence()
+            node.hooks = node.meta = None
+            node.saved = build(edges, params, out._array, self)
+            if saves_self:
+                node.version = 0 if self._counter is None else self._counter.version
+            elif saves_result:
+                node.version = 0
+            if saves_result:
+                node.counter = out._counter = Counter()
+            if elementwise and out._array.dtype != self._array.dtype:
+                node.meta = ((x.shape, self._array.dtype),)
+            out._requires_grad, out._grad_fn = True, node
+        else:
+            out._requires_grad, out._grad_fn = False, None
+        return out
+
+    return call
+
+
+def make_binary(op: Op) -> Callable:
+    forward, cls, floating, elementwise = op.forward, op.node_class, op.floating, op.kind == "elementwise"
+    build, saved_inputs, saves_result = op.build, op.saved_inputs, bool(op.saved_results)
+    saves = bool(op.saves)
+
+    def call(self, other, *params):
+        if state.special or (type(self) is not Tensor and type(self) not in plain_types):
+            return apply(op, (self, other), params)
+        if type(other) is not Tensor and type(other) not in plain_types:
+            if elementwise:
+                other = operand(other, self)
+            if type(other) is not Tensor:
+                return apply(op, (self, other), params)
+        x, z = self._array, other._array
+        same = x.dtype is z.dtype or x.dtype == z.dtype
+        if (not same and elementwise) or (floating and x.dtype.kind != "f"):
+            x, z = promoted(op, (self, other))
+        y = forward(x, z, *params)
+        out = new_object(Tensor)
+        out._array = y if type(y) is ndarray else np.asarray(y)
+        out._output_nr, out._meta, out._counter = 0, None, None
+        if self._requires_grad or other._requires_grad:
+            node = new_object(cls)
+            node.edges = edges = (edge(self), edge(other))
+            node.input_nrs = (
+                (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
+            )
+            node.sequence = next_sequence()
+            node.hooks = node.meta = None
+            if elementwise and (x.shape != z.shape or not same):
+                node.meta = ((self._array.shape, self._array.dtype), (other._array.shape, other._array.dtype))
+            if saves:
+                node.saved = saved = build(edges, params, out._array, self, other)
+                version = 0
+                for i in saved_inputs:
+                    t = saved[i]
+                    if t is not None and t._counter is not None:
+                        version += t._counter.version
+                node.version = version
+                if saves_result:
+                    node.counter = out._counter = Counter()
+            else:
+                node.saved = ()
+            out._requires_grad, out._grad_fn = True, node
+        else:
+            out._requires_grad, out._grad_fn = False, None
+        return out
+
+    return call
+
+
+def make_build(op: Op) -> Callable:
+    """The function that lays out what a node saves: `build(edges, params, result, *inputs)` gives a tuple.
+
+    A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
+    """
+    entries = []
+    for name, (source, position) in zip(op.saves, op.sources, strict=True):
+        value = {
+            "param": f"params[{position}] if len(params) > {position} else None",
+            "sizes": f"t{position}._array.shape",
+            "input": f"t{position}",
+            "result": "result",
+        }[source]
+        users = [list(op.rules).index(k) for k in op.users[name]]
+        if source in ("input", "result") and len(users) < len(op.rules):
+            value += " if " + " or ".join(f"edges[{i}] is not None" for i in users) + " else None"
+        entries.append(f"({value}), ")
+    inputs = "".join(f", t{i}" for i in range(len(op.inputs)))
+    return eval(f"lambda edges, params, result{inputs}: ({''.join(entries)})")
+
+
+# ---------------------------------------------------------------- operands
+
+# Python numbers as tensors: making the array each time would double the cost of `x * 2`.
+scalars: dict[tuple, Tensor] = {}
+
+
+def operand(value, like: Tensor) -> Tensor:
+    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else as it is."""
+    kind = type(value)
+    if kind is not float and kind is not int and kind is not bool:
+        return value
+    dtype = like._array.dtype
+    key = (value, kind, dtype)
+    found = scalars.get(key)
+    if found is None or not value:  # 0.0 == -0.0, so zeros are not looked up
+        found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
+        if len(scalars) > 4096:
+            scalars.clear()
+        scalars[key] = found
+    return found
+
+
+def of_number(value: float | int | bool) -> np.dtype:
+    """The category of a Python number as a dtype."""
+    return np.dtype(
+        np.bool_
+        if isinstance(value, bool)
+        else np.int64
+        if isinstance(value, int)
+        else dtypes.default_float()
+    )
+
+
+def promoted(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
+    """The inputs' arrays in the common dtype in which an elementwise operation is done."""
+    arrays = [t._array for t in inputs]
+    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays]
+    wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
+    if op.floating and wanted.kind != "f":
+        wanted = dtypes.default_float()
+    return [a if a.dtype == wanted else a.astype(wanted) for a in arrays]
+
+
+# ---------------------------------------------------------------- the general path
+
+
+def apply(op: Op, inputs: tuple, params: tuple):
+    """Run an operation, whatever the mode: on arrays (inside a rule), under a transform, with or without recording."""
+    if not any(isinstance(t, Tensor) for t in inputs) and any(
+        isinstance(t, (ndarray, np.generic)) for t in inputs
+    ):
+        return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
+    inputs = as_tensors(op, inputs)
+    if local.interpreter is not None:
+        return local.interpreter.process(op, inputs, params)
+    result = op.forward(*((operands(op, inputs),) if op.variadic else operands(op, inputs)), *params)
+    several = len(op.outputs) != 1
+    outs = tuple(map(wrap, result)) if several else (wrap(result),)
+    if op.view:
+        for out in outs:
+            make_view(out, inputs[0], several)
+    elif local.inference:
+        for out in outs:
+            out.__class__ = InferenceTensor
+    if local.grad:
+        record(op, inputs, params, outs)
+    return outs if several else outs[0]
+
+
+def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
+    """The inputs' arrays, those of an elementwise operation in their common dtype."""
+    arrays = [t._array for t in inputs]
+    if op.kind == "elementwise" or op.floating:
+        which = range(len(inputs)) if op.variadic else op.differentiable
+        first = arrays[which[0]].dtype if which else None
+        if op.floating or any(arrays[i].dtype != first for i in which):
+            for i, a in zip(which, promoted(op, [inputs[i] for i in which]), strict=True):
+                arrays[i] = a
+    return arrays
+
+
+ABSENT = wrap(np.empty(0))  # in the place of an optional input that was not given
+ABSENT._array = None
+
+
+def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
+    """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
+    if all(isinstance(t, Tensor) for t in inputs):
+        return inputs
+    like = next((t for t in inputs if isinstance(t, Tensor)), None)
+    out = []
+    for position, t in enumerate(inputs):
+        if not isinstance(t, Tensor):
+            if t is None and not op.variadic and op.inputs[position] in op.optional:
+                t = ABSENT
+            elif isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
+                t = (
+                    wrap(np.asarray(t))
+                    if type(t) is ndarray
+                    else operand(t.item(), like)
+                    if like is not None
+                    else wrap(t)
+                )
+            elif like is not None and isinstance(t, (bool, int, float)):
+                t = operand(t, like)
+            else:
+                name = "tensors" if op.variadic else op.inputs[position]
+                name = "input" if name == "self" else name
+                raise TypeError(
+                    f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(t).__name__}"
+                )
+        out.append(t)
+    return tuple(out)
+
+
+def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> Node | None:
+    """Make the node of an operation that has just been done, and hang it on the results. None if it has none."""
+    chosen = inputs if op.variadic else [inputs[i] for i in op.differentiable]
+    if not any(t._requires_grad for t in chosen):
+        return None
+    node = new_object(op.node_class)
+    node.edges = edges = tuple(edge(t) for t in chosen)
+    node.input_nrs = tuple(t._output_nr for t in chosen) if any(t._output_nr for t in chosen) else None
+    node.sequence = next_sequence()
+    node.hooks = node.meta = node.counter = None
+    result = outs[0]._array
+    metas = tuple((t._array.shape, t._array.dtype) for t in chosen if t is not ABSENT)
+    if op.variadic or (op.kind == "elementwise" and any(m != (result.shape, result.dtype) for m in metas)):
+        node.meta = metas
+    node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
+    for i in op.saved_inputs:
+        if node.saved[i] is not None:
+            refuse_inference(node.saved[i])
+            node.version += nodes.version_of(node.saved[i])
+    if op.saved_results and any(node.saved[i] is not None for i in op.saved_results):
+        node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
+        node.version += node.counter.version
+    if local.saved_hooks and op.node_class.frees:
+        pack(op, node)
+    for number, out in enumerate(outs):
+        if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
+            out._requires_grad, out._grad_fn, out._output_nr = True, node, number
+    if anomaly.on:
+        anomaly_mode.remember_traceback(node)
+    return node
+
+
+def saved_values(
+    op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor], edges: tuple
+) -> tuple:
+    """What the node saves, in the order of `op.saves`."""
+    if not op.variadic and len(op.outputs) == 1:
+        saved = op.build(edges, params, outs[0]._array, *inputs)
+        return tuple(None if value is ABSENT else value for value in saved) if op.optional else saved
+    values = []
+    for source, position in op.sources:
+        if source == "param":
+            values.append(params[position] if len(params) > position else None)
+        elif source == "sizes":
+            values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
+        elif source == "input":
+            values.append(None if inputs[position] is ABSENT else inputs[position])
+        else:
+            values.append(outs[position]._array)
+    return tuple(values)
+
+
+def refuse_inference(t: Tensor) -> None:
+    if t.is_inference():
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+            "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+
+
+def pack(op: Op, node: Node) -> None:
+    """Let the innermost saved_tensors_hooks pack what the node saves."""
+    saved, hooks = list(node.saved), local.saved_hooks[-1]
+    for i in (*op.saved_inputs, *op.saved_results):
+        if saved[i] is not None:
+            saved[i] = Packed(saved[i] if isinstance(saved[i], Tensor) else wrap(saved[i]), hooks)
+    node.saved, node.version = tuple(saved), PACKED
+
+
+def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
+    """Tell `out`, which shares the memory of `source`, that it is a view: same version counter, known base."""
+    counter = source.counter()
+    base = source if source._meta is None or source._meta.base is None else source._meta.base
+    meta = new_object(AutogradMeta)
+    meta.base, meta.seen_version = base, counter.version
+    if several:
+        meta.made_in = "multi_output"
+    elif state.special and not local.grad:
+        meta.made_in = "no_grad"
+    elif source._meta is not None and source._meta.made_in is not None:
+        meta.made_in = source._meta.made_in
+    out._meta, out._counter = meta, counter
+    if source.is_inference():
+        out.__class__ = InferenceTensor
+    if not base._requires_grad:
+        counter.add_view(out)
