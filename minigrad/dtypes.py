@@ -44,6 +44,10 @@ int = int32
 
 _of_numpy = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
 _category_rank = {"bool": 0, "int": 1, "float": 2}
+_words = {
+    "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
+    "int32": "Int", "int64": "Long", "bool": "Bool",
+}  # fmt: skip
 _default = float32
 
 
@@ -56,6 +60,11 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
             "supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
         )
     return found
+
+
+def word(numpy_dtype: np.dtype) -> str:
+    """How PyTorch's messages call a dtype: 'Float', 'Long'."""
+    return _words[numpy_dtype.name]
 
 
 def to_numpy(wanted) -> np.dtype:

@@ -58,7 +58,10 @@ def make_unary(op: Op) -> Callable:
         x = self._array
         if floating and x.dtype.kind != "f":
             x = x.astype(dtypes.default_float())
-        y = forward(x, *params)
+        try:
+            y = forward(x, *params)
+        except TypeError as error:
+            raise explained(error, op, (x,)) from None
         out = new_object(Tensor)
         out._array = y if type(y) is ndarray else np.asarray(y)
         out._output_nr, out._meta, out._counter = 0, None, None
@@ -87,24 +90,32 @@ def make_unary(op: Op) -> Callable:
     return call
 
 
-def make_binary(op: Op) -> Callable:
+def make_binary(op: Op, *, operator: bool = False) -> Callable:
+    """As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError."""
     forward, cls, floating, elementwise = op.forward, op.node_class, op.floating, op.kind == "elementwise"
     build, saved_inputs, saves_result = op.build, op.saved_inputs, bool(op.saved_results)
-    saves = bool(op.saves)
+    saves, numbers = bool(op.saves), elementwise and op.numbers
 
     def call(self, other, *params):
         if state.special or (type(self) is not Tensor and type(self) not in plain_types):
+            if operator and not isinstance(other, (Tensor, np.generic, ndarray, int, float)):
+                return NotImplemented
             return apply(op, (self, other), params)
         if type(other) is not Tensor and type(other) not in plain_types:
-            if elementwise:
+            if numbers:
                 other = operand(other, self)
             if type(other) is not Tensor:
+                if operator and not isinstance(other, (Tensor, np.generic, ndarray)):
+                    return NotImplemented
                 return apply(op, (self, other), params)
         x, z = self._array, other._array
         same = x.dtype is z.dtype or x.dtype == z.dtype
         if (not same and elementwise) or (floating and x.dtype.kind != "f"):
             x, z = promoted(op, (self, other))
-        y = forward(x, z, *params)
+        try:
+            y = forward(x, z, *params)
+        except (ValueError, TypeError) as error:
+            raise explained(error, op, (x, z)) from None
         out = new_object(Tensor)
         out._array = y if type(y) is ndarray else np.asarray(y)
         out._output_nr, out._meta, out._counter = 0, None, None
@@ -214,7 +225,7 @@ def apply(op: Op, inputs: tuple, params: tuple):
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
-    result = op.forward(*((operands(op, inputs),) if op.variadic else operands(op, inputs)), *params)
+    result = forward(op, inputs, params)
     several = len(op.outputs) != 1
     outs = tuple(map(wrap, result)) if several else (wrap(result),)
     if op.view:
@@ -226,6 +237,33 @@ def apply(op: Op, inputs: tuple, params: tuple):
     if local.grad:
         record(op, inputs, params, outs)
     return outs if several else outs[0]
+
+
+def forward(op: Op, inputs: Sequence[Tensor], params: tuple):
+    """Compute on the inputs' arrays, with PyTorch's error if they do not suit the operation."""
+    arrays = operands(op, inputs)
+    try:
+        return op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
+    except (ValueError, TypeError) as error:
+        raise explained(error, op, [a for a in arrays if a is not None]) from None
+
+
+def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
+    """PyTorch's words for what NumPy did not accept: shapes that do not broadcast, a dtype without this operation."""
+    if isinstance(error, TypeError) and "ufunc" in str(error):
+        word = dtypes.word(np.result_type(*arrays))
+        return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{word}'")
+    if isinstance(error, ValueError) and op.kind == "elementwise":
+        ndim = max(a.ndim for a in arrays)
+        shapes = [(1,) * (ndim - a.ndim) + a.shape for a in arrays]
+        for a, b in zip(shapes, shapes[1:], strict=False):
+            for dim in reversed(range(ndim)):
+                if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
+                    return RuntimeError(
+                        f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
+                        f"dimension {dim}"
+                    )
+    return error
 
 
 def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
@@ -262,7 +300,7 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
                     if like is not None
                     else wrap(t)
                 )
-            elif like is not None and isinstance(t, (bool, int, float)):
+            elif like is not None and op.numbers and isinstance(t, (bool, int, float)):
                 t = operand(t, like)
             else:
                 name = "tensors" if op.variadic else op.inputs[position]

@@ -7,6 +7,7 @@ old history; the view's own grad_fn is then made anew (`AsStridedBackward0`) whe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import local
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, new_object, wrap
-from .dispatch import as_tensors, operand, operands, record
+from .dispatch import as_tensors, forward, operand, record
 from .table import define, function, method
 
 ndarray = np.ndarray
@@ -167,17 +168,13 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         return local.interpreter.process_inplace(op, inputs, params)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
-    result = np.asarray(op.forward(*operands(op, inputs), *params))
+    result = np.asarray(forward(op, inputs, params))
     if result.shape != self._array.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
     if not can_cast(result.dtype, self._array.dtype):
-        names = (
-            WORDS.get(dtypes.of_numpy(d).name, dtypes.of_numpy(d).name.title())
-            for d in (result.dtype, self._array.dtype)
-        )
-        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*names))
+        raise cast_error(result.dtype, self._array.dtype)
     node = None
     if recording:
         sources = list(inputs)
@@ -194,14 +191,10 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
     return self
 
 
-WORDS = {
-    "float32": "Float",
-    "float64": "Double",
-    "float16": "Half",
-    "int64": "Long",
-    "int32": "Int",
-    "bool": "Bool",
-}
+def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
+    return RuntimeError(
+        f"result type {dtypes.word(source)} can't be cast to the desired output type {dtypes.word(target)}"
+    )
 
 
 def can_cast(source: np.dtype, target: np.dtype) -> bool:
@@ -281,6 +274,36 @@ def define_inplace(call: Callable, *names: str) -> None:
 
     inplace.__name__, inplace.__doc__ = names[0], f"`{op.name}`, written into this tensor. Returns it."
     function(inplace, *names)
+
+
+def in_both_forms(*names: str) -> Callable:
+    """Decorator that turns `choose(input, ...)`, which returns (primitive, *its arguments), into a public function.
+
+    The function runs the primitive. It is attached to Tensor under `names` (its own, if none is given), and under
+    `<name>_` the form that writes the result into its first argument.
+    """
+
+    def decorate(choose: Callable) -> Callable:
+        @functools.wraps(choose)
+        def out_of_place(*args, **kwargs):
+            call, *rest = choose(*args, **kwargs)
+            return call(*rest)
+
+        @functools.wraps(choose)
+        def in_place(self, *args, **kwargs):
+            call, *rest = choose(self, *args, **kwargs)
+            if rest[0] is not self:  # it had to be cast to hold the result
+                raise cast_error(rest[0]._array.dtype, self._array.dtype)
+            count = len(call.op.inputs)
+            return apply_inplace(call.op, tuple(rest[:count]), tuple(rest[count:]))
+
+        for name in names or (choose.__name__,):
+            function(out_of_place, name)
+            function(in_place, name + "_")
+        out_of_place.in_place = in_place
+        return out_of_place
+
+    return decorate
 
 
 _copy = define(

@@ -54,13 +54,14 @@ class Op:
         jvp: Callable | None,
         batch: object,
         optional: tuple[str, ...] = (),
+        numbers: bool = True,
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
         self.rules = {k: r for k, r in rules.items() if r is not None}  # of those that can be differentiated
         self.differentiable = tuple(i for i, k in enumerate(self.inputs) if k in self.rules)
         self.outputs, self.floating, self.view, self.variadic = outputs, floating, view, variadic
-        self.jvp, self.batch, self.optional = jvp, batch, optional
+        self.jvp, self.batch, self.optional, self.numbers = jvp, batch, optional, numbers
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(dict.fromkeys(n for wanted in self.wanted.values() for n in wanted))
@@ -267,6 +268,7 @@ def define(
     jvp: Callable | None = None,
     batch: object = None,
     optional: tuple[str, ...] = (),
+    numbers: bool = True,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -278,11 +280,12 @@ def define(
     variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
+    numbers: a Python number may stand for a tensor.
     rules: one per tensor input, in order; None for an input that is never differentiated.
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional,
+        jvp=jvp, batch=batch, optional=optional, numbers=numbers,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
