@@ -7,6 +7,7 @@ arrays inside a rule, transforms, no_grad, inference mode, hooks on saved tensor
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -256,7 +257,7 @@ def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
     if isinstance(error, ValueError) and op.kind == "elementwise":
         ndim = max(a.ndim for a in arrays)
         shapes = [(1,) * (ndim - a.ndim) + a.shape for a in arrays]
-        for a, b in zip(shapes, shapes[1:], strict=False):
+        for a, b in itertools.pairwise(shapes):
             for dim in reversed(range(ndim)):
                 if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
                     return RuntimeError(
