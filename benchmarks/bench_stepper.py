@@ -1,0 +1,74 @@
+"""How long one step takes in the browser: classes, painted cells and panels, with style and layout of the whole page.
+
+    .venv/bin/python -m benchmarks.bench_stepper
+
+A step must fit into a frame, 16 ms, on a graph of 300 nodes. Needs playwright and Chromium.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import minigrad as mg
+from tools.jupyterlab import chromium
+from viz.page import page
+from viz.payload import payload
+
+FRAME = 16.0  # ms
+
+# every step forwards through the slider's own handler, then style and layout are forced, as before a paint
+WALK = """() => {
+    const slider = document.querySelector(".mgv-slider"), view = document.querySelector(".mgv-view");
+    const script = [], whole = [];
+    for (let k = 1; k <= Number(slider.max); k++) {
+        const start = performance.now();
+        slider.value = k;
+        slider.dispatchEvent(new Event("input"));
+        script.push(performance.now() - start);
+        document.body.offsetHeight; view.querySelector("svg").getBoundingClientRect();
+        whole.push(performance.now() - start);
+    }
+    return [script, whole];
+}"""
+
+
+def chain(nodes: int) -> mg.Tensor:
+    x = mg.tensor([[0.5, -0.25, 1.0]], requires_grad=True)
+    for _ in range(nodes - 1):
+        x = x.tanh()
+    return x.sum()
+
+
+def ladder(nodes: int) -> mg.Tensor:
+    """Every value used twice: sums of parts, waiting nodes."""
+    x = mg.tensor([[0.5, -0.25, 1.0]], requires_grad=True)
+    for _ in range(nodes // 3):
+        x = x.sin() + x.cos()
+    return x.sum()
+
+
+def quantile(times: list[float], q: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(q * len(times)))]
+
+
+def main() -> None:
+    print(
+        f"{'graph':<18}{'steps':>6}{'script, median':>16}{'with layout':>13}{'95 %':>9}   (ms; a frame is {FRAME:g})"
+    )
+    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
+        for build, nodes in [(chain, 30), (chain, 300), (ladder, 300), (chain, 1000)]:
+            file = Path(folder) / "page.html"
+            file.write_text(page(payload(build(nodes), view="functions", check=False)), encoding="utf-8")
+            window = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+            window.goto(file.as_uri())
+            window.wait_for_selector(".mgv[data-ready]")
+            script, whole = window.evaluate(WALK)
+            window.close()
+            label = f"{build.__name__} of {nodes}"
+            row = (quantile(script, 0.5), quantile(whole, 0.5), quantile(whole, 0.95))
+            print(f"{label:<18}{len(whole):>6}{row[0]:>16.2f}{row[1]:>13.2f}{row[2]:>9.2f}")
+
+
+if __name__ == "__main__":
+    main()
