@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import nbformat
 import pytest
 
+import build
 import lesson_text
 from exercises import lessons
 from tests.lesson_files import BY_NUMBER, LESSONS, NOTEBOOKS, printed, read, tagged
@@ -142,6 +144,41 @@ def test_text_form_gives_the_lesson_back(path):
     assert [(c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in again.cells] == [
         (c.cell_type, c.id, c.source, c.metadata.get("tags", [])) for c in saved.cells
     ]
+
+
+@each_lesson
+def test_saved_lessons_are_in_normal_form(path):
+    """What `make notebooks` writes; so a lesson saved by JupyterLab, with its timings and widget state, is noticed."""
+    assert build.dump(build.normalise(nbformat.read(path, 4))) == path.read_text(encoding="utf-8")
+
+
+def test_normal_form_keeps_what_is_said_and_drops_what_is_of_the_moment():
+    shown = nbformat.v4.new_output(
+        "display_data",
+        data={
+            "text/plain": "Stepper",
+            "text/html": "<p>",
+            "application/vnd.jupyter.widget-view+json": {"model_id": 1},
+        },
+        metadata={"isolated": True},
+    )
+    warned = nbformat.v4.new_output(
+        "stream", name="stderr", text="/tmp/ipykernel_77/12.py:3: UserWarning: once"
+    )
+    failed = nbformat.v4.new_output(
+        "error", ename="RuntimeError", evalue="no", traceback=["File /home/me/x.py", "no"]
+    )
+    cell = nbformat.v4.new_code_cell("x  \ny\n\n", outputs=[shown, warned, failed], execution_count=9)
+    cell.metadata = {"execution": {"iopub.status.busy": "10:00"}, "tags": ["exercise:3.1"], "scrolled": True}
+    notebook = nbformat.v4.new_notebook(
+        cells=[cell], metadata={"widgets": {"state": {}}, "language_info": {"version": "3"}}
+    )
+    once = build.normalise(notebook).cells[0]
+    assert (once.source, once.execution_count, once.metadata) == ("x\ny", 1, {"tags": ["exercise:3.1"]})
+    assert once.outputs[0].data == {"text/plain": "Stepper", "text/html": "<p>"}
+    assert once.outputs[1].text == "<this cell>: UserWarning: once"
+    assert once.outputs[2].traceback == ["RuntimeError: no"]
+    assert build.dump(build.normalise(notebook)) == build.dump(notebook)
 
 
 def test_text_form_says_which_line_it_cannot_read():

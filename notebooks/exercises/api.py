@@ -110,7 +110,7 @@ def progress(lesson: int | str) -> Card:
         ),
     ]
     cells = "".join(
-        f'<tr><th scope="row" style="text-align:left;padding:0.1em 1.2em 0.1em 0">{name}</th>'
+        f'<tr style="background:none"><th scope="row" style="text-align:left;padding:0.1em 1.2em 0.1em 0">{name}</th>'
         f'<td style="text-align:left;padding:0.1em 1.2em 0.1em 0">{count}</td>'
         f'<td style="text-align:left">{rest}</td></tr>'
         for name, count, rest in rows

@@ -22,6 +22,10 @@ QUIET = "color:var(--jp-content-font-color2, currentColor)"
 MONO = "font-family:var(--jp-code-font-family, monospace);font-size:0.95em"
 SHADE = "background:var(--jp-layout-color2, rgba(128,128,128,0.14))"
 MARKED = re.compile(r"(`[^`]+`|\$[^$]+\$)")
+EDITOR = (
+    f"{MONO};{TEXT};background:var(--jp-cell-editor-background, rgba(128,128,128,0.1));"
+    "border:1px solid var(--jp-cell-editor-border-color, rgba(128,128,128,0.4))"
+)
 LINE = 108  # characters of a text/plain
 
 
@@ -48,7 +52,7 @@ class Card:
         accent = ACCENT.get(self.state, ACCENT["noted"])
         return (
             f'<div role="status" style="border-left:4px solid {accent};padding:0.35em 0.9em;margin:0.3em 0;'
-            f'max-width:46em;line-height:1.5;{TEXT}">{self.body}</div>'
+            f'max-width:52em;line-height:1.5;{TEXT}">{self.body}</div>'
         )
 
 
@@ -125,6 +129,4 @@ def code_block(source: str) -> str:
         text = html.escape(value)
         spans.append(f'<span style="color:{colour}">{text}</span>' if colour and value.strip() else text)
     body = "".join(spans).rstrip("\n")
-    return (
-        f'<pre style="{MONO};{SHADE};{TEXT};padding:0.5em 0.8em;margin:0.4em 0;overflow-x:auto">{body}</pre>'
-    )
+    return f'<pre style="{EDITOR};padding:0.5em 0.8em;margin:0.4em 0;white-space:pre;overflow-x:auto">{body}</pre>'

@@ -261,10 +261,10 @@ EXERCISES: list[Exercise] = [
         title="a neuron by hand",
         names=("grad_a", "grad_z", "grad_b", "grad_w", "x_grad"),
         solution="""
-            grad_a = 2 * (a - 1)            # of (a - 1)**2: upstream 1.0, local 2 * (a - 1)
-            grad_z = grad_a * a * (1 - a)   # of sigmoid: local a * (1 - a)
-            grad_b = grad_z                 # of x*w + b: local 1
-            grad_w = grad_z * x             # the other factor
+            grad_a = 2 * (a - 1)            # 1.0 arrives, local 2 * (a - 1)
+            grad_z = grad_a * a * (1 - a)   # sigmoid: local a * (1 - a)
+            grad_b = grad_z                 # an addition: local 1
+            grad_w = grad_z * x             # a product: the other factor
             x_grad = None                   # nobody asked for it
             """,
         setup="""
