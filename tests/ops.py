@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PREAMBLE = "import torch.nn.functional as F\n"
+IMPORT_F = "import torch.nn.functional as F\n"
 
 # What random inputs are drawn from: standard normal values, moved into the interval where the function is smooth.
 DOMAINS = {

@@ -22,7 +22,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -223,7 +223,8 @@ def _watch_order(torch: ModuleType, scope: dict[str, Any]) -> tuple[list[str], l
     graph, order = _Graph(scope), []
     for value in list(scope.values()):
         for tensor in _tensors(torch, value):
-            graph.add(tensor.grad_fn)
+            with suppress(RuntimeError):  # a view that an in-place write made invalid may not be looked at
+                graph.add(tensor.grad_fn)
 
     def watch(node: Any, label: str) -> Any:
         return node.register_prehook(lambda grads: order.append(label))

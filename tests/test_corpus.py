@@ -38,16 +38,15 @@ def run_cell(module, program: Program) -> dict:
     return run(module, program)
 
 
-cells = pytest.mark.parametrize("program", [case(cell.name, cell) for cell in CELLS])
 every_cell = pytest.mark.parametrize("program", CELLS, ids=[cell.name for cell in CELLS])
 
 
-@cells
+@pytest.mark.parametrize("program", [case(cell.name, cell) for cell in CELLS])
 def test_does_what_torch_does(torch, program):
     oracle.assert_same(program, run_cell(torch, program), run_cell(minigrad, program))
 
 
-@cells
+@pytest.mark.parametrize("program", [case(f"recorded/{cell.name}", cell) for cell in CELLS])
 def test_does_what_torch_did_when_recorded(program):
     oracle.assert_same(program, recorded()[program.name], run_cell(minigrad, program))
 
@@ -82,7 +81,9 @@ def test_the_node_has_torchs_name(preamble, line, name):
     assert str(node and node.name()) == name
 
 
-@pytest.mark.parametrize(("preamble", "line"), [case(f"node_names/{row[1]}", *row[:2]) for row in NODE_NAMES])
+@pytest.mark.parametrize(
+    ("preamble", "line"), [case(f"node_graphs/{row[1]}", *row[:2]) for row in NODE_NAMES]
+)
 def test_the_graph_behind_the_node_is_torchs(torch, preamble, line):
     program = one_line("node_names", preamble, line)
     oracle.assert_same(program, run(torch, program), run(minigrad, program))

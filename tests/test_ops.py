@@ -10,7 +10,7 @@ import pytest
 
 import minigrad
 from tests import oracle
-from tests.ops import ELEMENTWISE_OPS, OPS, PREAMBLE, UNDIFFERENTIABLE_OPS, Op
+from tests.ops import ELEMENTWISE_OPS, IMPORT_F, OPS, UNDIFFERENTIABLE_OPS, Op
 from tests.oracle import Program, case, run
 
 DTYPES = (np.float32, np.float64, np.int64, np.int32, np.uint8, np.bool_)
@@ -36,7 +36,8 @@ def pull_back(module):
 def compare(torch, op: Op, arrays: dict[str, np.ndarray]) -> None:
     """Run the operation and its backward under both engines."""
     shown = ", ".join(f"{name}: {a.dtype}{list(a.shape)}" for name, a in arrays.items())
-    program = Program(op.name, f"{PREAMBLE}out = {op.expression}\nbackward(out)  # {shown}\n")
+    preamble = IMPORT_F if "F." in op.expression else ""
+    program = Program(op.name, f"{preamble}out = {op.expression}\nbackward(out)  # {shown}\n")
 
     def transcript(module):
         inputs = {n: module.tensor(a, requires_grad=a.dtype.kind == "f") for n, a in arrays.items()}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.ops import IMPORT_F
 from tests.oracle import Program, read_cells
 
 HERE = Path(__file__).resolve().parent
@@ -21,14 +22,15 @@ CELLS = [cell for path in sorted(HERE.glob("[a-z]*.py")) for cell in read_cells(
 
 
 def read_table(name: str) -> list[tuple[str, str, str]]:
-    """The lines `program -> expected` of a table, each with the lines under the last `[heading]` as its preamble."""
+    """The lines `program -> expected` of a table, each with the lines without an arrow as its preamble."""
     rows, preamble = [], ""
     for line in (HERE / name).read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         program, arrow, expected = line.rpartition(" -> ")
         if arrow:
-            rows.append((preamble, program.strip(), expected.strip()))
+            needed = preamble if "F." in program else preamble.replace(IMPORT_F, "")
+            rows.append((needed, program.strip(), expected.strip()))
         else:
             preamble += line + "\n"
     return rows
