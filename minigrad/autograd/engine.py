@@ -69,10 +69,9 @@ def run(
     waiting = count_dependencies(roots)
     needed = None if targets is None else nodes_leading_to(targets, accumulate_into, waiting)
     arrived: dict[Node, object] = {}
-    ready: list[
-        tuple[int, int, Node]
-    ] = []  # a heap: highest sequence number first, then first come first served
+    ready: list[tuple[int, int, Node]] = []  # a heap: highest sequence number first, then first come
     ticket = 0
+    own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 
     for node, output_nr, grad in roots:
         if node not in arrived and not waiting[node]:
@@ -82,17 +81,20 @@ def run(
 
     capture_nodes = {} if targets is None else outputs_by_node(targets)
     local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
-    while ready:
-        node = heappop(ready)[2]
+    node = None
+    while ready or node is not None:
+        if node is None:
+            node = heappop(ready)[2]
         grad = arrived.pop(node)
         hooks = node.hooks
         if hooks is not None:
             grad = run_tensor_hooks(node, grad, recorded)
-        if node in capture_nodes:
-            for output_nr in capture_nodes[node]:
+        if needed is not None:
+            for output_nr in capture_nodes.get(node, ()):
                 targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
-        if needed is not None and node not in needed:
-            continue
+            if node not in needed:
+                node = None
+                continue
         if hooks is not None:
             grad = run_pre_hooks(node, grad, recorded)
 
@@ -105,31 +107,48 @@ def run(
                 if anomaly.on:
                     anomaly_mode.warn_of(node)
                 raise
-        if not retain_graph:
+        if not retain_graph and node.frees:
             node.release()
         if anomaly.on:
             refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
 
+        following = None  # a node that is ready while no other is: it need not go through the heap
         numbers = node.input_nrs
         for i, parent in enumerate(node.edges):
             if parent is None:
                 continue
             part = grad_inputs[i]
-            if numbers is None and parent.outputs == 1:  # put(), inlined for the common case
-                if part is not None:
-                    before = arrived.get(parent)
-                    arrived[parent] = part if before is None else before + part
-                elif parent not in arrived:
-                    arrived[parent] = None
+            before = arrived.get(parent)
+            if numbers is None and type(before) is not list and parent.outputs == 1:
+                if before is None:
+                    arrived[parent] = part
+                elif part is not None:
+                    if parent in own:
+                        before += part
+                    else:
+                        before = before + part
+                        if not recorded:
+                            own.add(parent)
+                    arrived[parent] = before
             else:
                 put(arrived, parent, 0 if numbers is None else numbers[i], part)
-            left = waiting[parent] = waiting[parent] - 1
-            if not left and (needed is None or parent in needed or parent in capture_nodes):
-                heappush(ready, (-parent.sequence, ticket, parent))
-                ticket += 1
+            left = waiting[parent] - 1
+            if left:
+                waiting[parent] = left
+            elif needed is None or parent in needed or parent in capture_nodes:
+                if not ready and following is None:
+                    following = parent
+                else:
+                    if following is not None:
+                        heappush(ready, (-following.sequence, ticket, following))
+                        following = None
+                        ticket += 1
+                    heappush(ready, (-parent.sequence, ticket, parent))
+                    ticket += 1
         yield node, grad, grad_inputs
+        node = following
 
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:

@@ -70,7 +70,7 @@ def make_unary(op: Op) -> Callable:
             make_view(out, self)
         if self._requires_grad:
             node = new_object(cls)
-            node.edges = edges = (edge(self),)
+            node.edges = edges = ((self._grad_fn or edge(self)) if self._meta is None else edge(self),)
             node.input_nrs = (self._output_nr,) if self._output_nr else None
             node.sequence = next_sequence()
             node.hooks = node.meta = None
@@ -122,7 +122,10 @@ def make_binary(op: Op, *, operator: bool = False) -> Callable:
         out._output_nr, out._meta, out._counter = 0, None, None
         if self._requires_grad or other._requires_grad:
             node = new_object(cls)
-            node.edges = edges = (edge(self), edge(other))
+            node.edges = edges = (  # edge(), inlined for results of operations
+                (self._grad_fn or edge(self)) if self._meta is None else edge(self),
+                (other._grad_fn or edge(other)) if other._meta is None else edge(other),
+            )
             node.input_nrs = (
                 (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
             )

@@ -100,6 +100,7 @@ class CopySlices(Node):
     """The node of a base of which a view was written to: `inner` is the node of what was written."""
 
     __slots__ = ("inner", "window")
+    frees = True
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
