@@ -41,7 +41,7 @@ notebooks: python  ## run all lessons in place and normalise what they print (tw
 	@$(BIN)/python notebooks/build.py
 
 bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd and NumPy
-	@$(SETUP) benchmarks
+	@$(SETUP) benchmarks tests
 	@$(BIN)/python -m benchmarks
 
 lint: python  ## check style and format with ruff

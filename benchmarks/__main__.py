@@ -1,7 +1,7 @@
 """`python -m benchmarks` runs every benchmarks/bench_*.py; `python -m benchmarks core import` runs some.
 
-A bench_*.py prints its tables in main(), and returns the limits it has that were not kept, as sentences.
-The exit code is 1 where there is one.
+A bench_*.py prints its tables in main(). It may return sentences, one for each limit that was not kept: they are
+printed at the end, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ for name in chosen:
 
 broken: list[str] = []
 for name in chosen:
-    broken += import_module(f"benchmarks.bench_{name}").main()
+    broken += import_module(f"benchmarks.bench_{name}").main() or []
 sys.exit("\n".join(broken) or 0)
