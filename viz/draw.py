@@ -14,11 +14,16 @@ import graphviz
 
 from . import dot as language
 from . import svg as painter
+from .fold import groups
 from .graph import Graph
 from .layout import FORMATS, Places, cost, places, render
 from .text import one_line
 from .trace import prepare
 from .views import VIEWS, Picture, build
+
+GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
+WHOLE_UP_TO = 1_500  # nodes; above this a graph is folded unless fold=False
+WHOLE_COST = 25_000  # the same for the estimated cost of the layout
 
 
 class Drawing:
@@ -85,37 +90,81 @@ class Drawing:
 
 def draw(
     tensors: Any,
-    view: str = "graph",
+    view: str | None = None,
     *,
     names: Mapping | None = None,
     direction: str = "LR",
+    fold: bool | str | None = None,
     frame: FrameType | None = None,
 ) -> Drawing:
     """Draw the live graph behind ``tensors`` (a tensor with a ``grad_fn``, or a list of them).
 
-    view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact).
-    names: ``{"w": tensor}``; by default the caller's variables are read. direction: "LR" (inputs on the left) or "TB".
+    view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact); by default
+    "graph" for a small graph and "functions" for a large one. names: ``{"w": tensor}``; by default the caller's variables
+    are read. direction: "LR" (inputs on the left) or "TB". fold: "repeat" or True (time steps, equal layers), "module",
+    False (draw everything); by default a graph that is too large to place is folded, and the picture says so.
 
     Nothing is run and nothing is changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
-    check_options(view, direction)
+    check_options(view, direction, fold)
     graph, _ = prepare(tensors, "draw", names, frame or sys._getframe(1))
-    drawing = Drawing(picture_of(graph, view, direction), graph)
+    drawing = Drawing(picture_of(graph, view, direction, fold), graph)
     graph.release()
     return drawing
 
 
-def check_options(view: str, direction: str) -> None:
-    """Refuse a view or direction that does not exist, saying which do."""
-    if view not in VIEWS:
+def check_options(view: str | None, direction: str, fold: bool | str | None = None) -> None:
+    """Refuse a view, direction or fold that does not exist, saying which do."""
+    if view is not None and view not in VIEWS:
         raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
     if direction not in ("LR", "TB"):
+        what = one_line(direction)[:40]
+        raise ValueError(f"direction must be 'LR' (left to right) or 'TB' (top to bottom), not {what!r}.")
+    if fold not in (None, True, False, "repeat", "module"):
         raise ValueError(
-            f"direction must be 'LR' (left to right) or 'TB' (top to bottom), not {one_line(direction)[:40]!r}."
+            f"fold must be 'repeat', 'module', True, False or None, not {one_line(fold)[:40]!r}."
         )
 
 
-def picture_of(graph: Graph, view: str, direction: str = "LR") -> Picture:
-    """The picture of a graph that has been read and named."""
+def picture_of(
+    graph: Graph, view: str | None, direction: str = "LR", fold: bool | str | None = None
+) -> Picture:
+    """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    return build(graph, view, direction, title)
+    notes = []
+    wanted = view or "graph"
+    if fold and wanted == "graph":
+        wanted = "functions"
+    elif len(graph) > GRAPH_UP_TO and wanted == "graph":
+        wanted = "functions"
+        notes.append(
+            f"This graph has {len(graph):,} nodes, so only the functions are drawn (view='graph' is for small graphs)."
+        )
+    found = []
+    if fold:
+        found = groups(graph, "module" if fold == "module" else "repeat")
+        if not found:
+            notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
+    picture = (
+        build(graph, wanted, direction, title, found)
+        if len(graph) <= WHOLE_UP_TO or fold is not None
+        else None
+    )
+    if picture is None or (fold is None and cost(picture) > WHOLE_COST):
+        found = groups(graph, "size")
+        picture = build(graph, wanted, direction, title, found)
+        if found:
+            hidden = sum(len(g.functions) for g in found)
+            boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"
+            notes = [
+                f"{hidden:,} of {len(graph):,} nodes are folded into {boxes}, because a picture of all of them could "
+                "not be read. fold=False draws everything that can be placed in time."
+            ]
+    picture.notes = notes
+    return picture
+
+
+_NO_GROUPS = {
+    False: "no block of functions comes at least four times in a row.",
+    True: "no parameter has a name with a module in it, such as layer.weight.",
+}

@@ -170,8 +170,8 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
 def read(tensors: list[Any]) -> Graph:
     """The graph that leads to ``tensors``, through ``next_functions``.
 
-    Iterative, each node once, inputs before their users, in the order of ``next_functions``: the same program gives the
-    same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes.
+    Iterative, each node once, inputs before their users, in the order in which the program ran: the same program gives
+    the same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes.
     """
     functions: dict[Any, Function] = {}
     order: list[Function] = []
@@ -209,6 +209,7 @@ def read(tensors: list[Any]) -> Graph:
                         f"This graph has more than {MOST:,} nodes. No picture of it would help. "
                         "Draw a part: one layer, one time step, or a smaller input."
                     )
+    order = _program_order(order, functions)
     edges: list[Edge] = []
     for f in order:
         for slot, (target, nr) in enumerate(_next_functions(f.fn)):
@@ -225,6 +226,32 @@ def read(tensors: list[Any]) -> Graph:
     for r in roots:
         describe_output(r.function.output(r.nr), r.tensor)
     return graph
+
+
+def _program_order(order: list[Function], functions: dict[Any, Function]) -> list[Function]:
+    """``order`` as the program made the functions, each leaf before its first use, where the nodes tell (they have a
+    sequence number); else unchanged. It is checked that inputs still come first."""
+    try:
+        number = {f: int(f.fn._sequence_nr()) for f in order if f.kind != "accumulate"}
+    except AttributeError:
+        return order
+    out: list[Function] = []
+    placed: set[Function] = set()
+    for f in sorted(number, key=number.__getitem__):  # stable: equal numbers keep their order
+        for target, _ in _next_functions(f.fn):
+            if target is None:
+                continue
+            made_by = functions[target]
+            if made_by not in placed:
+                if made_by.kind != "accumulate":
+                    return order
+                placed.add(made_by)
+                out.append(made_by)
+        placed.add(f)
+        out.append(f)
+    for i, f in enumerate(out):
+        f.index = i
+    return out
 
 
 def describe_output(output: Output, tensor: Any) -> None:

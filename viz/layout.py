@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from .views import Picture
 
-IN_PROCESS = 1_500  # up to this estimated cost (about 70 ms) the layout runs in process
+IN_PROCESS = 2_000  # up to this estimated cost (about 0.1 s, 1,000 items at most) the layout runs in process
 SECONDS = 10.0  # the time limit of a child process
 FORMATS = ("svg", "png", "pdf", "dot")
 

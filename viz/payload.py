@@ -22,14 +22,15 @@ VERSION = 1
 
 def payload(
     *tensors: Any,
-    view: str = "graph",
+    view: str | None = None,
     gradient: Any = None,
     inputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     names: Mapping | None = None,
     direction: str = "LR",
-    check: bool = False,
+    fold: bool | str | None = None,
+    check: bool = True,
     frame: FrameType | None = None,
     verb: str = "step",
 ) -> dict:
@@ -37,11 +38,11 @@ def payload(
 
     Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``verb`` is the name used in messages.
     """
-    check_options(view, direction)
+    check_options(view, direction, fold)
     frame = frame or sys._getframe(1)
     graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
     source = source_of(graph, frame)
-    picture = picture_of(graph, view, direction)
+    picture = picture_of(graph, view, direction, fold)
     trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
     return describe(trace, picture, source)
 
@@ -51,7 +52,9 @@ def describe(trace: Trace, picture: Picture, source: dict | None = None) -> dict
     at = places(picture, digraph(picture).source)
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    edge_ids = {link.edge: link.id for link in picture.links if link.edge is not None}
+    edge_ids = {
+        e: link.id for link in picture.links if link.edge is not None for e in (link.edge, *link.more)
+    }
     return {
         "version": VERSION,
         "title": one_line(trace.title),
@@ -81,6 +84,8 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
         x, y = at.items[item.id]
         known = item.value if item.value is not None else None
         shape = o.shape if o is not None else (known.shape if known is not None else None)
+        if item.members:
+            step = min((step_of[m] for m in item.members if m in step_of), default=None)
         fires = f is not None and item.kind not in ("tensor", "alias") and p.of_function.get(f) is item
         entry = {
             "kind": item.kind,
@@ -91,7 +96,8 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "requires_grad": f is not None,
             "function": p.of_function[f].id if f is not None and f in p.of_function else None,
             "value": _json(item.value),
-            "step": step_of.get(f) if fires else None,
+            "step": step if item.members else step_of.get(f) if fires else None,
+            "members": len(item.members),
             "line": f.line if f is not None else None,
             "classes": list(item.classes),
             "tooltip": item.tooltip,

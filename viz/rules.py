@@ -297,7 +297,7 @@ def symbol(name: str) -> str:
     called = re.match(r"(?:\{\w+\}\.)?(\w+)\(", form)
     if called:
         return called[1] + "()"
-    return re.sub(r"\{\w+\}", "·", form)
+    return re.sub(r"\{\w+\}", "·", form) if form.count("{") < 3 else forward_name(name) + "()"
 
 
 def input_names(function: Any) -> list[str]:

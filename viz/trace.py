@@ -17,6 +17,7 @@ import numpy as np
 
 from . import names as naming
 from . import rules
+from .check import check_steps
 from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
 from .text import shape_text
 from .values import Value, as_array
@@ -225,8 +226,6 @@ def run(
     keep = create_graph if retain_graph is None else retain_graph
     _finish(out, plain, keep)
     if check:
-        from .check import check_steps
-
         check_steps(out)
     for f in graph.leaves:
         grad = getattr(f.leaf, "grad", None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from . import rules
+from .fold import Group
 from .graph import Edge, Function, Graph, Output
 from .text import fit, one_line, shape_text, width
 from .values import SIDE, Value
@@ -75,6 +76,7 @@ class Link:
     label: str = ""
     backwards: bool = False
     edge: Edge | None = None
+    more: list[Edge] = field(default_factory=list)  # further edges that a folded picture draws as this one
     classes: list[str] = field(default_factory=list)
     label_width: float = 0.0
     spine: bool = False
@@ -124,10 +126,13 @@ class Picture:
         return link
 
 
-def build(graph: Graph, view: str, direction: str, title: str) -> Picture:
-    """The picture of ``graph`` in ``view``."""
+def build(graph: Graph, view: str, direction: str, title: str, groups: list[Group] | None = None) -> Picture:
+    """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view)."""
     picture = Picture(view, direction, one_line(title)[:80])
-    {"graph": _graph, "cards": _cards, "functions": _functions}[view](graph, picture)
+    if view == "graph":
+        _graph(graph, picture)
+    else:
+        (_cards if view == "cards" else _functions)(graph, picture, groups or [])
     return picture
 
 
@@ -438,7 +443,7 @@ def _operands(f: Function) -> dict[str, str]:
     return operand_names(f)
 
 
-def _functions(graph: Graph, p: Picture) -> None:
+def _functions(graph: Graph, p: Picture, groups: list[Group]) -> None:
     def leaf(f: Function) -> Item:
         out = f.outputs[0]
         text = [
@@ -462,7 +467,7 @@ def _functions(graph: Graph, p: Picture) -> None:
         )
         return p.of_function[f]
 
-    _one_item_each(graph, p, leaf, _function_item)
+    _one_item_each(graph, p, groups, leaf, _function_item)
 
 
 def _function_item(p: Picture, f: Function, roots: set) -> Item:
@@ -488,7 +493,7 @@ def _function_item(p: Picture, f: Function, roots: set) -> Item:
     )
 
 
-def _cards(graph: Graph, p: Picture) -> None:
+def _cards(graph: Graph, p: Picture, groups: list[Group]) -> None:
     def leaf(f: Function) -> Item:
         out = f.outputs[0]
         head = [
@@ -543,7 +548,7 @@ def _cards(graph: Graph, p: Picture) -> None:
             classes=marks,
         )
 
-    _one_item_each(graph, p, leaf, function, plain=True)
+    _one_item_each(graph, p, groups, leaf, function, plain=True)
 
 
 def _card(
@@ -581,54 +586,61 @@ def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
     return max(1, min(rows, SIDE)), max(1, min(shape[-1], SIDE))
 
 
-def _one_item_each(graph: Graph, p: Picture, leaf, function, plain: bool = False) -> None:
-    """The skeleton of the two compact views: one item for each node, one arrow for each edge."""
+def _one_item_each(
+    graph: Graph, p: Picture, groups: list[Group], leaf, function, plain: bool = False
+) -> None:
+    """The skeleton of the two compact views: one item for each node or group, one arrow for each edge between them."""
     seen: dict[str, Item] = {}
     roots = _root_outputs(graph)
     leaves = _Leaves(p, graph, leaf, lambda f: _alias(p, f))
     labelled = len(graph) <= 60
+    group_of = {f: g for g in groups for f in g.functions}
+    for f in graph.leaves:  # a leaf that only one group uses is folded into it
+        users = {group_of.get(e.source) for e in f.users}
+        if groups and len(users) == 1 and None not in users:
+            group_of[f] = users.pop()
+    folds: dict[Group, Item] = {}
+    merged: dict[tuple[Item, Item], Link] = {}
 
     def plain_card(e: Edge) -> Item:
         if not e.tensor or e.value is None or e.label in seen:
             return _plain_input(p, e, seen)
-        head = [
-            _name_line(e.label),
-            _sub_line(shape_text(e.value.shape)),
-            _sub_line("requires_grad=False", "note", TINY),
-        ]
-        tip = (
-            f"{e.label}: {shape_text(e.value.shape)}, requires_grad=False, so no gradient is computed for it"
-        )
+        shape = shape_text(e.value.shape)
+        head = [_name_line(e.label), _sub_line(shape), _sub_line("requires_grad=False", "note", TINY)]
+        tip = f"{e.label}: {shape}, requires_grad=False, so no gradient is computed for it"
         seen[e.label] = _card(p, "input", head, e.value.shape, ("value",), tip, name=e.label, value=e.value)
         return seen[e.label]
+
+    def source_of(e: Edge, folded: bool) -> Item | None:
+        if e.target is None:
+            return plain_card(e) if plain and not folded else None
+        if e.target in group_of:
+            return folds.get(group_of[e.target]) or _fold(p, group_of[e.target], group_of, folds)
+        return leaves.item(e.target) if e.target.kind == "accumulate" else p.of_function[e.target]
 
     for f in graph.functions:
         if f.kind == "accumulate":
             continue
-        sources = []
-        for e in f.edges:
-            if e.target is None:
-                sources.append(plain_card(e) if plain else None)
-            elif e.target.kind == "accumulate":
-                sources.append(leaves.item(e.target))
-            else:
-                sources.append(p.of_function[e.target])
-        p.of_function[f] = item = function(p, f, roots)
-        for e, source in zip(f.edges, sources, strict=True):
+        group = group_of.get(f)
+        if group is not None:
+            item = folds.get(group) or _fold(p, group, group_of, folds)
+            inside = [e for e in f.edges if e.target is not None and group_of.get(e.target) is not group]
+            pairs = [(e, _known(merged, item, e, p) or source_of(e, True)) for e in inside]
+        else:
+            pairs = [(e, source_of(e, False)) for e in f.edges]
+            p.of_function[f] = item = function(p, f, roots)
+        for e, source in pairs:
             if source is None:
                 continue
             if e.target is None:
-                p.link(
-                    item,
-                    source,
-                    "not_computed",
-                    f"not computed: {source.name or 'this input'} does not require grad",
-                    backwards=True,
-                    edge=e,
-                )
+                why = f"not computed: {source.name or 'this input'} does not require grad"
+                p.link(item, source, "not_computed", why, backwards=True, edge=e)
+                continue
+            if folds and (item, source) in merged and (item.kind == "fold" or source.kind == "fold"):
+                merged[item, source].more.append(e)
                 continue
             out = e.target.output(e.nr)
-            p.link(
+            merged[item, source] = p.link(
                 item,
                 source,
                 "backward",
@@ -639,3 +651,23 @@ def _one_item_each(graph: Graph, p: Picture, leaf, function, plain: bool = False
                 classes=["hooked"] if out.hooks else [],
                 spine=e.target.kind != "accumulate",
             )
+
+
+def _known(merged: dict[tuple[Item, Item], Link], item: Item, e: Edge, p: Picture) -> Item | None:
+    """The item that a group is already joined to for the same leaf: one arrow stands for all its uses in the group."""
+    if e.target.kind != "accumulate":
+        return None
+    return next((s for (i, s) in merged if i is item and s.function is e.target), None)
+
+
+def _fold(p: Picture, group: Group, group_of: dict[Function, Group], folds: dict[Group, Item]) -> Item:
+    """The box of a group: a second edge behind it says that there is more inside."""
+    members = [f for f, g in group_of.items() if g is group]
+    leaves = sum(f.kind == "accumulate" for f in members)
+    about = group.about + (f", {leaves} lea{'f' if leaves == 1 else 'ves'}" if leaves else "")
+    lines, w, h = _column([_name_line(group.title), _sub_line(about)], 90, 12, 9)
+    tip = f"{group.title}: {len(group.functions):,} functions, from {group.functions[0].name} to {group.functions[-1].name}"
+    folds[group] = p.add("fold", "fold", w, h, lines, tip, name=group.title, members=members)
+    for f in members:
+        p.of_function[f] = folds[group]
+    return folds[group]
