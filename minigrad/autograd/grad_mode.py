@@ -24,15 +24,7 @@ class Local(threading.local):
     before_write = None  # called with a tensor that is about to be written to in place
     backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
     counted = False  # is this thread counted in state.special?
-
-    def unusual(self) -> bool:
-        return (
-            not self.grad
-            or self.inference
-            or self.interpreter is not None
-            or bool(self.saved_hooks)
-            or anomaly.on
-        )
+    ordinary = True  # is nothing but `grad` unusual?
 
     def update(self, **changes: object) -> None:
         """Change this thread's modes and keep `state.special` right."""
@@ -41,7 +33,8 @@ class Local(threading.local):
         self.recount()
 
     def recount(self) -> None:
-        now = self.unusual()
+        self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
+        now = not (self.grad and self.ordinary)
         if now != self.counted:
             self.counted = now
             with _lock:

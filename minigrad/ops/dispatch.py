@@ -35,7 +35,11 @@ def make_call(op: Op) -> Callable:
     count = len(op.inputs)
     if op.variadic:
         return lambda tensors, *params: apply(op, tuple(tensors), params)
-    if len(op.outputs) == 1 and op.differentiable == tuple(range(count)):
+    if (
+        len(op.outputs) == 1
+        and op.differentiable == tuple(range(count))
+        and op.broadcasts == (op.kind == "elementwise")
+    ):
         if count == 1:
             return make_unary(op)
         if count == 2:
@@ -54,7 +58,9 @@ def make_unary(op: Op) -> Callable:
     build, saves_self, saves_result = op.build, bool(op.saved_inputs), bool(op.saved_results)
 
     def call(self, *params):
-        if state.special or (type(self) is not Tensor and type(self) not in plain_types):
+        # are we recording? None: something else is unusual, too
+        recording = not state.special or (local.grad if local.ordinary and not anomaly.on else None)
+        if recording is None or (type(self) is not Tensor and type(self) not in plain_types):
             return apply(op, (self,), params)
         x = self._array
         if floating and x.dtype.kind != "f":
@@ -68,7 +74,7 @@ def make_unary(op: Op) -> Callable:
         out._output_nr, out._meta, out._counter = 0, None, None
         if view:
             make_view(out, self)
-        if self._requires_grad:
+        if recording and self._requires_grad:
             node = new_object(cls)
             node.edges = edges = ((self._grad_fn or edge(self)) if self._meta is None else edge(self),)
             node.input_nrs = (self._output_nr,) if self._output_nr else None
@@ -98,7 +104,8 @@ def make_binary(op: Op, *, operator: bool = False) -> Callable:
     saves, numbers = bool(op.saves), elementwise and op.numbers
 
     def call(self, other, *params):
-        if state.special or (type(self) is not Tensor and type(self) not in plain_types):
+        recording = not state.special or (local.grad if local.ordinary and not anomaly.on else None)
+        if recording is None or (type(self) is not Tensor and type(self) not in plain_types):
             if operator and not isinstance(other, (Tensor, np.generic, ndarray, int, float)):
                 return NotImplemented
             return apply(op, (self, other), params)
@@ -120,7 +127,7 @@ def make_binary(op: Op, *, operator: bool = False) -> Callable:
         out = new_object(Tensor)
         out._array = y if type(y) is ndarray else np.asarray(y)
         out._output_nr, out._meta, out._counter = 0, None, None
-        if self._requires_grad or other._requires_grad:
+        if recording and (self._requires_grad or other._requires_grad):
             node = new_object(cls)
             node.edges = edges = (  # edge(), inlined for results of operations
                 (self._grad_fn or edge(self)) if self._meta is None else edge(self),
@@ -326,9 +333,11 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     node.input_nrs = tuple(t._output_nr for t in chosen) if any(t._output_nr for t in chosen) else None
     node.sequence = next_sequence()
     node.hooks = node.meta = node.counter = None
+    if not op.outputs:
+        node.outputs = len(outs)
     result = outs[0]._array
     metas = tuple((t._array.shape, t._array.dtype) for t in chosen if t is not ABSENT)
-    if op.variadic or (op.kind == "elementwise" and any(m != (result.shape, result.dtype) for m in metas)):
+    if op.variadic or (op.broadcasts and any(m != (result.shape, result.dtype) for m in metas)):
         node.meta = metas
     node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
     for i in op.saved_inputs:

@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.grad_mode import local
+from ..autograd.grad_mode import anomaly, local, state
 from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Tensor, address, new_object, wrap
+from ..tensor import Tensor, address, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .table import define, function, method
 
@@ -164,6 +164,8 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
 def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
     """Run an operation and write the result into its first input. Returns that input."""
     self = inputs[0]
+    if not params and written_directly(op, inputs):
+        return self
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process_inplace(op, inputs, params)
@@ -190,6 +192,25 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
     if node is not None and op.saved_results:
         resave_result(node, self)
     return self
+
+
+def written_directly(op, inputs: tuple) -> bool:
+    """The fast path, for optimizers: if nothing is to be recorded or cast, let NumPy write into the array."""
+    if type(op.forward) is not np.ufunc or (state.special and (not local.ordinary or anomaly.on)):
+        return False
+    self, arrays = inputs[0], []
+    for t in inputs:
+        if type(t) not in plain_types or (t._requires_grad and local.grad):
+            return False
+        arrays.append(t._array)
+    target = arrays[0]
+    if target.dtype.kind != "f" or any(a.dtype != target.dtype for a in arrays):
+        return False
+    if any(a.ndim and a.shape != target.shape for a in arrays):
+        return False  # it may broadcast, or be an error
+    op.forward(*arrays, out=target)
+    self.counter().version += 1
+    return True
 
 
 def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
