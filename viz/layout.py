@@ -6,10 +6,13 @@ interrupted, so a graph that could be slow is laid out in a child process with a
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .views import Picture
@@ -99,9 +102,24 @@ def render(source: str, form: str, work: float = 0.0) -> bytes:
 def _graphviz(source: str, form: str) -> bytes:
     import pygraphviz
 
-    with warnings.catch_warnings():  # fonts and label sizes: the geometry does not depend on them
+    # fonts and label sizes: the geometry does not depend on them
+    with warnings.catch_warnings(), _quiet_c_level():
         warnings.simplefilter("ignore", RuntimeWarning)
         return pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+
+
+@contextlib.contextmanager
+def _quiet_c_level() -> Iterator[None]:
+    """Discard what C libraries write on stderr: fontconfig comments there on the machine's own font settings."""
+    before = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
 
 
 _CHILD = """
