@@ -1,15 +1,18 @@
 """The calculus of the library: every operation with its derivative, by family. Importing it attaches Tensor's methods."""
 
-from . import indexing, inplace, linalg, pointwise, reduction, shape
+from . import conversion, indexing, inplace, joining, linalg, pointwise, reduction, shape, strides
+from .conversion import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
+from .joining import *  # noqa: F403
 from .linalg import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .strides import *  # noqa: F403
 from .table import Op
 
-families = (pointwise, reduction, shape, indexing, linalg, inplace)
+families = (pointwise, reduction, shape, conversion, joining, indexing, linalg, strides, inplace)
 __all__ = [name for family in families for name in family.__all__]
 for _family in families:  # in-place forms: x.add_(y), x += y, x.exp_(), ...
     for _call in list(vars(_family).values()):

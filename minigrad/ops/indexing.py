@@ -1,119 +1,500 @@
-"""Reading parts of a tensor by position."""
+"""Reading and writing parts of a tensor by position: `x[key]` and `x[key] = value`, for every kind of key.
+
+A key is worked off from left to right as PyTorch does it: integers, slices, None and `...` give one view after the
+other; what is left, tensors and lists, is one `index` (a copy) at the end.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..tensor import Tensor, check_dim
-from .table import define, function, method
+from .. import dtypes
+from ..tensor import Tensor, check_dim, wrap
+from .inplace import apply_inplace
+from .shape import _alias, _unsqueeze, expand, view
+from .table import define, function, is_array, method
 
 ndarray = np.ndarray
 
 
-def _scatter_back(grad, sizes: tuple, key: tuple):
+def along(dim: int, entry: object) -> tuple:
+    """A NumPy key that applies `entry` to one dimension."""
+    return (slice(None),) * dim + (entry,)
+
+
+def zeros_with(grad, sizes: tuple, key: tuple):
     """Zeros of shape `sizes` with `grad` at `key`: the transpose of reading there."""
-    if isinstance(grad, Tensor):
-        return _slice_backward(grad, sizes, key)
+    if not is_array(grad):
+        return (_slice_backward if isinstance(key[-1], slice) else _select_backward)(grad, sizes, key)
     out = np.zeros(sizes, grad.dtype)
     out[key] = grad
     return out
 
 
 _slice_backward = define(
-    "slice_backward", _scatter_back, kind="linear", node="SliceBackward0",
+    "slice_backward", zeros_with, kind="linear", node="SliceBackwardBackward0",
     self=lambda grad, key: grad[key],
 )  # fmt: skip
-
-
-def _at(dim: int, entry: object) -> tuple:
-    return (slice(None),) * dim + (entry,)
-
-
+_select_backward = define(
+    "select_backward", zeros_with, kind="linear", node="SelectBackwardBackward0",
+    self=lambda grad, key: grad[key],
+)  # fmt: skip
 _select = define(
-    "select", lambda self, dim, index: self[(*_at(dim, index), ...)], kind="linear", view=True,
-    self=lambda grad, self_sym_sizes, dim, index: _scatter_back(grad, self_sym_sizes, _at(dim, index)),
+    "select", lambda self, dim, index: self[(*along(dim, index), ...)], kind="linear", view=True,
+    self=lambda grad, self_sym_sizes, dim, index: zeros_with(grad, self_sym_sizes, along(dim, index)),
 )  # fmt: skip
 _slice = define(
-    "slice", lambda self, dim, start, end, step: self[_at(dim, slice(start, end, step))], kind="linear", view=True,
+    "slice", lambda self, dim, start, end, step: self[along(dim, slice(start, end, step))], kind="linear", view=True,
     self=lambda grad, self_sym_sizes, dim, start, end, step:
-        _scatter_back(grad, self_sym_sizes, _at(dim, slice(start, end, step))),
-)  # fmt: skip
-_unsqueeze = define(
-    "unsqueeze", lambda self, dim: np.expand_dims(self, dim), kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze = define(
-    "squeeze", lambda self: self.reshape(tuple(n for n in self.shape if n != 1)), kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze_dim = define(
-    "squeeze", lambda self, dim: self.reshape(self.shape[:dim] + self.shape[dim + 1 :] if self.shape[dim] == 1 else self.shape),
-    kind="linear", view=True, node="SqueezeBackward1",
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+        zeros_with(grad, self_sym_sizes, along(dim, slice(start, end, step))),
 )  # fmt: skip
 
-
-@method()
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """A view with a new dimension of length 1 at `dim`."""
-    return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
+# ---------------------------------------------------------------- index, index_put
 
 
-@method()
-def squeeze(input: Tensor, dim: int | None = None) -> Tensor:
-    """A view without the dimensions of length 1, or without `dim` if its length is 1."""
-    if dim is None:
-        return _squeeze(input)
-    return _squeeze_dim(input, check_dim(dim, input._array.ndim))
+def numpy_key(indices: Sequence[Tensor | None]) -> tuple:
+    return tuple(slice(None) if i is None else i._array for i in indices)
 
 
-def getitem(self: Tensor, key: object) -> Tensor:
-    """`x[key]` for integers, slices, None and ..., one view after the other as PyTorch makes them."""
-    key = key if isinstance(key, tuple) else (key,)
-    used = builtin_sum(1 for k in key if k is not None and k is not Ellipsis)
-    if used > self._array.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
-    out, dim = self, 0
-    for k in key:
-        if k is None:
-            out, dim = _unsqueeze(out, dim), dim + 1
-        elif k is Ellipsis:
-            dim += self._array.ndim - used
-        elif isinstance(k, slice):
-            if k.step is not None and k.step <= 0:
-                raise ValueError("step must be greater than zero")
-            length = out._array.shape[dim]
-            start, end, step = k.indices(length)
-            if (start, end, step) != (0, length, 1):
-                out = _slice(out, dim, start, max(end, start), step)
-            dim += 1
-        elif isinstance(k, (int, np.integer)):
-            length = out._array.shape[dim]
-            if not -length <= k < length:
-                raise IndexError(f"index {k} is out of bounds for dimension {dim} with size {length}")
-            out = _select(out, dim, int(k) % length)
-        else:
-            raise IndexError(
-                f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{type(k).__name__})"
-            )
-    if out is self:
-        from .shape import _view
+def _read(self: ndarray, indices: tuple) -> ndarray:
+    try:
+        return self[numpy_key(indices)]
+    except IndexError:
+        check_indices(self.shape, indices)
+        raise
 
-        out = _view(self, self._array.shape)
+
+def zeros_adding(grad, self_sym_sizes: tuple, indices: tuple):
+    """Zeros of the given shape to which `grad` is added at `indices`: the transpose of reading there."""
+    if not is_array(grad):
+        zeros = wrap(np.zeros(self_sym_sizes, grad._array.dtype))
+        return _index_put(zeros, grad, tuple(indices), True)
+    return add_at(np.zeros(self_sym_sizes, grad.dtype), indices, grad)
+
+
+def add_at(out: ndarray, indices: Sequence[Tensor | None], values: ndarray) -> ndarray:
+    """`out[indices] += values`, counting an element as often as it is named. Returns `out`."""
+    key = numpy_key(indices)
+    arrays = [i for i in key if type(i) is ndarray]
+    if len(arrays) == 1 and no_repeats(arrays[0], out):
+        out[key] += values
+    else:
+        np.add.at(out, key, values)
     return out
 
 
-builtin_sum = sum
+def no_repeats(index: ndarray, out: ndarray) -> bool:
+    """Is every element named at most once? Plain assignment is then several times faster than `np.add.at`."""
+    if index.dtype.kind == "b":
+        return True
+    if index.size > 64:
+        return False
+    named = index.ravel().tolist()
+    return len(set(named)) == len(named) and min(named, default=0) >= 0
+
+
+_index = define(
+    "index", _read, kind="linear",
+    self=lambda grad, self_sym_sizes, indices: zeros_adding(grad, self_sym_sizes, indices),
+)  # fmt: skip
+
+
+def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> ndarray:
+    out = self.copy()
+    try:
+        if accumulate:
+            np.add.at(out, numpy_key(indices), values)
+        else:
+            out[numpy_key(indices)] = values
+    except (IndexError, ValueError):
+        check_indices(self.shape, indices)
+        found = self[numpy_key(indices)].shape
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(found)}"
+        ) from None
+    return out
+
+
+def zeros_at(grad, indices: tuple):
+    """`grad` with zeros at `indices`."""
+    if not is_array(grad):
+        return _index_put(grad, wrap(np.zeros((), grad._array.dtype)), tuple(indices), False)
+    out = np.array(grad)
+    out[numpy_key(indices)] = 0
+    return out
+
+
+_index_put = define(
+    "index_put", _put, kind="linear", broadcasts=True,
+    self=lambda grad, indices, accumulate: grad if accumulate else zeros_at(grad, indices),
+    values=lambda grad, indices: grad[indices_key(grad, indices)],
+)  # fmt: skip
+
+
+def indices_key(grad, indices: tuple) -> tuple:
+    """Saved indices as a key for an array, or for a Tensor."""
+    return numpy_key(indices) if is_array(grad) else tuple(slice(None) if i is None else i for i in indices)
+
+
+def check_indices(shape: tuple, indices: Sequence[Tensor | None]) -> None:
+    """Raise PyTorch's IndexError for index tensors that do not fit a tensor of this shape."""
+    dim, shapes = 0, []
+    for index in indices:
+        if index is None:
+            dim += 1
+            continue
+        array = index._array
+        if array.dtype.kind == "b":
+            for d, n in enumerate(array.shape):
+                if dim + d >= len(shape) or shape[dim + d] != n:
+                    raise IndexError(
+                        f"The shape of the mask {list(array.shape)} at index {d} does not match the shape of the indexed "
+                        f"tensor {list(shape)} at index {dim + d}"
+                    )
+            shapes.append((int(array.sum()),))
+            dim += array.ndim
+            continue
+        if dim >= len(shape):
+            raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+        length = shape[dim]
+        for i in array.ravel().tolist():
+            if not -length <= i < length:
+                raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {length}")
+        shapes.append(array.shape)
+        dim += 1
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(str(list(s)) for s in shapes)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
+        ) from None
+
+
+# ---------------------------------------------------------------- keys
+
+KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+
+
+def as_tuple(key: object) -> tuple:
+    """A key as a tuple of entries. A list that holds more than numbers is an old way to write a tuple."""
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, list) and len(key) < 32:
+        nested = (Tensor, list, tuple, slice, ndarray, type(Ellipsis), type(None))
+        if any(isinstance(k, nested) for k in key):
+            warnings.warn(
+                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+                "x[torch.tensor(seq)], which will result either in an error or a different result",
+                UserWarning,
+                stacklevel=4,
+            )
+            return tuple(key)
+    return (key,)
+
+
+def as_index(k: object) -> Tensor:
+    """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError or TypeError for anything else."""
+    if not isinstance(k, Tensor):
+        if not isinstance(k, (list, tuple, range, ndarray)):
+            if isinstance(k, str):
+                raise TypeError("new(): invalid data type 'str'")
+            raise IndexError(KINDS.format(type(k).__name__))
+        if isinstance(k, (list, tuple)):
+            k = [x.item() if isinstance(x, Tensor) else x for x in k]
+        array = np.asarray(k)
+        k = wrap(array.astype(np.int64) if not array.size else array)
+    array = k._array
+    if array.dtype == np.uint8:
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return wrap(array.astype(bool))
+    if array.dtype.kind not in "bi":
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return k
+
+
+def consumed(k: object) -> int:
+    """How many dimensions of the tensor an entry of a key speaks of."""
+    if k is None or k is Ellipsis or isinstance(k, (bool, np.bool_)):
+        return 0
+    if isinstance(k, Tensor) and k._array.dtype.kind in "bu" and k._array.dtype.itemsize == 1:
+        return k._array.ndim
+    if isinstance(k, ndarray) and k.dtype.kind == "b":
+        return k.ndim
+    return 1
+
+
+def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the simple entries of a key give, and the index tensors that remain, one per dimension."""
+    entries = as_tuple(key)
+    used = sum(map(consumed, entries))
+    if used > self._array.ndim:
+        if not self._array.ndim and len(entries) == 1:
+            if isinstance(entries[0], slice):
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            if isinstance(entries[0], (int, np.integer)):
+                raise IndexError(
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                    "convert a 0-dim tensor to a number"
+                )
+        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
+    out, dim, place, indices = self, 0, 0, []  # place: the dimension of `self` that the next entry speaks of
+
+    def by_tensor(index: Tensor) -> None:
+        indices.extend([None] * (dim - len(indices)))
+        indices.append(index)
+
+    for k in entries:
+        kind = type(k)
+        if k is None:
+            out, dim = _unsqueeze(out, dim), dim + 1
+        elif k is Ellipsis:
+            skipped = self._array.ndim - used
+            dim, place = dim + skipped, place + skipped
+        elif kind is slice:
+            out = sliced(out, dim, k, keep=len(entries) == 1 and not writing)
+            dim, place = dim + 1, place + 1
+        elif kind is bool or kind is np.bool_:
+            out = _unsqueeze(out, dim)
+            if not (writing and k and len(entries) == 1):
+                by_tensor(wrap(np.zeros(1 if k else 0, np.int64)))
+            dim += 1
+        elif kind is int or isinstance(k, (int, np.integer)) or is_position(k):
+            length, number = out._array.shape[dim], int(k)
+            if not -length <= number < length:
+                raise IndexError(f"index {number} is out of bounds for dimension {place} with size {length}")
+            out, place = _select(out, dim, number % length), place + 1
+        elif isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype.kind == "b":
+            out = _unsqueeze(out, dim)
+            by_tensor(wrap(np.zeros(1 if k.item() else 0, np.int64)))
+            dim += 1
+        else:
+            index = as_index(k)
+            by_tensor(index)
+            width = index._array.ndim if index._array.dtype.kind == "b" else 1
+            dim, place = dim + width, place + width
+    return out, indices
+
+
+def is_position(k: object) -> bool:
+    """Is this a 0-d integer tensor, which counts as an integer?"""
+    return isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype.kind in "iu"
+
+
+END = 2**63 - 1  # what PyTorch saves for an open end
+
+
+def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
+    """`key` applied to one dimension; a slice of everything gives `t` itself unless `keep`."""
+    if key.step is not None and key.step <= 0:
+        raise ValueError("slice step cannot be zero" if key.step == 0 else "step must be greater than zero")
+    start = 0 if key.start is None else int(key.start)
+    end, step = END if key.stop is None else int(key.stop), 1 if key.step is None else int(key.step)
+    if not keep and start == 0 and step == 1 and end >= t._array.shape[dim]:
+        return t
+    return _slice(t, dim, start, end, step)
+
+
+def slice_along(t: Tensor, dim: int, start: int, end: int, step: int = 1) -> Tensor:
+    """Elements `start` to `end` of one dimension: a view."""
+    return _slice(t, dim, start, end, step)
+
+
+def getitem(self: Tensor, key: object) -> Tensor:
+    """`x[key]`: a view for integers, slices, None and `...`; a copy as soon as a list, tensor or mask takes part.
+
+    Raises IndexError for positions and masks that do not fit, ValueError for negative steps.
+    """
+    out, indices = work_off(self, key)
+    if indices:
+        return _index(out, tuple(indices))
+    return _alias(out) if out is self else out
+
+
+def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
+    """`x[key] = value`: write into the view that `key` selects, or with `index_put_` where lists or tensors take part.
+
+    `value` is broadcast. Raises RuntimeError for shapes that do not fit and wherever an in-place operation is refused.
+    """
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (bool, int, float, np.generic)):
+            raise TypeError(f"can't assign a {type(value).__name__} to a {self.dtype.tensor_type}")
+        value = wrap(np.asarray(value).astype(self._array.dtype))
+    if key is False:
+        return
+    out, indices = work_off(self, key, writing=True)
+    if indices:
+        shape = without_leading_ones(value._array.shape)
+        check_source(out, value)
+        apply_inplace(
+            _index_put.op,
+            (out, value if shape == value._array.shape else view(value, shape)),
+            (tuple(indices), False),
+        )
+    elif value._array.shape == out._array.shape:
+        out.copy_(value)
+    elif not value._array.ndim:
+        out.fill_(value)
+    else:
+        shape = without_leading_ones(value._array.shape)
+        source = view(value, shape)
+        out.copy_(source if shape == out._array.shape else expand(source, out._array.shape))
+
+
+def without_leading_ones(shape: tuple) -> tuple:
+    """As PyTorch prepares a value for assignment: `x[0] = v` takes a v of shape (1, 1, n) too."""
+    lead = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return shape[lead:]
+
+
+def check_source(out: Tensor, values: Tensor) -> None:
+    if out._array.dtype != values._array.dtype:
+        if not values._array.ndim:
+            return
+        names = (dtypes.word(t._array.dtype) for t in (out, values))
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
+            "source.".format(*names)
+        )
+
+
 function(getitem, "__getitem__")
+function(setitem, "__setitem__")
+
+
+# ---------------------------------------------------------------- named forms
+
+
+@method()
+def index_put(
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
+    check_source(input, values)
+    return _index_put(
+        input, values, tuple(None if i is None else as_index(i) for i in indices), bool(accumulate)
+    )
+
+
+@method()
+def index_put_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
+    check_source(self, values)
+    return apply_inplace(
+        _index_put.op,
+        (self, values),
+        (tuple(None if i is None else as_index(i) for i in indices), bool(accumulate)),
+    )
+
+
+@method()
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at one position of a dimension, which disappears: a view."""
+    if not input._array.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = check_dim(dim, input._array.ndim)
+    length = input._array.shape[dim]
+    if not -length <= index < length:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
+    return _select(input, dim, int(index) % length)
+
+
+@method()
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
+    """`length` consecutive positions of one dimension, from `start`: a view."""
+    if not input._array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    dim, start = check_dim(dim, input._array.ndim), int(start)
+    size = input._array.shape[dim]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size * (start < 0)
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return _slice(input, dim, start, start + length, 1)
+
+
+def replaced(input, src, key: tuple):
+    out = input.copy()
+    out[key] = src
+    return out
+
+
+def _replacing(name: str, node: str, doc: str):
+    op = define(
+        name, lambda self, src, key: replaced(self, src, key), kind="linear", node=node,
+        self=lambda grad, key: zeroed(grad, key),
+        src=lambda grad, key: grad[key],
+    )  # fmt: skip
+    op.__doc__ = doc
+    return op
+
+
+def zeroed(grad, key: tuple):
+    """`grad` with zeros at `key`."""
+    if not is_array(grad):
+        out = grad.clone()
+        out[key] = 0.0
+        return out
+    out = np.array(grad)
+    out[key] = 0
+    return out
+
+
+_select_scatter = _replacing("select_scatter", "SelectScatterBackward0", "One slice replaced.")
+_slice_scatter = _replacing("slice_scatter", "SliceScatterBackward0", "Some slices replaced.")
+
+
+@method()
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """A copy of `input` with `src` in the place of `input.select(dim, index)`."""
+    target = select(input, dim, index)
+    _same_shape("select_scatter", target, src)
+    return _select_scatter(input, src, along(check_dim(dim, input._array.ndim), int(index)))
+
+
+@method()
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A copy of `input` with `src` in the place of the slice `start:end:step` of one dimension."""
+    key = along(check_dim(dim, input._array.ndim), slice(start, end, step))
+    _same_shape("slice_scatter", wrap(input._array[key]), src)
+    return _slice_scatter(input, src, key)
+
+
+def _same_shape(name: str, target: Tensor, src: Tensor) -> None:
+    if target._array.shape != src._array.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(target.shape)}"
+        )
 
 
 def iterate(self: Tensor):
+    """Iteration: the slices along the first dimension, by one `unbind`."""
     if self._array.ndim == 0:
         raise TypeError("iteration over a 0-d tensor")
-    return iter([self[i] for i in range(len(self))])
+    return iter(self.unbind(0))
 
 
 function(iterate, "__iter__")
 
-__all__ = ["squeeze", "unsqueeze"]
+__all__ = ["index_put", "narrow", "select", "select_scatter", "slice_scatter"]

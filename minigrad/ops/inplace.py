@@ -16,9 +16,11 @@ from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, state
 from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Tensor, address, new_object, plain_types, wrap
+from ..tensor import Tensor, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
-from .table import define, function, method
+from .shape import broadcast_pair, squeezed
+from .strides import blank, geometry, laid_out_as, layout, refusal, strided
+from .table import define, function, is_array, method
 
 ndarray = np.ndarray
 
@@ -26,80 +28,10 @@ LEAF = "a leaf Variable that requires grad is being used in an in-place operatio
 VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
 
 
-# ---------------------------------------------------------------- strides
-
-
-def strided(array: ndarray, size: tuple, stride: tuple, storage_offset: int) -> ndarray:
-    """A window on the memory of a contiguous array, with size, strides and offset counted in elements."""
-    flat = array.reshape(-1)[storage_offset:]
-    return np.lib.stride_tricks.as_strided(flat, size, tuple(s * array.itemsize for s in stride))
-
-
-def _as_strided_back(grad, self_sym_sizes, size, stride, storage_offset):
-    if isinstance(grad, Tensor):
-        return as_strided_scatter(grad, self_sym_sizes, size, stride, storage_offset)
-    out = np.zeros(self_sym_sizes, grad.dtype)
-    if any(
-        s == 0 and n > 1 for s, n in zip(stride, size, strict=True)
-    ):  # one element is shown several times: add
-        index = strided(np.arange(out.size).reshape(self_sym_sizes), size, stride, storage_offset)
-        np.add.at(out.reshape(-1), index, grad)
-    else:
-        strided(out, size, stride, storage_offset)[...] = grad
-    return out
-
-
-_as_strided = define(
-    "as_strided", strided, kind="linear", view=True, node="AsStridedBackward0",
-    self=_as_strided_back,
-)  # fmt: skip
-as_strided_scatter = define(
-    "as_strided_scatter",
-    lambda self, sizes, size, stride, storage_offset: _as_strided_back(self, sizes, size, stride, storage_offset),
-    kind="linear",
-    self=lambda grad, size, stride, storage_offset: as_strided(grad, size, stride, storage_offset),
-)  # fmt: skip
-
-
-@method()
-def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int = 0) -> Tensor:
-    """A view with any size, strides and offset (in elements) on the memory of a contiguous tensor."""
-    if not isinstance(input, Tensor):
-        return strided(input, size, stride, storage_offset)
-    return _as_strided(input, tuple(size), tuple(stride), storage_offset)
-
-
-def geometry(view: Tensor) -> tuple[tuple, tuple, int]:
-    """(size, strides, offset) of a view in its base's memory, in elements."""
-    array, base = view._array, view._meta.base._array
-    size = array.itemsize
-    return array.shape, tuple(s // size for s in array.strides), (address(array) - address(base)) // size
-
-
-def refresh_view(t: Tensor) -> None:
-    """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
-    meta, base = t._meta, t._meta.base
-    meta.seen_version = t._counter.version
-    if base._requires_grad:
-        node = new_object(_as_strided.op.node_class)
-        node.edges, node.input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
-        node.sequence, node.hooks, node.meta = next_sequence(), None, None
-        node.saved = saved_geometry(base._array.shape, *geometry(t))
-        t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
-
-
-def saved_geometry(sizes: tuple, size: tuple, stride: tuple, offset: int) -> tuple:
-    named = {"self_sym_sizes": sizes, "size": size, "stride": stride, "storage_offset": offset}
-    return tuple(named[n] for n in _as_strided.op.saves)
-
-
-nodes.refresh_view = refresh_view
-
-
 class CopySlices(Node):
     """The node of a base of which a view was written to: `inner` is the node of what was written."""
 
-    __slots__ = ("inner", "window")
+    __slots__ = ("inner", "layout", "window")
     frees = True
 
     def name(self) -> str:
@@ -110,12 +42,13 @@ class CopySlices(Node):
         if inner is None:
             raise RuntimeError(nodes.FREED)
         if recorded:
-            rest = grad.clone()
+            rest = laid_out_as(grad, self.layout)
             part = rest.as_strided(*self.window)
             first, *others = inner.vjp(part.clone(), True)
             part.zero_() if first is None else part.copy_(first)
         else:
-            rest = np.array(grad, order="C")
+            rest = blank(grad.shape, self.layout, grad.dtype)
+            rest[...] = grad
             part = strided(rest, *self.window)
             first, *others = inner.vjp(part.copy(), False)
             part[...] = 0 if first is None else first
@@ -143,22 +76,10 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         if t._requires_grad and t._grad_fn is None:
             raise RuntimeError(LEAF)
         return
+    if meta.made_in is not None:
+        raise RuntimeError(refusal(t, "is being"))
     if base._requires_grad and base._grad_fn is None:
         raise RuntimeError(VIEW_OF_LEAF)
-    if meta.made_in == "no_grad":
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
-            "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-            "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-            "you want the inplace to be tracked)."
-        )
-    if meta.made_in == "multi_output":
-        maker = "" if t._grad_fn is None else t._grad_fn.name().split("Backward")[0]
-        raise RuntimeError(
-            f"Output {t._output_nr} of {maker} is a view and is being modified inplace. This view is the output of a function "
-            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
-            "replace the inplace operation by an out-of-place one."
-        )
 
 
 def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
@@ -257,7 +178,7 @@ def written(t: Tensor, node: Node | None) -> None:
         set_views_tracked(t)
         return
     slices = new_object(CopySlices)
-    slices.inner, slices.window = node, geometry(t)
+    slices.inner, slices.window, slices.layout = node, geometry(t), layout(base._array)
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
@@ -328,28 +249,65 @@ def in_both_forms(*names: str) -> Callable:
     return decorate
 
 
+# ---------------------------------------------------------------- overwriting
+
+
+def nothing(grad):
+    """Zeros: the gradient of a value that was overwritten."""
+    return np.zeros_like(grad) if is_array(grad) else wrap(np.zeros_like(grad._array))
+
+
+def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
+    if src.shape != self.shape:
+        src = np.broadcast_to(src, self.shape)
+    return src.astype(self.dtype)
+
+
 _copy = define(
-    "copy", lambda self, src: np.broadcast_to(src, self.shape).astype(self.dtype), node="CopyBackwards",
-    self=lambda grad: None,
+    "copy", _copy_forward, node="CopyBackwards", kind="linear", broadcasts=True,
+    self=lambda grad: nothing(grad),
     src=lambda grad: grad,
 )  # fmt: skip
 _fill = define(
-    "fill", lambda self, value: np.full_like(self, value), node="FillBackward0", self=lambda grad: grad * 0.0
+    "fill", lambda self, value: np.full_like(self, value), node="FillBackward2",
+    self=lambda grad: nothing(grad),
+)  # fmt: skip
+_fill_tensor = define(
+    "fill", lambda self, value: np.full_like(self, value), kind="linear", node="FillBackward3",
+    self=lambda grad: nothing(grad),
+    value=lambda grad: grad.sum(),
+)  # fmt: skip
+_zero = define(
+    "zero", lambda self: np.zeros_like(self), node="ZeroBackward0", self=lambda grad: nothing(grad)
 )
-_zero = define("zero", lambda self: np.zeros_like(self), node="ZeroBackward0", self=lambda grad: grad * 0.0)
 
 
 @method()
-def copy_(self: Tensor, src: Tensor) -> Tensor:
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Overwrite this tensor with `src`, broadcast and cast. Returns it."""
-    apply_inplace(_copy.op, (self, src))
-    return self
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    if (
+        src._array.shape != self._array.shape
+        and broadcast_pair(self._array.shape, src._array.shape) != self._array.shape
+    ):
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(broadcast_pair(self._array.shape, src._array.shape))}"
+        )
+    return apply_inplace(_copy.op, (self, src))
 
 
 @method()
-def fill_(self: Tensor, value: float) -> Tensor:
-    """Overwrite every element with one number. Returns this tensor."""
-    return apply_inplace(_fill.op, (self,), (value.item() if isinstance(value, Tensor) else value,))
+def fill_(self: Tensor, value: float | Tensor) -> Tensor:
+    """Overwrite every element with one number, or with a 0-d tensor. Returns this tensor."""
+    if not isinstance(value, Tensor):
+        return apply_inplace(_fill.op, (self,), (value,))
+    if value._array.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+        )
+    return apply_inplace(_fill_tensor.op, (self, value))
 
 
 @method()
@@ -358,14 +316,73 @@ def zero_(self: Tensor) -> Tensor:
     return apply_inplace(_zero.op, (self,))
 
 
-def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
-    """`x[key] = value`: write into the view that `key` selects."""
-    target = self[key]
-    if not isinstance(value, Tensor):
-        value = wrap(np.asarray(value, self._array.dtype))
-    target.copy_(value)
+# ---------------------------------------------------------------- the same memory in another shape
 
 
-function(setitem, "__setitem__")
+def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Callable:
+    """The in-place form of a view operation: the tensor itself gets another shape."""
+    op = define(name, forward, node=node, **rules).op
 
-__all__ = ["as_strided"]
+    def run(self: Tensor, *params: object) -> Tensor:
+        check_writable(self, recording=local.grad and self._requires_grad)
+        if self._is_view() and local.grad and self._requires_grad:
+            raise RuntimeError(
+                f"{name}: the shape of a view cannot be changed in place; use the form without _"
+            )
+        node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
+        self._array = forward(self._array, *params)
+        self.counter().version += 1
+        if node is not None:
+            rebase(self, node)
+        return self
+
+    return run
+
+
+_t_ = _reshaping("t_", "TBackward1", lambda self: self.T, self=lambda grad: grad.T)
+_transpose_ = _reshaping(
+    "transpose_", "TransposeBackward1", lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
+    self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
+)  # fmt: skip
+_squeeze_ = _reshaping(
+    "squeeze_", "SqueezeBackward3", lambda self: self.squeeze(),
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_squeeze_dim_ = _reshaping(
+    "squeeze_", "SqueezeBackward4", lambda self, dim: squeezed(self, (dim,)),
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_unsqueeze_ = _reshaping(
+    "unsqueeze_", "UnsqueezeBackward1", lambda self, dim: np.expand_dims(self, dim),
+    self=lambda grad, dim: grad.squeeze(dim),
+)  # fmt: skip
+
+
+@method()
+def t_(self: Tensor) -> Tensor:
+    """Transpose this matrix in place. Returns it."""
+    if self._array.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
+    return _t_(self)
+
+
+@method("transpose_", "swapaxes_", "swapdims_")
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Exchange two dimensions of this tensor in place. Returns it."""
+    n = self._array.ndim
+    return _transpose_(self, check_dim(dim0, n), check_dim(dim1, n))
+
+
+@method()
+def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
+    """Take away dimensions of length 1 in place. Returns this tensor."""
+    return _squeeze_(self) if dim is None else _squeeze_dim_(self, check_dim(dim, self._array.ndim))
+
+
+@method()
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """Insert a dimension of length 1 in place. Returns this tensor."""
+    return _unsqueeze_(self, check_dim(dim, self._array.ndim + 1))
+
+
+__all__ = []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
 from .. import dtypes
-from ..tensor import InferenceTensor, Tensor, check_dim, wrap
-from .table import define, function, method, sum_to
+from ..tensor import Size, Tensor, check_dim, wrap
+from .table import define, method, sum_to
 
 ndarray = np.ndarray
 
@@ -20,6 +21,8 @@ def wanted_shape(given: tuple) -> tuple:
 
 def fill_in(shape: tuple, numel: int) -> tuple:
     """`shape` with its -1 replaced. Raises RuntimeError, as PyTorch does, if it does not fit `numel` elements."""
+    if -1 not in shape and math.prod(shape) == numel and (not shape or min(shape) >= 0):
+        return shape
     shape = tuple(int(n) for n in shape)
     unknown = [i for i, n in enumerate(shape) if n == -1]
     known = math.prod(n for n in shape if n != -1)
@@ -39,6 +42,9 @@ def fill_in(shape: tuple, numel: int) -> tuple:
     return shape
 
 
+# ---------------------------------------------------------------- view, reshape
+
+_alias = define("alias", lambda self: self.view(), kind="linear", view=True, self=lambda grad: grad)
 _view = define(
     "view", lambda self, shape: self.reshape(shape), kind="linear", view=True,
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
@@ -47,7 +53,9 @@ _unsafe_view = define(
     "unsafe_view", lambda self, shape: self.reshape(shape), kind="linear",
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
 )  # fmt: skip
-clone = define("clone", lambda x: x.copy(), kind="linear", self=lambda grad: grad)
+_contiguous = define(
+    "contiguous", lambda x: x.copy(), kind="linear", node="CloneBackward0", self=lambda grad: grad
+)
 
 
 def _shares(array: ndarray, shape: tuple) -> bool:
@@ -59,7 +67,10 @@ def _shares(array: ndarray, shape: tuple) -> bool:
 
 @method()
 def view(self: Tensor, *shape) -> Tensor:
-    """The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy."""
+    """The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.
+
+    `x.view(dtype)` shows the same bytes as another type, without history.
+    """
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return wrap(self._array.view(shape[0].numpy))
     shape = fill_in(wanted_shape(shape), self._array.size)
@@ -74,11 +85,149 @@ def view(self: Tensor, *shape) -> Tensor:
 @method()
 def reshape(input: Tensor, *shape) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
-    if isinstance(input, (ndarray, np.generic)):
+    if not isinstance(input, Tensor):
         return input.reshape(*shape)
     shape = fill_in(wanted_shape(shape), input._array.size)
-    return _view(input, shape) if _shares(input._array, shape) else _unsafe_view(clone(input), shape)
+    return _view(input, shape) if _shares(input._array, shape) else _unsafe_view(_contiguous(input), shape)
 
+
+@method()
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """A view in the shape of `other`."""
+    return view(self, other._array.shape)
+
+
+@method()
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """The elements in the shape of `other`."""
+    return reshape(self, other._array.shape)
+
+
+@method()
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions `start_dim` to `end_dim` made one. A 0-d tensor gets one dimension."""
+    shape = input._array.shape
+    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, 1)
+    if start == end:
+        return input
+    return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+@method()
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return reshape(input, -1)
+
+
+@method()
+def unflatten(input: Tensor, dim: int, sizes: tuple) -> Tensor:
+    """Dimension `dim` split into several of lengths `sizes`, one of which may be -1."""
+    shape, dim, sizes = input._array.shape, check_dim(dim, input._array.ndim), tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = math.prod(n for n in sizes if n != -1)
+    if sizes.count(-1) == 1 and known and shape[dim] % known == 0:
+        sizes = tuple(shape[dim] // known if n == -1 else n for n in sizes)
+    if math.prod(sizes) != shape[dim]:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
+            "input tensor"
+        )
+    return view(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
+
+
+# ---------------------------------------------------------------- dimensions of length 1
+
+_unsqueeze = define(
+    "unsqueeze", lambda self, dim: self.reshape((*self.shape[:dim], 1, *self.shape[dim:])) if self.flags.c_contiguous
+        else np.expand_dims(self, dim),
+    kind="linear", view=True,
+    self=lambda grad, dim: grad.squeeze(dim),
+)  # fmt: skip
+
+
+def squeezed(array: ndarray, dim: tuple) -> ndarray:
+    """A view of `array` without those of `dim` that have length 1."""
+    return array.squeeze(tuple(d for d in dim if array.shape[d] == 1) if array.ndim else ())
+
+
+_squeeze = define(
+    "squeeze", lambda self: self.squeeze(), kind="linear", view=True,
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_squeeze_dim = define(
+    "squeeze", lambda self, dim: squeezed(self, (dim,)), kind="linear", view=True, node="SqueezeBackward1",
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_squeeze_dims = define(
+    "squeeze", squeezed, kind="linear", view=True, node="SqueezeBackward2",
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+
+
+@method()
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """A view with a new dimension of length 1 at `dim`."""
+    return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
+
+
+@method()
+def squeeze(input: Tensor, dim: int | tuple | None = None) -> Tensor:
+    """A view without the dimensions of length 1, or without those of `dim` (one or several) that have length 1."""
+    if dim is None:
+        return _squeeze(input)
+    if isinstance(dim, int):
+        return _squeeze_dim(input, check_dim(dim, input._array.ndim))
+    dims = tuple(check_dim(d, input._array.ndim) for d in dim)
+    refuse_repeated(dims)
+    return _squeeze_dims(input, dims)
+
+
+def refuse_repeated(dims: tuple) -> None:
+    """Raise PyTorch's error if a dimension is named twice."""
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+
+
+def atleast_1d(*tensors: Tensor):
+    """The tensors with at least one dimension."""
+    return _each(lambda t: t if t._array.ndim else reshape(t, 1), tensors)
+
+
+def atleast_2d(*tensors: Tensor):
+    """The tensors with at least two dimensions: a vector becomes a row."""
+
+    def widened(t: Tensor) -> Tensor:
+        return t if t._array.ndim > 1 else unsqueeze(t, 0) if t._array.ndim else reshape(t, 1, 1)
+
+    return _each(widened, tensors)
+
+
+def atleast_3d(*tensors: Tensor):
+    """The tensors with at least three dimensions."""
+
+    def widened(t: Tensor) -> Tensor:
+        n = t._array.ndim
+        if n > 2:
+            return t
+        return reshape(t, 1, 1, 1) if n == 0 else unsqueeze(unsqueeze(t, 0) if n == 1 else t, -1)
+
+    return _each(widened, tensors)
+
+
+def _each(change, tensors: tuple):
+    """One result for one tensor, a tuple for several or for a sequence."""
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return change(tensors[0])
+    return tuple(change(t) for t in (tensors[0] if len(tensors) == 1 else tensors))
+
+
+# ---------------------------------------------------------------- order of dimensions
 
 _t = define("t", lambda x: x.T, kind="linear", view=True, self=lambda grad: grad.T)
 _transpose = define(
@@ -87,8 +236,16 @@ _transpose = define(
 )  # fmt: skip
 _permute = define(
     "permute", lambda self, dims: self.transpose(dims), kind="linear", view=True,
-    self=lambda grad, dims: permute(grad, tuple(np.argsort(dims).tolist())),
+    self=lambda grad, dims: permute(grad, inverse_order(dims)),
 )  # fmt: skip
+
+
+def inverse_order(dims: tuple) -> tuple:
+    """The permutation that undoes `dims`."""
+    places = [0] * len(dims)
+    for place, d in enumerate(dims):
+        places[d] = place
+    return tuple(places)
 
 
 @method()
@@ -103,11 +260,15 @@ def t(input: Tensor) -> Tensor:
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged: a view."""
     n = input._array.ndim
-    return _transpose(input, check_dim(dim0, n), check_dim(dim1, n)) if n else _transpose_scalar(input)
+    dim0, dim1 = check_dim(dim0, n), check_dim(dim1, n)
+    return _transpose(input, dim0, dim1) if n else _transpose_scalar(input, dim0, dim1)
 
 
-def _transpose_scalar(input: Tensor) -> Tensor:
-    return _view(input, ())
+_transpose_scalar = define(
+    "transpose", lambda self, dim0, dim1: self.view(), kind="linear", view=True, node="TransposeBackward0",
+    self=lambda grad, dim0, dim1: grad,
+)  # fmt: skip
+swapaxes = swapdims = transpose
 
 
 @method("permute")
@@ -118,7 +279,7 @@ def _permute_method(self: Tensor, *dims) -> Tensor:
 
 def permute(input: Tensor, dims: tuple) -> Tensor:
     """The dimensions in the order `dims`: a view."""
-    if isinstance(input, (ndarray, np.generic)):
+    if not isinstance(input, Tensor):
         return input.transpose(dims)
     n = input._array.ndim
     if len(dims) != n:
@@ -132,136 +293,40 @@ def permute(input: Tensor, dims: tuple) -> Tensor:
     return _permute(input, dims)
 
 
-_expand = define(
-    "expand", lambda self, shape: np.lib.stride_tricks.as_strided(self, shape, _expanded_strides(self, shape)), kind="linear",
-    view=True, self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes),
-)  # fmt: skip
-
-
-def _expanded_strides(array: ndarray, shape: tuple) -> tuple:
-    lead = len(shape) - array.ndim
-    own = tuple(s if n == w else 0 for s, n, w in zip(array.strides, array.shape, shape[lead:], strict=True))
-    return (0,) * lead + own
-
-
-@method()
-def expand(self: Tensor, *sizes) -> Tensor:
-    """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
-    sizes = wanted_shape(sizes)
-    shape = self.shape
-    lead = len(sizes) - len(shape)
-    if lead < 0:
+@method("movedim", "moveaxis")
+def movedim(input: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
+    """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
+    n = input._array.ndim
+    given = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
         raise RuntimeError(
-            f"expand({self.dtype.tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"movedim: Invalid source or destination dims: source ({list(given[0])} dims) should contain the same number "
+            f"of dims as destination ({list(given[1])} dims)"
         )
-    full = []
-    for i, n in enumerate(sizes):
-        own = shape[i - lead] if i >= lead else None
-        if n == -1 and own is None:
-            raise RuntimeError(
-                f"expand({self.dtype.tensor_type}{{{list(shape)}}}, size={list(sizes)}): The expanded size of the tensor "
-                f"({n}) isn't allowed in a leading, non-existing dimension {i}"
-            )
-        if n != -1 and own is not None and own != n and own != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at non-singleton dimension "
-                f"{i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-            )
-        full.append(own if n == -1 else n)
-    return _expand(self, tuple(full))
+    places = [tuple(check_dim(d, n) for d in dims) for dims in given]
+    for name, dims, words in zip(("source", "destination"), places, given, strict=True):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(words)})")
+    target = dict(zip(places[1], places[0], strict=True))
+    rest = iter(d for d in range(n) if d not in places[0])
+    order = tuple(target[i] if i in target else next(rest) for i in range(n))
+    return _permute(input, order) if n else _alias(input)
 
 
-@method()
-def sum_to_size(self: Tensor, *size) -> Tensor:
-    """Summed over what broadcasting `size` to this shape would have added or stretched."""
-    size = wanted_shape(size)
-    if isinstance(self, (ndarray, np.generic)):
-        return sum_to(np.asarray(self), size)
-    lead = self._array.ndim - len(size)
-    if lead < 0:
-        return self.expand(size)
-    dims = tuple(i for i, n in enumerate(self._array.shape) if i < lead or (size[i - lead] == 1 and n != 1))
-    if dims:
-        self = self.sum(dims, keepdim=True)
-    if lead > 0:
-        self = self.view(self._array.shape[lead:])
-    return self if self._array.shape == size else self.expand(size)
-
-
-_to_copy = define("to_copy", lambda self, dtype: self.astype(dtype), kind="linear", self=lambda grad: grad)
-
-
-@method()
-def to(self: Tensor, dtype: dtypes.dtype | Tensor | str, copy: bool = False, **unused: object) -> Tensor:
-    """This tensor in another dtype; itself if nothing changes. Devices other than "cpu" are refused."""
-    if isinstance(dtype, Tensor):
-        dtype = dtype.dtype
-    if isinstance(dtype, str):
-        if dtype != "cpu":
-            raise RuntimeError(f"minigrad runs on the CPU only; there is no device {dtype!r}")
-        return self
-    wanted = dtypes.to_numpy(dtype)
-    return self if wanted == self._array.dtype and not copy else _cast(self, wanted)
-
-
-def _cast(self: Tensor, wanted: np.dtype) -> Tensor:
-    out = _to_copy(self, wanted)
-    if out._grad_fn is not None:
-        out._grad_fn.meta = ((self._array.shape, self._array.dtype),)  # the gradient is cast back
-    return out
-
-
-def _caster(name: str, wanted: dtypes.dtype):
-    def cast(self: Tensor) -> Tensor:
-        return to(self, wanted)
-
-    cast.__name__, cast.__doc__ = name, f"This tensor as {wanted!r}."
-    function(cast, name)
-
-
-for _name in ("float", "double", "half", "long", "int", "short", "bool"):
-    _caster(_name, getattr(dtypes, _name))
-
-
-@method()
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the dtype of `other`."""
-    return to(self, other.dtype)
-
-
-@method()
-def contiguous(self: Tensor) -> Tensor:
-    """Itself if the elements lie in row-major order, else a copy in which they do."""
-    return self if self._array.flags.c_contiguous else clone(self)
-
-
-@method()
-def detach(self: Tensor) -> Tensor:
-    """The same memory without history: gradients do not flow through it, writes to it are seen by both."""
-    out = wrap(self._array)
-    out._counter = self.counter()
-    if self.is_inference():
-        out.__class__ = InferenceTensor
-    return out
-
-
-@method()
-def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off from its history, in place. Refused for views."""
-    if self._is_view():
-        raise RuntimeError(
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
-            "cannot be called on these gradients."
-        )
-    self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
-    return self
+moveaxis = movedim
 
 
 @property
 def T(self: Tensor) -> Tensor:
-    """All dimensions reversed."""
+    """All dimensions reversed. Meant for matrices; PyTorch warns for other numbers of dimensions, and so does this."""
+    if self._array.ndim not in (0, 2):
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
     return _permute(self, tuple(reversed(range(self._array.ndim))))
 
 
@@ -275,7 +340,215 @@ def mT(self: Tensor) -> Tensor:
     return transpose(self, -2, -1)
 
 
-Tensor.T, Tensor.mT = T, mT
-function(clone, "clone")
+@property
+def H(self: Tensor) -> Tensor:
+    """A matrix transposed (and conjugated, which changes nothing here)."""
+    if self._array.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self._array.ndim}-D tensor."
+        )
+    return transpose(self, 0, -1)
 
-__all__ = ["clone", "detach", "permute", "reshape", "t", "transpose"]
+
+@method()
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return transpose(input, -2, -1)
+
+
+Tensor.T, Tensor.mT, Tensor.H = T, mT, H
+
+
+# ---------------------------------------------------------------- stretching
+
+
+def broadcast_array(array: ndarray, shape: tuple) -> ndarray:
+    """`np.broadcast_to` for a shape that is known to fit, several times faster."""
+    lead = len(shape) - array.ndim
+    strides = (0,) * lead + tuple(
+        s if n == w else 0 for s, n, w in zip(array.strides, array.shape, shape[lead:], strict=True)
+    )
+    if array.flags.c_contiguous and array.size:
+        return ndarray(shape, array.dtype, array, 0, strides)
+    return np.lib.stride_tricks.as_strided(array, shape, strides)
+
+
+_expand = define(
+    "expand", broadcast_array, kind="linear", view=True,
+    self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes),
+)  # fmt: skip
+
+
+@method()
+def expand(self: Tensor, *sizes) -> Tensor:
+    """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
+    sizes = wanted_shape(sizes)
+    shape = self._array.shape
+    lead = len(sizes) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({self.dtype.tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    full = []
+    for i, n in enumerate(sizes):
+        own = shape[i - lead] if i >= lead else None
+        if n == -1 and own is None:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+            )
+        if n != -1 and own is not None and own != n and own != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at non-singleton dimension "
+                f"{i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+            )
+        full.append(own if n == -1 else n)
+    return _expand(self, tuple(full))
+
+
+@method()
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor stretched to the shape of `other`."""
+    return expand(self, other._array.shape)
+
+
+@method()
+def broadcast_to(input: Tensor, size: tuple) -> Tensor:
+    """The tensor stretched to `size`, without copying."""
+    return expand(input, tuple(size))
+
+
+def broadcast_shapes(*shapes: tuple) -> Size:
+    """The shape that tensors of these shapes are broadcast to. Raises RuntimeError if they do not fit."""
+    result: list[int] = []
+    for index, shape in enumerate(shapes):
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        result = [1] * (len(shape) - len(result)) + result
+        for i in range(-1, -1 - len(shape), -1):
+            if result[i] == 1:
+                result[i] = shape[i]
+            elif shape[i] not in (1, result[i]):
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                    f"{index} had {shape}; but expected shape should be broadcastable to {result}"
+                )
+    return Size(result)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, each stretched to the shape that all of them broadcast to."""
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    shape: tuple = ()
+    for t in tensors:
+        shape = broadcast_pair(shape, t._array.shape)
+    return tuple(t if t._array.shape == shape else expand(t, shape) for t in tensors)
+
+
+def broadcast_pair(a: tuple, b: tuple) -> tuple:
+    """The common shape of two. Raises PyTorch's RuntimeError if there is none."""
+    width = max(len(a), len(b))
+    left, right = (1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b
+    for i in range(width - 1, -1, -1):
+        if left[i] != right[i] and 1 not in (left[i], right[i]):
+            raise RuntimeError(
+                f"The size of tensor a ({left[i]}) must match the size of tensor b ({right[i]}) at non-singleton "
+                f"dimension {i}"
+            )
+    return tuple(m if n == 1 else n for n, m in zip(left, right, strict=True))
+
+
+@method()
+def sum_to_size(self: Tensor, *size) -> Tensor:
+    """Summed over what broadcasting `size` to this shape would have added or stretched."""
+    size = wanted_shape(size)
+    if not isinstance(self, Tensor):
+        return sum_to(np.asarray(self), size)
+    lead = self._array.ndim - len(size)
+    if lead < 0:
+        return self.expand(size)
+    dims = tuple(i for i, n in enumerate(self._array.shape) if i < lead or (size[i - lead] == 1 and n != 1))
+    if dims:
+        self = self.sum(dims, keepdim=True)
+    if lead > 0:
+        self = self.view(self._array.shape[lead:])
+    return self if self._array.shape == size else self.expand(size)
+
+
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """For vectors of lengths n, m, ... as many grids of shape (n, m, ...), the k-th varying along dimension k.
+
+    indexing="xy" exchanges the first two dimensions, as plotting programs want it.
+    """
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for t in tensors:
+        if t._array.ndim > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t.ndim}D"
+            )
+    n = len(tensors)
+    places = list(range(n))
+    if indexing == "xy" and n >= 2:
+        places[:2] = 1, 0
+    shape = [1] * n
+    for place, t in zip(places, tensors, strict=True):
+        shape[place] = t._array.size
+    return tuple(
+        expand(view(t, tuple(-1 if i == place else 1 for i in range(n))), tuple(shape))
+        for place, t in zip(places, tensors, strict=True)
+    )
+
+
+_unfold = define(
+    "unfold",
+    lambda self, dimension, size, step: np.lib.stride_tricks.sliding_window_view(self, size, dimension, writeable=True)[
+        (slice(None),) * dimension + (slice(None, None, step),)
+    ],
+    kind="linear", view=True,
+    self=lambda grad, self_sym_sizes, dimension, size, step: fold(grad, self_sym_sizes, dimension, size, step),
+)  # fmt: skip
+
+
+def fold(grad, sizes: tuple, dimension: int, size: int, step: int):
+    """The transpose of `unfold`: windows added up where they overlap."""
+    if isinstance(grad, Tensor):
+        return _fold(grad, sizes, dimension, size, step)
+    out = np.zeros(sizes, grad.dtype)
+    count = grad.shape[dimension]
+    for k in range(size):  # the k-th element of every window
+        out[(slice(None),) * dimension + (slice(k, k + step * (count - 1) + 1, step),)] += grad[..., k]
+    return out
+
+
+_fold = define(
+    "unfold_backward", fold, kind="linear",
+    self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),
+)  # fmt: skip
+
+
+@method()
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """A view of all windows of length `size` along one dimension, `step` apart; the window is the new last dimension."""
+    if not isinstance(self, Tensor):
+        return _unfold.op.forward(self, dimension, size, step)
+    dimension = check_dim(dimension, self._array.ndim)
+    length = self._array.shape[dimension] if self._array.ndim else 1
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return _unfold(self, dimension, size, step)
+
+
+__all__ = [
+    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "flatten",
+    "meshgrid", "moveaxis", "movedim", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose",
+    "unflatten", "unsqueeze",
+]  # fmt: skip

@@ -55,6 +55,7 @@ class Op:
         batch: object,
         optional: tuple[str, ...] = (),
         numbers: bool = True,
+        broadcasts: bool = False,
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
@@ -62,6 +63,7 @@ class Op:
         self.differentiable = tuple(i for i, k in enumerate(self.inputs) if k in self.rules)
         self.outputs, self.floating, self.view, self.variadic = outputs, floating, view, variadic
         self.jvp, self.batch, self.optional, self.numbers = jvp, batch, optional, numbers
+        self.broadcasts = broadcasts or kind == "elementwise"
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(dict.fromkeys(n for wanted in self.wanted.values() for n in wanted))
@@ -126,8 +128,12 @@ def make_node_class(op: Op, name: str) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
     body = {"__slots__": (), "op": op, "outputs": max(len(op.outputs), 1), "vjp": make_vjp(op)}
     body["frees"] = op.frees
+    if not op.outputs:
+        body["__slots__"] = ("outputs",)  # as many as the forward function returned
+        del body["outputs"]
     for position, saved_name in enumerate(op.saves):
-        body["_saved_" + saved_name] = property(saved_reader(position))
+        if not saved_name.startswith("_"):
+            body["_saved_" + saved_name] = property(saved_reader(position))
     return type(name, (Node,), body)
 
 
@@ -269,11 +275,12 @@ def define(
     batch: object = None,
     optional: tuple[str, ...] = (),
     numbers: bool = True,
+    broadcasts: bool = False,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
 
-    forward: computes on arrays. With several `outputs` it returns a tuple.
+    forward: computes on arrays. With several `outputs` it returns a tuple; with none, one of any length.
     node: PyTorch's name for the node, if it is not `<Name>Backward0`.
     floating: the result is floating point also for integer inputs.
     view: the result shares the memory of the first input.
@@ -281,11 +288,12 @@ def define(
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
     numbers: a Python number may stand for a tensor.
+    broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
     rules: one per tensor input, in order; None for an input that is never differentiated.
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional, numbers=numbers,
+        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name

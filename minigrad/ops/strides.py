@@ -1,0 +1,171 @@
+"""Windows on memory: `as_strided`, and how a view whose base was written to finds its place in the graph again.
+
+Sizes, strides and offsets count elements, as in PyTorch; an offset counts from the first element of the base.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..autograd import node as nodes
+from ..autograd.node import edge, next_sequence
+from ..tensor import Tensor, address, new_object, wrap
+from .table import define, is_array, method
+
+ndarray = np.ndarray
+window_of = np.lib.stride_tricks.as_strided
+
+
+def span(size: tuple, stride: tuple) -> int:
+    """How many elements lie between the first and the last that a window shows, both counted."""
+    return 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+
+
+def strided(array: ndarray, size: tuple, stride: tuple, start: int) -> ndarray:
+    """A window on the memory of `array`, `start` elements after its first one."""
+    if array.flags.c_contiguous and array.size:
+        flat = array.reshape(-1)
+    else:
+        flat = window_of(array, (start + span(size, stride),), (array.itemsize,))
+    return window_of(flat[start:], size, tuple(s * array.itemsize for s in stride))
+
+
+def layout(array: ndarray) -> tuple:
+    """The strides of an array, in elements."""
+    size = array.itemsize
+    return tuple(s // size for s in array.strides)
+
+
+def blank(size: tuple, stride: tuple, dtype: np.dtype) -> ndarray:
+    """Zeros of a given size, laid out with given strides."""
+    if span(size, stride) == math.prod(size):
+        return window_of(np.zeros(math.prod(size), dtype), size, tuple(s * dtype.itemsize for s in stride))
+    return window_of(np.zeros(span(size, stride), dtype), size, tuple(s * dtype.itemsize for s in stride))
+
+
+def as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout):
+    """Zeros laid out as the base, with `grad` added where the window looks."""
+    if not is_array(grad):
+        return as_strided_scatter(grad, self_sym_sizes, size, stride, _start, _layout)
+    memory = np.zeros(max(span(self_sym_sizes, _layout), _start + span(size, stride)), grad.dtype)
+    if any(s == 0 and n > 1 for s, n in zip(stride, size, strict=True)) or math.prod(size) > span(
+        size, stride
+    ):
+        np.add.at(memory, strided(np.arange(memory.size), size, stride, _start), grad)
+    else:
+        strided(memory, size, stride, _start)[...] = grad
+    return strided(memory, self_sym_sizes, _layout, 0)
+
+
+_as_strided = define(
+    "as_strided",
+    lambda self, size, stride, storage_offset, _start, _layout: strided(self, size, stride, _start),
+    kind="linear", view=True,
+    self=lambda grad, self_sym_sizes, size, stride, storage_offset, _start, _layout:
+        as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout),
+)  # fmt: skip
+as_strided_scatter = define(
+    "as_strided_scatter",
+    lambda self, sizes, size, stride, _start, _layout: as_strided_backward(self, sizes, size, stride, _start, _layout),
+    kind="linear",
+    self=lambda grad, size, stride, _start, _layout: read_window(grad, size, stride, _start, _layout),
+)  # fmt: skip
+
+
+def read_window(grad, size: tuple, stride: tuple, start: int, base_layout: tuple):
+    """What a window shows of `grad`, if `grad` is laid out like the base."""
+    if is_array(grad):
+        laid_out = blank(grad.shape, base_layout, grad.dtype)
+        laid_out[...] = grad
+        return strided(laid_out, size, stride, start)
+    return as_strided(laid_out_as(grad, base_layout), size, stride, start)
+
+
+def laid_out_as(t: Tensor, strides: tuple) -> Tensor:
+    """A copy of `t`, part of the graph, laid out in memory with these strides."""
+    return wrap(blank(t._array.shape, strides, t._array.dtype)).copy_(t)
+
+
+@method()
+def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | None = None) -> Tensor:
+    """A view of any size, strides and offset (in elements) on the memory that `input` is part of.
+
+    Raises RuntimeError if that would reach beyond the memory.
+    """
+    size, stride = tuple(size), tuple(stride)
+    if not isinstance(input, Tensor):
+        return strided(input, size, stride, storage_offset or 0)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    own = input.storage_offset()
+    offset = own if storage_offset is None else storage_offset
+    base = input if input._base is None else input._base
+    length = span(base._array.shape, layout(base._array))
+    if offset < 0:
+        raise RuntimeError("Tensor: invalid storage offset " + str(offset))
+    if offset + span(size, stride) > length:
+        itemsize = input._array.itemsize
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
+            f"requiring a storage size of {(offset + span(size, stride)) * itemsize} are out of bounds for storage of size "
+            f"{length * itemsize}"
+        )
+    if offset < own:
+        raise NotImplementedError(
+            "as_strided: a window that starts before its tensor; take it from the base instead"
+        )
+    return _as_strided(input, size, stride, storage_offset, offset - own, layout(input._array))
+
+
+def geometry(view: Tensor) -> tuple[tuple, tuple, int]:
+    """(size, strides, offset) of a view in its base's memory, in elements."""
+    array, base = view._array, view._meta.base._array
+    return array.shape, layout(array), (address(array) - address(base)) // array.itemsize
+
+
+def refresh_view(t: Tensor) -> None:
+    """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
+    meta, base = t._meta, t._meta.base
+    if base._requires_grad:
+        if meta.made_in is not None:
+            raise RuntimeError(refusal(t, "its base or another view of its base has been"))
+        size, stride, offset = geometry(t)
+        node = new_object(_as_strided.op.node_class)
+        node.edges, node.input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
+        node.sequence, node.hooks, node.meta = next_sequence(), None, None
+        node.saved = _as_strided.op.build(
+            node.edges, (size, stride, offset, offset, layout(base._array)), None, base
+        )
+        t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
+    meta.seen_version = t._counter.version
+
+
+nodes.refresh_view = refresh_view
+
+
+def refusal(view: Tensor, modified: str) -> str:
+    """Why a view must not be written to, or have its base written to (`modified` says which)."""
+    made_in, node = view._meta.made_in, view._grad_fn
+    if made_in == "multi_output" and node is not None:
+        start = f"Output {view._output_nr} of {node.name().split('Backward')[0]} is a view and {modified} modified inplace."
+    else:
+        start = f"A view was created in no_grad mode and {modified} modified inplace with grad mode enabled."
+    if made_in == "multi_output":
+        return (
+            f"{start} This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    return (
+        f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+        "both outside (if you want the inplace to be tracked)."
+    )
+
+
+__all__ = ["as_strided"]
