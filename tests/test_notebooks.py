@@ -171,7 +171,7 @@ def test_normal_form_keeps_what_is_said_and_drops_what_is_of_the_moment():
     cell = nbformat.v4.new_code_cell("x  \ny\n\n", outputs=[shown, warned, failed], execution_count=9)
     cell.metadata = {"execution": {"iopub.status.busy": "10:00"}, "tags": ["exercise:3.1"], "scrolled": True}
     notebook = nbformat.v4.new_notebook(
-        cells=[cell], metadata={"widgets": {"state": {}}, "language_info": {"version": "3"}}
+        cells=[cell], metadata={"widgets": {"state": {}}, "language_info": {"name": "python", "version": "3"}}
     )
     once = build.normalise(notebook).cells[0]
     assert (once.source, once.execution_count, once.metadata) == ("x\ny", 1, {"tags": ["exercise:3.1"]})
