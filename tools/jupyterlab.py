@@ -195,20 +195,21 @@ class Lesson:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def run_all(self) -> None:
-        """Clear all outputs, run all cells, wait for the last. AssertionError where a cell does not end."""
+        """Clear all outputs, run all cells, wait for the last. AssertionError where one raised or does not end."""
+        prompts = (
+            "[...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].map(e => e.textContent)"
+        )
         self.menu("Edit", "Clear Outputs of All Cells")
         self.menu("Run", "Run All Cells")
-        done = """runnable => {
-            const cells = [...document.querySelectorAll('.jp-CodeCell')];
-            return runnable.every((runs, i) => !runs || /\\[\\d+\\]/.test(
-                cells[i].querySelector('.jp-InputArea-prompt').textContent));
-        }"""
-        try:
-            self.page.wait_for_function(done, arg=self.runnable, timeout=RUNS_WITHIN * 1000)
+        try:  # a cell that waits or runs has a star, and one that came after an error is blank again
+            self.page.wait_for_function(f"() => {prompts}.some(p => /[*\\d]/.test(p))", timeout=30_000)
+            self.page.wait_for_function(
+                f"() => !{prompts}.some(p => p.includes('*'))", timeout=RUNS_WITHIN * 1000
+            )
         except PlaywrightTimeout:
-            raise AssertionError(
-                f"not all cells ran within {RUNS_WITHIN} s; errors: {self.errors()}"
-            ) from None
+            raise AssertionError(f"not all cells ran within {RUNS_WITHIN} s") from None
+        ran = [any(map(str.isdigit, prompt)) for prompt in self.page.evaluate(prompts)]
+        assert ran == self.runnable, "a cell raised:\n" + "\n".join(self.errors())
         self.page.wait_for_timeout(500)  # what a widget does after its cell has ended
 
     def errors(self) -> list[str]:

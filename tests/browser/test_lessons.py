@@ -1,0 +1,24 @@
+"""Every lesson, as shipped, runs from top to bottom in JupyterLab: no console error, no request to another machine
+(both held by `open_lesson`), nothing raised, nothing on stderr, every widget alive."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from tests.lesson_files import LESSONS
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_runs_from_top_to_bottom(path, open_lesson):
+    lesson = open_lesson(path.name)
+    lesson.run_all()
+
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    meant = sum(output.output_type == "error" for cell in cells for output in cell.outputs)
+    assert len(lesson.errors()) == meant, "\n".join(lesson.errors())
+
+    live = lesson.page.locator(".jp-OutputArea-output .jupyter-widgets")
+    assert live.count() >= sum("viz.step(" in cell.source for cell in cells)
+    assert lesson.page.get_by_text("model not found").count() == 0
+    assert lesson.page.get_by_text("Error displaying widget").count() == 0
