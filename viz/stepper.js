@@ -193,15 +193,71 @@ function middleOf(group) {
   return [0, 1].map((k) => (a[k] + 3 * b[k] + 3 * c[k] + d[k]) / 8);
 }
 
+// ---------------------------------------------------------------- answers
+
+// "3", "1/3", "1 2 3", "[1, 2]", "[[1], [2]]" → { values, shape }, shape null where no brackets say it; null if not numbers.
+export function parseAnswer(text) {
+  const tidy = text.trim().replace(/^tensor\((.*)\)$/s, "$1").replace(/\u2212/g, "-");
+  const tokens = tidy.match(/\[|\]|[^\s,[\]]+/g);
+  if (!tokens) return null;
+  const value = (token) => {
+    const [top, bottom, ...more] = token.split("/").map(Number);
+    return more.length ? NaN : bottom === undefined ? top : top / bottom;
+  };
+  if (!tidy.includes("[")) {
+    const values = tokens.map(value);
+    return tidy.includes("]") || !values.every(Number.isFinite) ? null : { values, shape: values.length === 1 ? [] : null };
+  }
+  const values = [];
+  let at = 0;
+  const read = () => { // one element: a number, or a list of elements of one shape
+    if (tokens[at] !== "[") { const x = value(tokens[at++]); values.push(x); return Number.isFinite(x) ? [] : null; }
+    at++;
+    let count = 0, inner = [];
+    while (at < tokens.length && tokens[at] !== "]") {
+      const shape = read();
+      if (!shape || (count && String(shape) !== String(inner))) return null;
+      inner = shape; count++;
+    }
+    return tokens[at++] === "]" ? [count, ...inner] : null;
+  };
+  const shape = read();
+  return shape && at === tokens.length ? { values, shape } : null;
+}
+
+const near = (a, b) => a.length === b.length && a.every((x, i) => Math.abs(x - b[i]) <= 0.005 * Math.max(Math.abs(b[i]), 0.1));
+const fits = (answer, right) => near(answer.values, right.values) && (answer.shape === null || String(answer.shape) === String(right.shape) || right.values.length === 1);
+
+// What to say of an answer: right, the cause that the payload computed for this number, or what its form tells.
+export function judge(answer, question) {
+  const right = question.answer;
+  if (fits(answer, right)) return { right: true };
+  const known = question.mistakes.find((mistake) => fits(answer, mistake));
+  if (known) return { cause: known.cause, says: known.says };
+  if (near(answer.values, right.values)) return { cause: "wrong shape", says: `The numbers are right, the shape is not: ${shapeText(answer.shape)}. The gradient has the shape ${shapeText(right.shape)} of its tensor.` };
+  if (answer.values.length !== right.values.length)
+    return { cause: "wrong shape", says: `That is ${answer.values.length === 1 ? "one number" : `${answer.values.length} numbers`}. A gradient has one number for each entry of its tensor.` };
+  const ratios = answer.values.map((x, i) => x / right.values[i]).filter((x) => !Number.isNaN(x));
+  if (ratios.length > 1 && ratios.every((x) => Math.abs(x - ratios[0]) < 0.01 * Math.abs(x)) && Number.isFinite(ratios[0]))
+    return { cause: "factor", says: `Every entry is ${number(ratios[0])} times what it should be.` };
+  return { cause: "unknown", says: "That is not it. Put the numbers on the left into the rule." };
+}
+
+// "Just show me" is remembered where the browser has a place for it (a sandboxed frame and a file have none).
+const memory = () => (globalThis.origin === "null" ? null : globalThis.localStorage);
+const remembers = () => memory()?.getItem("mgv-just-show-me") === "yes";
+const remember = (yes) => memory()?.[yes ? "setItem" : "removeItem"]("mgv-just-show-me", "yes");
+
 // ---------------------------------------------------------------- the timeline: what is true after k steps
 
-function timeline(data) {
+// `late`: a total shows when its node fires, not when its last part arrives, so that it can be asked for.
+function timeline(data, late) {
   const steps = data.steps, fired = {}, ready = {}, touched = {}, freed = {}, grads = {}, edges = {};
   if (steps.length) { ready[steps[0].node] = 0; grads[steps[0].node] = { at: 0, array: data.start ? data.start.seed : null }; }
   steps.forEach((step, i) => {
     const k = i + 1;
     fired[step.node] = k;
-    if (!grads[step.node] || step.total) grads[step.node] = { at: Math.min(k, ready[step.node] ?? k), array: step.total };
+    if (!grads[step.node] || step.total) grads[step.node] = { at: late ? k : Math.min(k, ready[step.node] ?? k), array: step.total };
     for (const out of step.outgoing || []) {
       if (out.edge) edges[out.edge] = { at: k, array: out.value };
       if (out.to && out.value) touched[out.to] ??= k;
@@ -234,6 +290,20 @@ function timeline(data) {
   return { fired, grads, edges, nodeState, edgeState };
 }
 
+const ITEM = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, bool: 1 };
+
+// Bytes that the saved tensors of each node keep until it fires.
+function bytesOf(data) {
+  const found = new Map();
+  for (const step of data.steps) {
+    const sum = (step.saved || []).reduce((total, { value }) => total + (value && value.shape ? value.shape.reduce((a, b) => a * b, 1) * (ITEM[value.dtype] || 4) : 0), 0);
+    if (sum) found.set(step.node, sum);
+  }
+  return found;
+}
+
+const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${number(n / 1000)} kB` : `${number(n / 1e6)} MB`);
+
 // ---------------------------------------------------------------- the pane
 
 export function mount(el, data, options = {}) {
@@ -259,14 +329,18 @@ class Pane {
   constructor(model, el) {
     Object.assign(this, { model, el, data: model.get("data"), options: model.get("options") || {} });
     this.count = this.data.steps.length;
-    this.time = timeline(this.data);
+    this.questions = this.data.questions || {};
+    this.asking = Boolean(this.options.ask) && !remembers();
+    this.limit = 0; // the last step that has been revealed while asking
+    this.posed = null; // the number of the step that is asked for
+    this.time = timeline(this.data, this.asking);
     this.panels = new Map();
     this.shown = null;
     this.zoom = null;
     this.timer = null;
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.build();
-    this.onStep = () => this.show(this.model.get("step"));
+    this.onStep = () => this.go(this.model.get("step"));
     model.on("change:step", this.onStep);
     this.resize = new ResizeObserver((entries) => this.resized(entries));
     for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
@@ -286,6 +360,7 @@ class Pane {
     const { el, data, options } = this;
     el.replaceChildren();
     el.classList.add("mgv");
+    delete el.dataset.step;
     el.dataset.view = data.view || "graph";
     el.dataset.lmSuppressShortcuts = "true"; // JupyterLab: the arrow keys are ours while the pane has the focus
     const button = (action, label, keys) =>
@@ -294,23 +369,25 @@ class Pane {
     this.slider = h("input", { type: "range", min: 0, max: this.count, value: 0, class: "mgv-slider", "aria-label": "Step of the backward pass",
       oninput: (event) => this.go(Number(event.target.value)) });
     this.counter = h("output", { class: "mgv-count" });
+    this.tools = this.buildTools();
     // In a notebook the row of ipywidgets plays and slides; the pane then keeps the single steps only.
     const whole = options.controls !== "steps";
     const buttons = h("span", { class: "mgv-buttons", role: "toolbar", "aria-label": "Steps" }, button("first", "To the start", "home"), button("back", "Back one step", "←"),
       whole ? this.playButton : null, button("next", "Forward one step", "→"), button("last", "To the end", "end"));
-    this.bar = whole ? h("div", { class: "mgv-bar" }, buttons, this.slider, this.counter) : null;
+    this.bar = whole ? h("div", { class: "mgv-bar" }, buttons, this.slider, this.counter, this.tools) : null;
     this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
-    this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence);
+    this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence, whole ? null : this.tools);
     this.picture = this.buildPicture();
     this.view = h("div", { class: "mgv-view" }, this.picture);
-    this.tools = h("div", { class: "mgv-tools" }, this.zoomTools(button));
-    this.stage = h("div", { class: "mgv-stage" }, this.view, this.tools);
+    this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
+    this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer);
     this.flow = h("div", { class: "mgv-flow" });
     this.side = h("div", { class: "mgv-side" });
     this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
+    this.overlayNote = h("p", { class: "mgv-note", hidden: true });
     const notes = (data.notes || []).map((note) => h("p", { class: "mgv-note" }, note));
     this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, space plays, home and end jump.` },
-      this.bar, this.head, h("div", { class: "mgv-body" }, this.stage, this.flow, this.side), notes.length ? h("div", { class: "mgv-notes" }, notes) : null, this.tip);
+      this.bar, this.head, h("div", { class: "mgv-body" }, this.stage, this.flow, this.side), h("div", { class: "mgv-notes" }, this.overlayNote, this.badNote(), notes), this.tip);
     el.append(this.frame);
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.picture.addEventListener("click", (event) => { const id = this.nodeAt(event); if (id) this.goToNode(id); });
@@ -349,8 +426,24 @@ class Pane {
     return svg;
   }
 
-  zoomTools(button) {
-    return h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
+  buildTools() {
+    const { data } = this;
+    const tools = [];
+    if (this.options.ask) {
+      this.askBox = h("input", { type: "checkbox", onchange: (event) => this.setAsking(event.target.checked) });
+      this.askBox.checked = this.asking;
+      tools.push(h("label", { class: "mgv-tool" }, this.askBox, "Ask me"));
+    }
+    const overlays = [["plain", "Plain"], ["size", "Gradient size"]];
+    this.bytes = bytesOf(data);
+    if (this.bytes.size) overlays.push(["memory", "Memory kept"]);
+    if (this.count > 1) tools.push(h("label", { class: "mgv-tool" }, "Show", h("select", { onchange: (event) => this.setOverlay(event.target.value) }, overlays.map(([value, name]) => h("option", { value }, name)))));
+    if (Object.keys(data.nodes).length > 14) {
+      this.found = h("span", { class: "mgv-count", role: "status" });
+      tools.push(h("label", { class: "mgv-tool" }, "Find", h("input", { type: "search", size: 12, spellcheck: "false", oninput: (event) => this.search(event.target.value),
+        onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); this.nextFound(); } } })), this.found);
+    }
+    return h("span", { class: "mgv-tools" }, tools);
   }
 
   // ---- moving
@@ -387,14 +480,26 @@ class Pane {
   }
 
   go(step) {
-    const k = Math.max(0, Math.min(this.count, step));
-    if (this.model.get("step") === k) return this.show(k);
-    this.model.set("step", k);
-    this.model.save_changes();
+    const wanted = Math.max(0, Math.min(this.count, step || 0));
+    const asked = this.firstAsked(wanted);
+    const k = asked ? asked - 1 : wanted;
+    if (this.asking) this.limit = Math.max(this.limit, k);
+    if (asked) this.pause();
+    if (this.model.get("step") !== k) {
+      this.model.set("step", k);
+      this.model.save_changes();
+    }
     this.show(k);
+    if (asked !== this.posed) this.pose(asked);
+  }
+
+  firstAsked(k) {
+    if (this.asking) for (let n = this.limit + 1; n <= k; n++) if (this.questions[n]) return n;
+    return null;
   }
 
   goToNode(id) {
+    if (this.posed && this.questions[this.posed].kind === "order") return this.answerOrder(id);
     const node = this.data.nodes[id];
     const k = this.time.fired[id] ?? this.time.fired[node.grad_fn_id ?? node.function];
     if (k) { this.pause(); this.go(k); }
@@ -429,16 +534,165 @@ class Pane {
     this.flow.replaceChildren(...flow);
     this.side.replaceChildren(...side);
     this.el.dataset.step = k;
+    this.posed = null;
     this.hideTip();
     this.follow(now ? now.node : this.count ? this.data.steps[0].node : null);
   }
 
+  // ---- asking
+
+  setAsking(yes) {
+    remember(!yes);
+    this.asking = yes;
+    this.askBox.checked = yes;
+    this.limit = this.shown;
+    this.time = timeline(this.data, yes);
+    this.panels.clear();
+    const k = this.shown;
+    this.shown = null;
+    this.show(k);
+  }
+
+  // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
+  pose(n) {
+    this.posed = n;
+    if (!n) { // the question is withdrawn: the panels of this step again
+      const [flow] = this.panels.get(this.shown);
+      return this.flow.replaceChildren(...flow);
+    }
+    const question = this.questions[n], step = this.data.steps[n - 1];
+    const card = this.questionCard(n, question);
+    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step), card]));
+    this.sentence.textContent = `Before step ${n} of ${this.count} shows: predict.`;
+    if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
+  }
+
+  questionCard(n, question) {
+    const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
+    this.feedback = feedback;
+    const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
+    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(n); this.frame.focus(); }));
+    let form;
+    if (question.kind === "order") {
+      const chips = Object.keys(this.data.nodes).filter((id) => this.time.fired[id] >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
+      form = h("div", { class: "mgv-choices" }, h("p", { class: "mgv-note" }, "Click it in the picture, or here:"), chips);
+    } else if (question.kind === "shape") {
+      form = h("div", { class: "mgv-choices" }, question.choices.map((choice) => h("button", { type: "button", class: "mgv-chip", onclick: () => {
+        const right = String(choice.shape) === String(question.answer.shape);
+        this.note(n, shapeText(choice.shape), right ? "right" : choice.cause);
+        right ? this.reveal(n, "right") : (feedback.textContent = `Not yet. ${choice.says}`);
+      } }, shapeText(choice.shape))));
+    } else {
+      const input = h("input", { type: "text", class: "mgv-answer", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
+      form = h("form", { class: "mgv-form", onsubmit: (event) => { event.preventDefault(); this.answer(n, question, input.value); } }, input, h("button", { type: "submit", class: "mgv-submit" }, "Check"));
+    }
+    return this.column("Predict", h("p", { class: "mgv-ask" }, question.text), form, feedback, outs);
+  }
+
+  answer(n, question, text) {
+    const parsed = parseAnswer(text);
+    if (!parsed) { this.feedback.textContent = "Write a number, as 3 or 1/3, or a list, as [1, 2] or [[1], [2]]."; return; }
+    const { right, cause, says } = judge(parsed, question);
+    this.note(n, text, right ? "right" : cause);
+    if (right) this.reveal(n, "right");
+    else this.feedback.textContent = `Not yet. ${says}`;
+  }
+
+  answerOrder(id) {
+    const n = this.posed, question = this.questions[n];
+    const node = this.data.nodes[id], who = id in this.time.fired ? id : node.grad_fn_id ?? node.function;
+    const at = this.time.fired[who];
+    if (question.ready.includes(who)) {
+      const more = who === question.next ? "" : ` It may fire. Of the ready ones the engine takes the newest first: ${this.nodeName(question.next)}.`;
+      this.note(n, this.nodeName(who), "right");
+      return this.reveal(n, "right", more);
+    }
+    const says = at < n ? `${this.nodeName(who)} has fired already. Firing it again would send its gradient twice.`
+      : question.early[who] || (at ? `No gradient has reached ${this.nodeName(who)} yet.` : `${this.nodeName(id)} is not a node of the backward pass.`);
+    this.note(n, this.nodeName(id), at < n ? "fires twice" : question.early[who] ? "early" : "nothing arrived");
+    this.feedback.textContent = `Not yet. ${says}`;
+  }
+
+  reveal(n, how, more = "") {
+    const inside = this.frame.contains(document.activeElement);
+    if (how === "shown") this.note(n, null, how);
+    this.limit = n;
+    this.go(n);
+    if (how === "right") this.sentence.textContent = `Correct.${more} ${this.data.steps[n - 1].sentence}`;
+    if (inside) this.frame.focus({ preventScroll: true });
+  }
+
+  // What was answered, for whoever wants to know: Python reads it as stepper.answers.
+  note(n, given, outcome) {
+    this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
+    this.model.save_changes();
+  }
+
+  // ---- overlays and search
+
+  setOverlay(name) {
+    this.el.dataset.overlay = name;
+    for (const [id, item] of this.edges) {
+      const array = this.time.edges[id]?.array;
+      const line = item.group.querySelector(".line");
+      if (line) line.style.strokeWidth = name === "size" && array && array.shape ? `${this.width_of(array)}px` : "";
+    }
+    for (const [id, item] of this.nodes) {
+      item.note?.remove();
+      item.note = null;
+      if (name !== "memory" || !this.bytes.has(id) || !item.bounds) continue;
+      const { x, y, width, height } = item.bounds, text = bytesText(this.bytes.get(id)), w = 8 + 5.6 * text.length;
+      item.note = s("g", { class: "mgv-bytes" });
+      item.note.append(s("rect", { x: x + width - w, y: y + height - 8, width: w, height: 14, rx: 3 }), s("text", { x: x + width - w / 2, y: y + height + 2.5, "text-anchor": "middle" }, text));
+      item.group.append(item.note);
+    }
+    this.legend(name);
+  }
+
+  // Edge width by the size of the gradient, on a logarithmic scale from the smallest to the largest of this pass.
+  width_of(array) {
+    this.range ??= (() => { const sizes = Object.values(this.time.edges).map((e) => e.array && e.array.shape && scaleOf(e.array)).filter(Boolean).map(Math.log10); return [Math.min(...sizes), Math.max(...sizes)]; })();
+    const [low, high] = this.range;
+    return (1 + 6 * (high > low ? (Math.log10(scaleOf(array)) - low) / (high - low) : 0.5)).toFixed(2);
+  }
+
+  legend(name) {
+    const text = name === "size" && this.range ? `Width of an arrow: largest entry of its gradient, from ${number(10 ** this.range[0])} to ${number(10 ** this.range[1])}, logarithmic.`
+      : name === "memory" ? `Saved tensors keep ${bytesText([...this.bytes.values()].reduce((a, b) => a + b, 0))} until the nodes fire.` : "";
+    this.overlayNote.textContent = text;
+    this.overlayNote.hidden = !text;
+  }
+
+  search(text) {
+    const words = text.trim().toLowerCase();
+    this.hits = [];
+    for (const [id, item] of this.nodes) {
+      const node = this.data.nodes[id];
+      const hit = words && `${node.name || ""} ${node.label || ""} ${node.tooltip || ""}`.toLowerCase().includes(words);
+      item.group.classList.toggle("mgv-found", Boolean(hit));
+      if (hit) this.hits.push(id);
+    }
+    this.hit = -1;
+    this.found.textContent = words ? `${this.hits.length} found` : "";
+    if (this.hits.length) this.follow(this.hits[0]);
+  }
+
+  nextFound() {
+    if (!this.hits || !this.hits.length) return;
+    this.hit = (this.hit + 1) % this.hits.length;
+    this.goToNode(this.hits[this.hit]);
+    this.follow(this.hits[this.hit]);
+  }
+
   paint(k) {
     const { time, data } = this;
+    const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
     for (const [id, item] of this.nodes) {
-      const state = time.nodeState(id, k);
+      let state = time.nodeState(id, k);
+      if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
       if (state !== item.state) {
-        item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+        const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
+        item.group.setAttribute("class", `${item.base}${state && ` ${state}`}${found}`);
         item.state = state;
         this.number(id, item, k);
       }
@@ -503,6 +757,18 @@ class Pane {
     item.group.append(item.label);
   }
 
+  // The first number that is not finite, backward in the order of the steps: where it comes from, not where it ends.
+  badNote() {
+    const bad = (a) => a && a.nonfinite > 0;
+    const value = Object.entries(this.data.nodes).filter(([, node]) => bad(node.value)).map(([id]) => id);
+    for (const id of value) this.nodes.get(id)?.group.classList.add("mgv-bad");
+    for (const id of value) if (this.nodes.has(id)) this.nodes.get(id).base += " mgv-bad";
+    const step = this.data.steps.find((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value)));
+    for (const [id, edge] of Object.entries(this.time.edges)) if (bad(edge.array) && this.edges.has(id)) this.edges.get(id).base += " mgv-bad";
+    if (!step) return null;
+    return h("p", { class: "mgv-alarm" }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
+  }
+
   // ---- the panels
 
   nodeName(id) {
@@ -533,12 +799,13 @@ class Pane {
     return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h4", {}, title), ...children);
   }
 
-  receives(step) {
+  receives(step, asked) {
     const parts = step.incoming || [];
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
       h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "seed"), arrayView(part.value)));
-    if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
+    if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
+    else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
     else if (parts.length > 1 || !parts.length || step.hooked) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "total"), arrayView(step.total)));
     if (step.hooked) rows.push(h("p", { class: "mgv-note" }, "A hook changed the gradient: the parts do not add up to what the rule receives."));
     return this.column("Receives", rows);
@@ -591,6 +858,7 @@ class Pane {
   }
 
   queue(k) {
+    if (this.asking && this.options.ask === "order" && k >= this.limit && this.questions[k + 1]) return this.column("Queue", h("p", { class: "mgv-note" }, "It shows after your answer."));
     const step = k ? this.data.steps[k - 1] : { ready: this.count ? [this.data.steps[0].node] : [], waiting: [] };
     const next = k < this.count ? this.data.steps[k].node : null;
     const ready = (step.ready || []).map((id) => this.chip(id, id === next ? "next" : null));
@@ -660,7 +928,7 @@ class Pane {
     if (zoom === null) this.zoom = null;
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;
-    this.tools.classList.toggle("mgv-loose", fitted >= 0.85 && this.zoom === null);
+    this.zoomer.classList.toggle("mgv-loose", fitted >= 0.85 && this.zoom === null);
     if (this.shown) this.follow(this.data.steps[this.shown - 1].node);
   }
 

@@ -15,6 +15,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from .ask import questions
 from .page import HERE, frame, page, slim
 
 FIRING = {"function", "accumulate"}
@@ -28,6 +29,7 @@ class Pane(anywidget.AnyWidget):
     data = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     options = traitlets.Dict().tag(sync=True)
+    answers = traitlets.List().tag(sync=True)
 
 
 class Stepper(widgets.VBox):
@@ -68,6 +70,11 @@ class Stepper(widgets.VBox):
             raise ValueError(f"step must be between 0 and {last} (this pass has {last} steps), got {value}")
         self.pane.step = value
 
+    @property
+    def answers(self) -> list[dict]:
+        """What was answered: {"step", "given", "outcome"}, the outcome "right", "shown" or the cause of the mistake."""
+        return self.pane.answers
+
     def __repr__(self) -> str:
         nodes = self.data["nodes"].values()
         fires = sum(n["kind"] in FIRING or n.get("step") is not None for n in nodes)
@@ -101,16 +108,19 @@ def step(
     inputs: Any = None,
     names: Mapping[str, Any] | None = None,
     ask: str | None = None,
+    given: int = 0,
     **more: Any,
 ) -> Stepper:
     """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
 
     ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
-    {"h": h}; by default the caller's variables. ``view``: "graph" or "cards". ``ask``: None, "gradients" or "order":
-    predict before a step shows. Errors are those of :func:`viz.payload.payload`, in words that say what to do.
+    {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions". ``ask``: None, "gradients" or
+    "order": predict before a step shows; the first ``given`` steps are shown as a worked example. Errors are those of :func:`viz.payload.payload`, in words that say what to do.
     """
     from .payload import payload
 
     frame = more.pop("frame", None) or sys._getframe(1)
     data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
+    if ask is not None:
+        data["questions"] = questions(data, ask, given)
     return Stepper(data, options={"ask": ask} if ask else None)

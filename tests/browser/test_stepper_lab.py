@@ -1,0 +1,126 @@
+"""The stepper in real JupyterLab: button, keys, slider and play move one pass, in both themes, without the kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, Locator
+
+from tests.browser.pages import Pane
+from tools.jupyterlab import Lab, Lesson
+
+PROGRAM = """\
+import minigrad as torch
+import viz
+
+x = torch.tensor(2.0, requires_grad=True)
+y = x * x
+a = y + 1
+b = y * 2
+c = a + b
+viz.step(c)"""
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def stepper(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory) -> Iterator[Lesson]:
+    folder: Path = tmp_path_factory.mktemp("notebooks")
+    cells = [new_code_cell(PROGRAM), new_code_cell("import time; time.sleep(8)")]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "step.ipynb")
+    with pytest.MonkeyPatch.context() as environment, ExitStack() as stack:
+        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+        lab = stack.enter_context(Lab(folder, theme=request.param))
+        lesson = stack.enter_context(lab.open(browser, "step.ipynb"))
+        lesson.page.set_default_timeout(15_000)
+        lesson.page.click(".jp-CodeCell >> nth=0")
+        lesson.page.keyboard.press("Control+Enter")
+        lesson.page.wait_for_selector(".mgv[data-ready]", timeout=60_000)
+        yield lesson
+
+
+def pane_of(lesson: Lesson) -> Pane:
+    pane = Pane(lesson.page)
+    pane.press("Home")
+    assert pane.step == 0
+    return pane
+
+
+def slider_of(lesson: Lesson) -> Locator:
+    return lesson.page.locator(".jupyter-widgets .noUi-handle")
+
+
+def test_keys_step_and_jupyterlab_keeps_out_of_the_way(stepper: Lesson):
+    pane = pane_of(stepper)
+    cells = stepper.page.locator(".jp-Cell").count()
+    pane.press("ArrowRight", "ArrowRight", "End", "ArrowLeft")
+    assert pane.step == 4
+    pane.press("d", "d", "a", "b")  # JupyterLab's own: delete a cell, insert cells
+    assert stepper.page.locator(".jp-Cell").count() == cells
+    pane.press("ArrowRight")
+    assert pane.grads() == {"x": [12.0]}
+
+
+def test_the_row_of_widgets_and_the_pane_move_together(stepper: Lesson):
+    pane = pane_of(stepper)
+    pane.button("Forward one step").click()
+    pane.button("Forward one step").click()
+    handle = slider_of(stepper)
+    assert handle.get_attribute("aria-valuenow") == "2.0"
+    handle.focus()
+    stepper.page.keyboard.press("ArrowRight")
+    stepper.page.wait_for_selector('.mgv[data-step="3"]')
+    stepper.page.keyboard.press("End")
+    stepper.page.wait_for_selector('.mgv[data-step="5"]')
+    assert pane.grads() == {"x": [12.0]}
+
+
+def test_play_reaches_the_end(stepper: Lesson):
+    pane = pane_of(stepper)
+    stepper.page.locator(".jupyter-widgets.widget-play button").first.click()
+    stepper.page.wait_for_selector('.mgv[data-step="5"]')
+    assert pane.grads() == {"x": [12.0]}
+
+
+def test_there_is_one_play_button_and_one_slider(stepper: Lesson):
+    assert stepper.page.locator(".mgv").get_by_role("button", name="Play").count() == 0
+    assert stepper.page.locator(".mgv input[type=range]").count() == 0
+    assert stepper.page.locator(".widget-play").count() == 1
+
+
+def test_it_steps_while_the_kernel_is_busy(stepper: Lesson):
+    pane = pane_of(stepper)
+    stepper.page.locator(".jp-CodeCell >> nth=1").locator(".jp-InputArea-editor").click()
+    stepper.page.keyboard.press("Control+Enter")
+    stepper.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=busy]")
+    pane.press("ArrowRight", "ArrowRight", "ArrowRight")
+    assert pane.step == 3
+    pane.button("To the end").click()
+    assert pane.step == 5
+    assert stepper.page.locator(".jp-Notebook-ExecutionIndicator[data-status=busy]").count() == 1
+    stepper.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=30_000)
+
+
+def test_a_click_on_a_node_goes_to_its_step(stepper: Lesson):
+    pane = pane_of(stepper)
+    stepper.page.locator(".mgv-svg .node.accumulate").click()
+    assert pane.step == 5
+
+
+def test_it_wears_the_theme(stepper: Lesson):
+    pane = pane_of(stepper)
+    pane.press("ArrowRight", "ArrowRight")
+    light = stepper.page.locator("body").get_attribute("data-jp-theme-light") == "true"
+    ground = stepper.page.evaluate("getComputedStyle(document.querySelector('.mgv-frame')).backgroundColor")
+    assert (sum(json.loads(ground.replace("rgb(", "[").replace(")", "]"))) > 380) is light
+    weak = stepper.page.evaluate(Path(__file__).with_name("contrast.js").read_text())
+    assert weak == []
+
+
+def test_nothing_complained(stepper: Lesson):
+    assert stepper.complaints == []
