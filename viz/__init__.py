@@ -3,14 +3,19 @@
     viz.draw(z)     the graph as a picture
     viz.trace(z)    the backward pass as a list of steps
     viz.step(z)     the backward pass to walk through
+    viz.record()    a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
 """
 
+from . import magic
 from .draw import Drawing, draw
+from .record import Recording, record
 from .trace import Step, Trace, trace
 
-__all__ = ["Drawing", "Step", "Trace", "draw", "step", "trace"]
+__all__ = ["Drawing", "Recording", "Step", "Trace", "draw", "record", "step", "trace"]
+
+magic.register()
 
 
 def __getattr__(name: str):

@@ -93,7 +93,7 @@ BLIND = frozenset(
 
 def check_steps(trace: Any) -> None:
     """Give every step of ``trace`` that can be checked its ``check``: {"ok", "difference", "text"}."""
-    values = _replay(trace.graph.functions)
+    values = replay(trace.graph.functions)
     for step in trace.steps:
         if step.function.edges:
             step.check = _check(step, values)
@@ -110,7 +110,7 @@ def _known(e: Edge, values: dict) -> Array | None:
         return None
 
 
-def _replay(functions: list[Function]) -> dict[tuple[Function, int], Array]:
+def replay(functions: list[Function]) -> dict[tuple[Function, int], Array]:
     """The forward values: those that were read, and those that follow from them by the operations that are known."""
     values: dict[tuple[Function, int], Array] = {}
     for f in functions:

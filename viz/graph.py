@@ -108,6 +108,7 @@ class Graph:
     def __init__(self, functions: list[Function], edges: list[Edge], roots: list[Root]):
         self.functions, self.edges, self.roots = functions, edges, roots
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
+        self.source: dict | None = None  # the lines that made it, where a recording knows them
 
     def __repr__(self) -> str:
         return f"Graph({len(self.functions)} nodes, {len(self.edges)} edges)"

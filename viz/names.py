@@ -6,7 +6,7 @@ user code except ``named_parameters``. Names given in ``names=`` win. Everything
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -69,16 +69,16 @@ def overrides(names: Mapping | None) -> Iterator[tuple[str, Any]]:
 
 
 def give_names(
-    graph: Graph, frame: FrameType | None = None, names: Mapping | None = None, known: Any = None
+    graph: Graph, frame: FrameType | None = None, names: Mapping | None = None, recall: Callable | None = None
 ) -> dict[int, str]:
     """Name every output and leaf of ``graph``; note the values of those that are still alive.
 
-    ``known`` yields further (name, tensor) pairs, such as those of a recording. Returns the names of tensors that do not
+    ``recall`` may add what a recording knows, before we make up names ourselves. Returns the names of tensors that do not
     require grad, by id of the (living) tensor.
     """
     plain: dict[int, str] = {}
     leaves = {id(f.leaf): f for f in graph.leaves}
-    for name, tensor in [*overrides(names), *variables(frame), *(known or ())]:
+    for name, tensor in [*overrides(names), *variables(frame)]:
         name = one_line(name) or "?"
         f = leaves.get(id(tensor)) if tensor.grad_fn is None else graph.by_fn.get(tensor.grad_fn)
         if f is None:
@@ -96,6 +96,8 @@ def give_names(
         _keep(f.outputs[0], f.leaf)
         grad = getattr(f.leaf, "grad", None)
         f.leaf_grad = Value.of(grad) if grad is not None else None
+    if recall is not None:
+        recall(graph)
     _values_from_saved(graph, plain)
     _label_constants(graph)
     infer_shapes(graph)

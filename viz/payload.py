@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+from . import rules
 from . import svg as painter
 from .dot import digraph
 from .draw import check_options, picture_of
+from .graph import Graph
 from .layout import Places, places
+from .names import operand_names
 from .source import source_of
-from .text import one_line
+from .text import one_line, shape_text
 from .trace import Step, Trace, _target_name, prepare, run
 from .values import Value
 from .views import Picture
@@ -41,7 +44,7 @@ def payload(
     check_options(view, direction, fold)
     frame = frame or sys._getframe(1)
     graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
-    source = source_of(graph, frame)
+    source = graph.source or source_of(graph, frame)
     picture = picture_of(graph, view, direction, fold)
     trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
     return describe(trace, picture, source)
@@ -66,6 +69,7 @@ def describe(trace: Trace, picture: Picture, source: dict | None = None) -> dict
         "nodes": _nodes(picture, at, step_of),
         "edges": _edges(picture, at),
         "steps": [_step(s, picture, edge_ids) for s in trace.steps],
+        "forward": _forward(graph, picture),
         "leaves": [_leaf(f, picture) for f in graph.leaves],
         "source": source,
         "notes": list(picture.notes),
@@ -200,6 +204,37 @@ def _step(s: Step, p: Picture, edge_ids: dict) -> dict:
         "check": s.check,
         "sentence": one_line(s.sentence),
     }
+
+
+def _forward(graph: Graph, p: Picture) -> list[dict]:
+    """The forward pass op by op: which items appear, the value that is made, the source line."""
+    made: dict[int, list[str]] = {}
+    for item in p.items:
+        if item.function is not None and item.kind not in ("alias", "leaf", "accumulate"):
+            made.setdefault(item.function.index, []).append(item.id)
+    out, n = [], sum(bool(f.edges) for f in graph.functions)
+    for f in graph.functions:
+        if not f.edges or p.of_function[f].kind == "fold":
+            continue
+        first = f.outputs[0]
+        names = ", ".join(o.name or "?" for o in f.outputs)
+        value = f" = {first.value.short()}" if first.value is not None else ""
+        shape = shape_text(first.shape)
+        out.append(
+            {
+                "nodes": made.get(f.index, []),
+                "node": p.of_function[f].id,
+                "name": names,
+                "operation": one_line(rules.expression(f, operand_names(f))),
+                "value": _json(first.value),
+                "line": f.line,
+                "sentence": one_line(
+                    f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {rules.symbol(f.name)}; "
+                    f"its backward node is {f.name}."
+                ),
+            }
+        )
+    return out
 
 
 def _leaf(f, p: Picture) -> dict:

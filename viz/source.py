@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 from types import FrameType
 
 from .graph import Graph
+from .record import file_label
 
 LONGEST = 40  # lines of source shown beside the picture
 LARGEST = 20_000  # a file with more lines than this is not searched
@@ -56,12 +56,11 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
         f.line = line - first if line >= first else None
     text = [line.rstrip("\n") for line in lines[first - 1 : last]]
     margin = min((len(t) - len(t.lstrip()) for t in text if t.strip()), default=0)
-    return {"lines": [t[margin:][:300] for t in text], "first": first, "file": _file(frame)}
-
-
-def _file(frame: FrameType) -> str:
-    name = frame.f_code.co_filename
-    return "this cell" if name.startswith("<") or "ipykernel" in name else os.path.basename(name)
+    return {
+        "lines": [t[margin:][:300] for t in text],
+        "first": first,
+        "file": file_label(frame.f_code.co_filename),
+    }
 
 
 def _scope(tree: ast.Module, frame: FrameType) -> list[ast.stmt]:

@@ -19,6 +19,7 @@ from . import names as naming
 from . import rules
 from .check import check_steps
 from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
+from .record import recall
 from .text import shape_text
 from .values import Value, as_array
 
@@ -186,12 +187,10 @@ def trace(
     return run(graph, plain, gradient, inputs, retain_graph, create_graph, check)
 
 
-def prepare(
-    tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None, known: Any = None
-) -> tuple[Graph, dict]:
-    """Read and name the graph of ``tensors``."""
+def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it."""
     graph = read(as_tensors(tensors, verb))
-    plain = naming.give_names(graph, frame, names, known)
+    plain = naming.give_names(graph, frame, names, recall)
     return graph, plain
 
 

@@ -1,0 +1,142 @@
+"""viz.record and %%viz: names, values and source lines of everything that a block computes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+import viz
+from viz.payload import payload
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def layer(h, w):
+    a = h @ w
+    return a.tanh()
+
+
+def unrolled(t, times):
+    w = t.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
+    h = t.tensor([[1.0, 2.0]])
+    with viz.record() as recording:
+        for _ in range(times):
+            h = layer(h, w)
+        loss = (h * h).mean()
+    return loss, recording
+
+
+def test_every_operation_knows_its_line(t):
+    loss, recording = unrolled(t, 2)
+    data = payload(loss)
+    lines = data["source"]["lines"]
+    said = [(step["name"], lines[step["line"]].strip()) for step in data["steps"] if step["line"] is not None]
+    assert said == [
+        ("MeanBackward0", "loss = (h * h).mean()"),
+        ("MulBackward0", "loss = (h * h).mean()"),
+        ("TanhBackward0", "return a.tanh()"),
+        ("MmBackward0", "a = h @ w"),
+        ("TanhBackward0", "return a.tanh()"),
+        ("MmBackward0", "a = h @ w"),
+    ]
+    assert repr(recording) == "Recording(6 operations on 3 lines)"
+
+
+def test_a_name_that_is_used_again_is_numbered(t):
+    loss, _ = unrolled(t, 3)
+    names = [step.tensor for step in viz.trace(loss)]
+    assert names == ["loss", "h₃ * h₃", "h₃", "a₃", "h₂", "a₂", "h", "a", "leaf 1"]
+
+
+def test_values_of_temporaries_are_remembered(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with viz.record():
+        y = (x + 1 - 0.5).sum()
+    graph = viz.draw(y).graph
+    made = {f.name: f.outputs[0].value.array.tolist() for f in graph.functions}
+    assert made["AddBackward0"] == [2.0, 3.0]
+    assert made["SubBackward0"] == [1.5, 2.5]
+
+
+def test_a_remembered_value_is_that_of_the_moment(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with viz.record():
+        y = (x + 1).sum()
+        with t.no_grad():
+            x.mul_(100.0)
+    (add,) = (f for f in viz.draw(y).graph.functions if f.name == "AddBackward0")
+    assert add.outputs[0].value.array.tolist() == [2.0, 3.0]
+
+
+def test_what_was_computed_before_the_block_is_not_of_it(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    before = x * 3
+    with viz.record() as recording:
+        after = before.sum()
+    assert recording.operations == 1
+    assert after.grad_fn is not None
+
+
+def test_the_forward_pass_is_told_op_by_op(t):
+    loss, _ = unrolled(t, 1)
+    forward = payload(loss)["forward"]
+    assert [f["name"] for f in forward] == ["a", "h", "h * h", "loss"]
+    assert np.allclose(forward[0]["value"]["values"], [0.9, 0.7])
+    assert forward[1]["sentence"].startswith("Forward 2 of 4. h = [[0.7163, 0.6044]], made by tanh()")
+
+
+def test_tracing_ends_with_the_block_even_when_it_raises(t):
+    before = sys.gettrace()
+    with pytest.raises(ZeroDivisionError), viz.record():
+        t.tensor([1.0], requires_grad=True) * (1 / 0)
+    assert sys.gettrace() is before
+
+
+class Shell:
+    """As much of IPython's shell as the magic uses."""
+
+    execution_count = 1
+
+    def __init__(self, **scope):
+        self.user_ns = scope
+        self.compile = self
+
+    def transform_cell(self, cell):
+        return cell
+
+    def cache(self, code, number, raw_code):
+        import linecache
+
+        name = f"<cell {number}>"
+        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+        return name
+
+
+def test_the_cell_magic_draws_what_the_cell_ends_with(t):
+    from viz.magic import run
+
+    shell = Shell(t=t)
+    drawing = run(shell, "draw", "w = t.tensor([1.0, 2.0], requires_grad=True)\ny = w * 3\nz = y.sum()\nz")
+    assert repr(drawing) == "Drawing(z: 3 nodes, 3 edges, graph view)"
+    assert (
+        drawing.graph.source["lines"] == ["y = w * 3", "z = y.sum()", "z"]
+        or drawing.graph.source["lines"][0] == "y = w * 3"
+    )
+    assert shell.user_ns["z"].grad_fn is not None
+
+
+def test_the_cell_magic_says_what_it_takes(t):
+    from viz.magic import run
+
+    with pytest.raises(ValueError, match="does not know 'pretty'. It takes: draw, step"):
+        run(Shell(), "pretty", "1")
+    with pytest.raises(TypeError, match="Put the result, for example loss, on the last line"):
+        run(Shell(), "", "x = 1\nx")

@@ -1,0 +1,286 @@
+"""Remember the forward pass while it runs: the name, the value and the source line of everything that is computed.
+
+``with viz.record():`` follows the lines of the block (and of the functions it calls that live in the same file or notebook)
+and writes what it sees into ``node.metadata``, so it lives exactly as long as the graph does. ``draw``, ``trace`` and
+``step`` find it there. Uses Python's line tracing (a debugger that was tracing gets its turn back afterwards) and, until the
+block ends, wraps the operators of the tensor class, for the values that no variable ever holds.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+from .check import replay
+from .graph import Graph, is_tensor, read
+from .names import KEPT, give_names, variables
+from .values import Value
+
+KEY = "viz"  # of node.metadata
+OPERATIONS = ["__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__pow__", "__rpow__", "__neg__", "__matmul__", "__rmatmul__", "__getitem__", "__abs__", "abs", "exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "softmax", "log_softmax", "sum", "mean", "prod", "max", "min", "amax", "amin", "var", "std", "pow", "clamp", "t", "transpose", "permute", "reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "mm", "matmul", "add", "sub", "mul", "div", "neg", "square", "norm", "logsumexp", "cumsum", "clone"]  # the methods whose results may be temporaries that no variable ever holds
+NAMES_IN = 500  # tensors looked at after each line
+
+
+class Recording:
+    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw."""
+
+    def __init__(self) -> None:
+        self.operations, self.lines = 0, 0
+        self._seen: dict[Any, dict] = {}
+        self._counts: dict[str, int] = {}
+        self._leaves: dict[int, tuple[Any, Value]] = {}
+        self._before: tuple | None = None
+        self._frame: FrameType | None = None
+        self._at: dict[FrameType, int] = {}
+        self._values: dict[tuple[Any, int], Value] = {}
+        self._watched: dict[type, dict[str, Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"Recording({self.operations} operations on {self.lines} lines)"
+
+    def __enter__(self) -> Recording:
+        self.start(sys._getframe(1))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def start(self, frame: FrameType | None, filename: str | None = None) -> None:
+        """Follow ``frame`` from here on, or (for a cell that has not started) all code of ``filename``."""
+        self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
+        self._frame, self._filename = frame, filename
+        self._globals = frame.f_globals if frame is not None else None
+        if frame is not None:
+            for _, tensor in variables(frame):  # what was there before is not of this recording
+                self._skip(tensor)
+                self._watch(type(tensor))
+            frame.f_trace = self._local
+            self._at[frame] = frame.f_lineno
+        sys.settrace(self._call)
+
+    def stop(self) -> None:
+        """Look at the last line, fill in the temporaries' values, and stop following."""
+        sys.settrace(self._before[0])
+        self._unwatch()
+        if self._frame is not None:
+            self._after_line(self._frame)
+            self._frame.f_trace = self._before[1]
+        self._fill_in()
+        self.operations = len(self._seen)
+        self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
+        self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
+
+    # -- the results of operations
+
+    def _watch(self, kind: type) -> None:
+        """Until the block ends, note what the operations of this tensor class return."""
+        if kind in self._watched:
+            return
+        own = self._watched[kind] = {}
+        for name in OPERATIONS:
+            method = getattr(kind, name, None)
+            if callable(method):
+                own[name] = kind.__dict__.get(name)
+                setattr(kind, name, self._noting(method))
+
+    def _noting(self, method: Any):
+        values = self._values
+
+        @functools.wraps(method)
+        def noting(*args, **kwargs):
+            out = method(*args, **kwargs)
+            if is_tensor(out) and out.grad_fn is not None and _size(out) <= KEPT:
+                values[out.grad_fn, int(getattr(out, "output_nr", 0))] = Value.of(out)
+            return out
+
+        return noting
+
+    def _unwatch(self) -> None:
+        for kind, own in self._watched.items():
+            for name, method in own.items():
+                if method is None:
+                    delattr(kind, name)  # it was inherited
+                else:
+                    setattr(kind, name, method)
+        self._watched = {}
+
+    # -- following the program
+
+    def _call(self, frame: FrameType, event: str, arg: object):
+        mine = frame.f_globals is self._globals if self._globals is not None else False
+        if self._filename is not None and frame.f_code.co_filename == self._filename:
+            mine, self._globals = True, frame.f_globals
+        if not mine:
+            return None
+        self._at[frame] = frame.f_lineno
+        return self._local
+
+    def _local(self, frame: FrameType, event: str, arg: object):
+        if event in ("line", "return"):
+            self._after_line(frame, arg if event == "return" else None)
+            self._at[frame] = frame.f_lineno
+            if event == "return":
+                self._at.pop(frame, None)
+        return self._local
+
+    def _after_line(self, frame: FrameType, returned: Any = None) -> None:
+        """The line that ``frame`` was on has run: whatever is new was made there."""
+        line = self._at.get(frame)
+        if line is None:
+            return
+        found = list(variables(frame))[:NAMES_IN]
+        for name, tensor in found:
+            self._watch(type(tensor))
+            if tensor.grad_fn is not None:
+                self._note(tensor, name, frame.f_code.co_filename, line)
+            elif tensor.requires_grad and id(tensor) not in self._leaves:
+                self._leaves[id(tensor)] = (tensor, Value.of(tensor))
+        if is_tensor(returned) and returned.grad_fn is not None:
+            self._note(returned, None, frame.f_code.co_filename, line)
+
+    def _skip(self, tensor: Any) -> None:
+        for fn in self._new(tensor):
+            metadata = getattr(fn, "metadata", None)
+            if metadata is not None:
+                metadata.setdefault(KEY, None)
+
+    def _note(self, tensor: Any, name: str | None, file: str, line: int) -> None:
+        for fn in self._new(tensor):
+            metadata = getattr(fn, "metadata", None)
+            if metadata is not None:
+                metadata[KEY] = self._seen[fn] = {"file": file, "line": line, "outputs": {}}
+        made = self._seen.get(tensor.grad_fn)
+        nr = int(getattr(tensor, "output_nr", 0))
+        if made is not None and name is not None and nr not in made["outputs"]:
+            self._counts[name] = count = self._counts.get(name, 0) + 1
+            value = Value.of(tensor) if _size(tensor) <= KEPT else None
+            made["outputs"][nr] = {"name": name, "count": count, "value": value}
+
+    def _new(self, tensor: Any) -> list[Any]:
+        """Functions behind ``tensor`` that no recording has seen, inputs first."""
+        out: list[Any] = []
+        stack = [tensor.grad_fn] if tensor.grad_fn is not None else []
+        found = set()
+        while stack:
+            fn = stack.pop()
+            if fn in found or fn in self._seen or KEY in getattr(fn, "metadata", ()) or not fn.next_functions:
+                continue
+            found.add(fn)
+            out.append(fn)
+            stack += [target for target, _ in fn.next_functions if target is not None]
+        return out[::-1]
+
+    def _fill_in(self) -> None:
+        """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
+        ends = list(self._seen)
+        if not ends or len(ends) > 2_000:
+            return
+        graph = _graph_of(ends)
+        give_names(graph, None)
+        for f in graph.leaves:
+            known = self._leaves.get(id(f.leaf))
+            if known is not None:
+                f.outputs[0].value = known[1]
+        values = replay(graph.functions)
+        for f in graph.functions:
+            made = self._seen.get(f.fn)
+            if made is None:
+                continue
+            for nr, out in enumerate(f.outputs):
+                entry = made["outputs"].setdefault(nr, {"name": None, "count": 0, "value": None})
+                if entry["value"] is None:
+                    again = values.get((f, nr))
+                    dtype = out.dtype or "float32"
+                    computed = None if again is None else Value(again.astype(dtype), dtype)
+                    entry["value"] = self._values.get((f.fn, nr)) or out.value or computed
+
+
+class _End:
+    """Just enough of a tensor to read a graph from a node."""
+
+    requires_grad, output_nr, shape, dtype = True, 0, (), "float32"
+
+    def __init__(self, fn: Any):
+        self.grad_fn = fn
+
+    def detach(self) -> None:
+        raise AttributeError
+
+
+def _graph_of(functions: list[Any]) -> Graph:
+    used = {target for fn in functions for target, _ in fn.next_functions}
+    graph = read([_End(fn) for fn in functions if fn not in used])
+    graph.roots = []
+    return graph
+
+
+def _size(tensor: Any) -> int:
+    n = 1
+    for k in tensor.shape:
+        n *= int(k)
+    return n
+
+
+def record() -> Recording:
+    """Remember the forward pass of a ``with`` block: values, names and source lines of every temporary.
+
+        with viz.record():
+            h = (x @ w + b).tanh()
+            loss = (h * h).mean()
+        viz.step(loss)          # shows the lines, and the values of x @ w and x @ w + b as well
+
+    Works in a notebook cell, a function or a script; functions called from the block are followed if they live in the same
+    file or notebook. What was recorded belongs to the graph and goes with it.
+    """
+    return Recording()
+
+
+def recall(graph: Graph) -> None:
+    """Apply what was recorded about ``graph``: names and values where the caller's variables gave none, lines and source."""
+    lines: dict[Any, tuple[str, int]] = {}
+    taken = {o.name for f in graph.functions for o in f.outputs if o.named}
+    for f in graph.functions:
+        metadata = getattr(f.fn, "metadata", None)
+        made = metadata.get(KEY) if isinstance(metadata, dict) else None
+        if not made:
+            continue
+        lines[f] = (made["file"], made["line"])
+        for nr, entry in made["outputs"].items():
+            out = f.output(nr)
+            if entry["value"] is not None and out.value is None:
+                out.value = entry["value"]
+                out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
+            if entry["name"] and not out.named:
+                name = (
+                    entry["name"]
+                    if entry["name"] not in taken
+                    else entry["name"] + _subscript(entry["count"])
+                )
+                out.name, out.named = name, True
+                taken.add(name)
+    if not lines:
+        return
+    files = [file for file, _ in lines.values()]
+    main = max(dict.fromkeys(files), key=files.count)
+    numbers = [line for file, line in lines.values() if file == main]
+    text = linecache.getlines(main)
+    first, last = min(numbers), max(numbers)
+    if not text or last - first > 400:
+        return
+    shown = [line.rstrip("\n")[:300] for line in text[first - 1 : last]]
+    margin = min((len(t) - len(t.lstrip()) for t in shown if t.strip()), default=0)
+    for f, (file, line) in lines.items():
+        f.line = line - first if file == main else None
+    graph.source = {"lines": [t[margin:] for t in shown], "first": first, "file": file_label(main)}
+
+
+def _subscript(n: int) -> str:
+    return "".join(chr(0x2080 + int(digit)) for digit in str(n))
+
+
+def file_label(file: str) -> str:
+    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)
