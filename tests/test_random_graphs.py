@@ -159,6 +159,8 @@ class Writer:
         self.lines.append(f"loss = {' + '.join(f'{root}.sum()' for root in sorted(roots))}")
         self.lines.append(f"loss.backward({self.choose(['', 'retain_graph=True'])})")
         if self.draw(st.booleans()):
+            # first without the gradients: where two leaves are views apart, PyTorch 2.13 lets their .grad share memory
+            self.lines += [f"{leaf}.grad = None" for leaf in self.leaves]
             self.lines.append("loss.backward()")
         elif self.draw(st.booleans()):
             inputs = sorted({self.some() for _ in range(2)})
