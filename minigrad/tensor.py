@@ -395,6 +395,10 @@ class Tensor:
         a, b = self._array, tensor._array
         return address(a) == address(b) and a.shape == b.shape and a.strides == b.strides
 
+    def in_graph(self) -> Tensor:
+        """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
+        return self
+
     def meta(self) -> AutogradMeta:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:

@@ -185,6 +185,7 @@ def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
         raise TypeError(
             f"{caller}() expects Tensors or GradientEdges as inputs, but got {type(given).__name__}"
         )
+    given = given.in_graph()
     node = edge(given)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -205,6 +206,7 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
             continue
         if not isinstance(t, Tensor):
             raise TypeError(f"element {i} of tensors is a {type(t).__name__}, not a Tensor")
+        t = t.in_graph()
         if g is None:
             if t.requires_grad and t.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")

@@ -237,8 +237,8 @@ class Function:
         return run_forward(cls, args)
 
 
-def run_forward(cls: type[Function], args: tuple) -> object:
-    """Call `forward` without recording, then hang the node on its outputs."""
+def run_forward(cls: type[Function], args: tuple, with_ctx: bool = False) -> object:
+    """Call `forward` without recording, then hang the node on its outputs. `with_ctx` returns (result, ctx)."""
     ctx = new_object(cls.node_class)
     ctx.hooks = ctx.counter = ctx.input_nrs = None
     ctx.saved, ctx.to_save, ctx.dirty, ctx.non_differentiable, ctx.materialize = (), (), (), (), True
@@ -278,7 +278,8 @@ def run_forward(cls: type[Function], args: tuple) -> object:
             from .anomaly_mode import remember_traceback
 
             remember_traceback(ctx)
-    return outputs if isinstance(result, tuple) else outputs[0]
+    result = outputs if isinstance(result, tuple) else outputs[0]
+    return (result, ctx) if with_ctx else result
 
 
 def finish_output(

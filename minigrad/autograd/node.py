@@ -283,10 +283,10 @@ class Packed:
         return t
 
 
-def saved_result(node: Node, array: np.ndarray, output_nr: int = 0) -> Tensor:
+def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
-    out = wrap(array)
-    if array.dtype.kind != "f":
+    out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
+    if out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     out._requires_grad, out._grad_fn, out._output_nr, out._counter = True, node, output_nr, node.counter
     return out

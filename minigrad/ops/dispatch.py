@@ -17,6 +17,7 @@ from .. import dtypes
 from ..autograd import anomaly_mode
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, state
+from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, Packed, edge, next_sequence
 from ..tensor import AutogradMeta, Counter, InferenceTensor, Tensor, new_object, plain_types, wrap
 
@@ -236,6 +237,11 @@ def apply(op: Op, inputs: tuple, params: tuple):
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
+    if any(isinstance(t, Wrapper) for t in inputs):
+        raise RuntimeError(
+            f"{op.name}(): a tensor from inside a transform (vmap, jvp, dual_level) is used after the transform has ended. "
+            "Return it from the function, or use unpack_dual inside."
+        )
     result = forward(op, inputs, params)
     several = len(op.outputs) != 1
     outs = tuple(map(wrap, result)) if several else (wrap(result),)
@@ -289,7 +295,13 @@ def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
     return arrays
 
 
-ABSENT = wrap(np.empty(0))  # in the place of an optional input that was not given
+class Absent(Tensor):
+    """In the place of an optional input that was not given."""
+
+    __slots__ = ()
+
+
+ABSENT = Absent()
 ABSENT._array = None
 
 
@@ -362,7 +374,7 @@ def saved_values(
 ) -> tuple:
     """What the node saves, in the order of `op.saves`."""
     if not op.variadic and len(op.outputs) == 1:
-        saved = op.build(edges, params, outs[0]._array, *inputs)
+        saved = op.build(edges, params, kept_result(outs[0]), *inputs)
         return tuple(None if value is ABSENT else value for value in saved) if op.optional else saved
     values = []
     for source, position in op.sources:
@@ -373,8 +385,13 @@ def saved_values(
         elif source == "input":
             values.append(None if inputs[position] is ABSENT else inputs[position])
         else:
-            values.append(outs[position]._array)
+            values.append(kept_result(outs[position]))
     return tuple(values)
+
+
+def kept_result(out: Tensor) -> ndarray | Tensor:
+    """What a node saves of its own result: not the tensor itself, which refers to the node."""
+    return out.face() if isinstance(out, Wrapper) else out._array
 
 
 def refuse_inference(t: Tensor) -> None:

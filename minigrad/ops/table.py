@@ -30,7 +30,7 @@ from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.node import Node, Packed
 from ..tensor import Tensor
-from .dispatch import PACKED, apply, make_build, make_call, operand
+from .dispatch import PACKED, apply, make_build, make_call, operand, record
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -92,6 +92,26 @@ class Op:
         raise TypeError(
             f"define({self.name!r}): a rule reads {name!r}, which is no input, output or parameter"
         )
+
+    def rule_arguments(self, name: str, inputs: tuple, results: tuple, params: tuple) -> list:
+        """What the rule of input `name` reads, taken from the operation's inputs, results and parameters."""
+        values = []
+        for wanted in self.wanted[name]:
+            source, position = self.source_of(wanted)
+            if source == "param":
+                values.append(params[position] if len(params) > position else None)
+            elif source == "sizes":
+                shapes = [t._array.shape for t in inputs]
+                values.append(shapes if self.variadic else shapes[position])
+            elif source == "input":
+                values.append(None if inputs[position]._array is None else inputs[position])
+            else:
+                values.append(results[position])
+        return values
+
+    def record(self, inputs: tuple, params: tuple, outs: tuple) -> Node | None:
+        """Make this operation's node and hang it on its results, which the caller has computed."""
+        return record(self, inputs, params, outs)
 
     @property
     def rule_sources(self) -> dict[str, str]:
@@ -203,7 +223,7 @@ def unpack(node: Node, recorded: bool):
             version += node.counter.version
         if recorded:
             for i in op.saved_results:
-                if type(saved[i]) is ndarray:
+                if saved[i] is not None and type(saved[i]) is not Packed:
                     values[i] = nodes.saved_result(node, saved[i], op.sources[i][1])
     if version != node.version:
         if node.version != PACKED:

@@ -1,0 +1,297 @@
+"""Forward-mode differentiation: dual numbers. Each carries a value and its derivative along one direction.
+
+An operation on duals computes its value, and its tangent from the inputs' tangents:
+
+    elementwise    the rules of the backward pass with the tangent in the place of `grad`: both multiply by the same
+                   diagonal Jacobian
+    linear         the operation itself, on the tangent
+    otherwise      the operation's own `jvp`, or the transpose of its backward rules: vᵀJ is linear in v, and its
+                   derivative with respect to v, applied to the tangent t, is J t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..tensor import Tensor, wrap
+from .backward import grad
+from .function import Function, run_forward
+from .grad_mode import enable_grad, local
+from .interpreter import Interpreter, Wrapper
+
+if TYPE_CHECKING:
+    from ..ops.table import Op
+
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+
+class Dual(Wrapper):
+    """A value (`primal`) and its derivative (`tangent`), at one level of forward mode."""
+
+    __slots__ = ("primal", "tangent")
+
+    @classmethod
+    def of(cls, level: Interpreter, primal: Tensor, tangent: Tensor | None) -> Dual:
+        out = cls.around(level, primal._array)
+        out.primal, out.tangent = primal, tangent
+        return out
+
+    def inner(self) -> Tensor:
+        return self.primal
+
+    def face(self) -> Dual:
+        return Dual.of(self.level, self.primal, self.tangent)
+
+    def detach(self) -> Dual:
+        tangent = self.tangent
+        return Dual.of(self.level, self.primal.detach(), None if tangent is None else tangent.detach())
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad or self.primal.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    @property
+    def grad_fn(self):
+        return self._grad_fn if self._requires_grad else self.primal.grad_fn
+
+    def in_graph(self) -> Tensor:
+        return self if self._requires_grad else self.primal.in_graph()
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        text = repr(self.primal)
+        if self.tangent is None:
+            return text
+        shown = repr(self.tangent.detach())
+        return f"{text[:-1]}, tangent={shown.removeprefix('tensor(').removesuffix(')')})"
+
+
+class Forward(Interpreter):
+    """The interpreter of forward mode."""
+
+    def lift(self, t: Tensor) -> Dual:
+        return t if self.owns(t) else Dual.of(self, t, None)
+
+    def unwrap(self, t: Tensor) -> tuple[Tensor, Tensor | None]:
+        return (t.primal, t.tangent) if self.owns(t) else (t, None)
+
+    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
+        with self.lowered():
+            pairs = [self.unwrap(t) for t in inputs]
+            primals, tangents = [p for p, _ in pairs], [t for _, t in pairs]
+            result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
+            several = isinstance(result, tuple)
+            results = result if several else (result,)
+            if any(t is not None for t in tangents):
+                derivatives = derivative(op, primals, tangents, results, params)
+            else:
+                derivatives = (None,) * len(results)
+        outs = tuple(
+            r if t is None and not any(self.owns(i) for i in inputs) else Dual.of(self, r, t)
+            for r, t in zip(results, derivatives, strict=True)
+        )
+        self.record_face(op, inputs, params, outs)
+        return outs if several else outs[0]
+
+    def record_face(self, op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> None:
+        if local.grad and any(self.owns(t) and t._requires_grad for t in inputs):
+            op.record([self.lift(t) for t in inputs], params, outs)
+
+    def process_inplace(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
+        target = inputs[0]
+        new = self.process(op, inputs, params)
+        primal, tangent = self.unwrap(new)
+        with self.lowered():
+            own, _ = self.unwrap(target)
+            own.copy_(primal)
+        if not self.owns(target):
+            if tangent is not None:
+                raise RuntimeError(
+                    "forward mode: an in-place operation would write a value that has a tangent into a tensor that was made "
+                    "outside. Use the out-of-place form of the operation."
+                )
+            return target
+        target.tangent = tangent
+        if new._requires_grad:
+            target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
+        return target
+
+    def process_function(self, cls: type[Function], args: tuple) -> object:
+        pairs = [self.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
+        with self.lowered():
+            primals = tuple(p for p, _ in pairs)
+            result, ctx = run_forward(cls, primals, with_ctx=True)
+            if all(t is None for _, t in pairs):
+                return result
+            tangents = cls.jvp(ctx, *(t for _, t in pairs))
+        several = isinstance(result, tuple)
+        tangents = tangents if isinstance(tangents, tuple) else (tangents,)
+        outs = tuple(
+            Dual.of(self, r, t) if isinstance(r, Tensor) else r
+            for r, t in zip(result if several else (result,), tangents, strict=True)
+        )
+        return outs if several else outs[0]
+
+
+# ---------------------------------------------------------------- tangents
+
+
+def derivative(
+    op: Op, primals: list, tangents: list, results: tuple, params: tuple
+) -> tuple[Tensor | None, ...]:
+    """The tangents of an operation's results, None for results without one."""
+    if op.jvp is not None:
+        found = op.jvp(tuple(primals), tuple(tangents), results, params)
+        return found if isinstance(found, tuple) else (found,)
+    if op.variadic and op.kind == "linear":
+        whole = [zeros(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
+        return (op.call(whole, *params),)
+    if len(results) == 1 and op.kind == "elementwise":
+        return (elementwise(op, primals, tangents, results[0], params),)
+    if op.kind == "linear":
+        return linear(op, primals, tangents, params)
+    return transposed(op, primals, tangents, results, params)
+
+
+def zeros(like: Tensor) -> Tensor:
+    return wrap(np.zeros(like._array.shape, like._array.dtype))
+
+
+def elementwise(op: Op, primals: list, tangents: list, result: Tensor, params: tuple) -> Tensor | None:
+    total = None
+    for i, rule in zip(op.differentiable, op.rules.values(), strict=True):
+        if tangents[i] is not None:
+            part = rule(tangents[i], *op.rule_arguments(op.inputs[i], primals, (result,), params))
+            total = part if total is None else total + part
+    if total is not None and total._array.shape != result._array.shape:
+        total = total.expand(result._array.shape)
+    return total if total is None or total._array.dtype == result._array.dtype else total.to(result.dtype)
+
+
+def linear(op: Op, primals: list, tangents: list, params: tuple) -> tuple[Tensor | None, ...]:
+    totals = None
+    for i in op.differentiable:
+        if tangents[i] is None:
+            continue
+        part = op.call(*primals[:i], tangents[i], *primals[i + 1 :], *params)
+        parts = part if isinstance(part, tuple) else (part,)
+        totals = parts if totals is None else tuple(a + b for a, b in zip(totals, parts, strict=True))
+    return totals
+
+
+def transposed(
+    op: Op, primals: list, tangents: list, results: tuple, params: tuple
+) -> tuple[Tensor | None, ...]:
+    """J t as the derivative of uᵀJ t with respect to u."""
+    floating = [r._array.dtype.kind == "f" for r in results]
+    recording = local.grad
+    with enable_grad():
+        us = [zeros(r).requires_grad_() if f else None for r, f in zip(results, floating, strict=True)]
+        cotangent = us if len(results) > 1 else us[0]
+        total = None
+        if op.variadic:
+            rule = next(iter(op.rules.values()))
+            grads = rule(cotangent, *op.rule_arguments(op.inputs[0], primals, results, params))
+            pairs = zip(grads, tangents, strict=True)
+        else:
+            pairs = (
+                (rule(cotangent, *op.rule_arguments(op.inputs[i], primals, results, params)), tangents[i])
+                for i, rule in zip(op.differentiable, op.rules.values(), strict=True)
+                if tangents[i] is not None
+            )
+        for g, t in pairs:
+            if t is not None and g is not None:
+                part = (g * t).sum()
+                total = part if total is None else total + part
+        wanted = [u for u in us if u is not None]
+        if total is None or not total.requires_grad:
+            found = [None] * len(wanted)
+        else:
+            found = grad(total, wanted, create_graph=recording, allow_unused=True)
+    found = iter(found)
+    return tuple((next(found) if f else None) for f in floating)
+
+
+# ---------------------------------------------------------------- what users call
+
+
+class UnpackedDualTensor(NamedTuple):
+    """The value and the tangent of a dual tensor; the tangent is None if there is none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class dual_level:
+    """`with dual_level():` forward mode is on; `make_dual` and `unpack_dual` work inside."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level()
+
+
+def current_level() -> Forward | None:
+    level = local.interpreter
+    while level is not None and not (isinstance(level, Forward) and getattr(level, "user", False)):
+        level = level.below
+    return level
+
+
+def enter_dual_level() -> int:
+    """Switch forward mode on. One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives."""
+    if current_level() is not None:
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment. Use minigrad.func.jvp, which can be nested."
+        )
+    level = Forward()
+    level.user = True
+    level.__enter__()
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Switch forward mode off again."""
+    found = current_level()
+    if found is None:
+        raise RuntimeError("Trying to exit a forward AD level that was not entered")
+    found.__exit__()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A dual tensor with this value and this tangent, which must have the same shape and dtype."""
+    found = current_level()
+    if found is None:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    for what, t in (("Expected tensor", tensor), ("Expected tangent", tangent)):
+        if t._array.dtype.kind != "f":
+            raise ValueError(f"{what} to be floating point or complex, but got: {t.dtype}")
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            f"Expected tangent to have the same shape as the tensor, but got {list(tangent.shape)} and {list(tensor.shape)}"
+        )
+    return Dual.of(found, tensor, tangent)
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The value and the tangent of a dual tensor; (tensor, None) for any other."""
+    found = current_level()
+    if found is None or not found.owns(tensor):
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(tensor.primal, tensor.tangent)
