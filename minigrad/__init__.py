@@ -66,3 +66,14 @@ def is_floating_point(input: Tensor) -> "bool":
 def numel(input: Tensor) -> "int":
     """The number of elements."""
     return input.numel()
+
+
+def __getattr__(name: "str") -> "object":
+    """Load the larger parts when they are first used: `import minigrad` stays quick."""
+    import importlib
+
+    if name in ("nn", "optim", "utils"):
+        return importlib.import_module("." + name, __name__)
+    if name in ("save", "load"):
+        return getattr(importlib.import_module(".serialization", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,199 @@
+"""Starting values of parameters: PyTorch's distributions, from minigrad's own random stream.
+
+The functions whose names end in an underscore fill a tensor in place, without recording, and return it.
+Kaiming: He et al. 2015; Xavier: Glorot & Bengio 2010; orthogonal: Saxe et al. 2013.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from ..random import Generator, rng
+from ..tensor import Tensor
+
+
+def _fill(tensor: Tensor, values: np.ndarray | float) -> Tensor:
+    tensor._array[...] = values
+    tensor.counter().version += 1
+    return tensor
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which weights before this nonlinearity are enlarged, to keep the variance."""
+    if nonlinearity in ("linear", "identity", "sigmoid", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+                        "conv_transpose2d", "conv_transpose3d"):  # fmt: skip
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+def fans(tensor: Tensor) -> tuple[int, int]:
+    """(fan in, fan out): how many inputs each output of this weight has, and how many outputs each input."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return fans(tensor)[mode.lower() == "fan_out"]
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Evenly distributed between a and b."""
+    return _fill(tensor, rng(generator).uniform(a, b, tensor._array.shape))
+
+
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Normally distributed."""
+    return _fill(tensor, rng(generator).normal(mean, std, tensor._array.shape))
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Normally distributed, drawn again until the value lies between a and b."""
+    source, shape = rng(generator), tensor._array.shape
+    values = source.normal(mean, std, shape)
+    outside = (values < a) | (values > b)
+    for _ in range(1000):
+        if not outside.any():
+            return _fill(tensor, values)
+        values[outside] = source.normal(mean, std, int(outside.sum()))
+        outside = (values < a) | (values > b)
+    raise ValueError(f"almost no values of a normal distribution ({mean}, {std}) lie between {a} and {b}")
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """One value everywhere."""
+    return _fill(tensor, val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Ones."""
+    return _fill(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor, generator: Generator | None = None) -> Tensor:
+    """Zeros."""
+    return _fill(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity matrix. Raises ValueError unless there are two dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return _fill(tensor, np.eye(*tensor.shape))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution weight that passes its inputs through. For 3, 4 or 5 dimensions."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    outputs, inputs, *kernel = tensor.shape
+    if outputs % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    values = np.zeros(tensor.shape)
+    per_group, centre = outputs // groups, tuple(k // 2 for k in kernel)
+    for g in range(groups):
+        for d in range(min(per_group, inputs)):
+            values[(g * per_group + d, d, *centre)] = 1
+    return _fill(tensor, values)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Uniform in ±gain·√(6 / (fan_in + fan_out))."""
+    bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Normal with standard deviation gain·√(2 / (fan_in + fan_out))."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=3)
+        return True
+    return False
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Uniform in ±gain·√(3 / fan); `a` is the negative slope of a leaky_relu."""
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Normal with standard deviation gain / √fan; `a` is the negative slope of a leaky_relu."""
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """A (semi-)orthogonal matrix, times gain; further dimensions count as columns."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    q, r = np.linalg.qr(rng(generator).standard_normal((max(rows, columns), min(rows, columns))))
+    q *= np.sign(np.diag(r))  # makes the distribution uniform
+    return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """A normal matrix in which a fraction `sparsity` of each column is zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    source = rng(generator)
+    values = source.normal(0, std, tensor._array.shape)
+    zeros = math.ceil(sparsity * tensor.shape[0])
+    for column in range(tensor.shape[1]):
+        values[source.permutation(tensor.shape[0])[:zeros], column] = 0
+    return _fill(tensor, values)
+
+
+__all__ = [
+    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip

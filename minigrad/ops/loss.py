@@ -1,0 +1,223 @@
+"""The losses that have a derivative rule of their own; `minigrad.nn.functional` checks arguments and composes the rest.
+
+`reduction` is 0 for none, 1 for the mean, 2 for the sum, as in PyTorch's saved values.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..tensor import Tensor
+from .pointwise import log, sigmoid, where
+from .table import define, is_array
+
+ndarray = np.ndarray
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def reduced(values: ndarray, reduction: int) -> ndarray:
+    """The values, their mean or their sum."""
+    if reduction == NONE:
+        return values
+    out = np.add.reduce(values, axis=None)
+    return out / np.asarray(values.size, values.dtype) if reduction == MEAN else out
+
+
+def spread(grad, like, reduction: int):
+    """The transpose of `reduced`, not yet broadcast: the gradient that each element of `like` gets."""
+    return grad / math.prod(like.shape) if reduction == MEAN else grad
+
+
+def clip(x, low: float, high: float):
+    return (
+        np.clip(x, np.asarray(low, x.dtype), np.asarray(high, x.dtype)) if is_array(x) else x.clamp(low, high)
+    )
+
+
+def _mse_forward(self, target, reduction):
+    difference = self - target
+    return reduced(difference * difference, reduction)
+
+
+mse_loss = define(
+    "mse_loss", _mse_forward,
+    self=lambda grad, self, target, reduction: spread(grad, self, reduction) * 2 * (self - target),
+    target=lambda grad, self, target, reduction: spread(grad, self, reduction) * -2 * (self - target),
+)  # fmt: skip
+
+
+def _smooth_l1_forward(self, target, reduction, beta):
+    d = np.abs(self - target)
+    beta = np.asarray(beta, d.dtype)
+    return reduced(np.where(d < beta, d * d * (np.asarray(0.5, d.dtype) / beta), d - beta / 2), reduction)
+
+
+smooth_l1_loss = define(
+    "smooth_l1_loss", _smooth_l1_forward, node="SmoothL1LossBackward0",
+    self=lambda grad, self, target, reduction, beta: spread(grad, self, reduction) * clip((self - target) / beta, -1, 1),
+    target=lambda grad, self, target, reduction, beta: -spread(grad, self, reduction) * clip((self - target) / beta, -1, 1),
+)  # fmt: skip
+
+
+def _huber_forward(self, target, reduction, delta):
+    d = np.abs(self - target)
+    delta = np.asarray(delta, d.dtype)
+    return reduced(np.where(d <= delta, d * d / 2, delta * (d - delta / 2)), reduction)
+
+
+huber_loss = define(
+    "huber_loss", _huber_forward,
+    self=lambda grad, self, target, reduction, delta: spread(grad, self, reduction) * clip(self - target, -delta, delta),
+    target=lambda grad, self, target, reduction, delta: -spread(grad, self, reduction) * clip(self - target, -delta, delta),
+)  # fmt: skip
+soft_margin_loss = define(
+    "soft_margin_loss", lambda self, target, reduction: reduced(np.log1p(np.exp(-target * self)), reduction),
+    self=lambda grad, self, target, reduction: spread(grad, self, reduction) * -target * sigmoid(-target * self),
+    target=None,
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- classification
+
+
+def _chosen(self: ndarray, target: ndarray, weight: ndarray | None, ignore_index: int):
+    """(target with ignored entries as 0, weight of each entry). Raises IndexError for classes that do not exist."""
+    classes = self.shape[1]
+    valid = target != ignore_index
+    wrong = valid & ((target < 0) | (target >= classes))
+    if wrong.any():
+        raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
+    safe = target * valid
+    return safe, valid.astype(self.dtype) if weight is None else weight[safe] * valid
+
+
+def _nll_forward(self, target, weight, reduction, ignore_index):
+    if self.ndim == 1:
+        out, weights = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
+        return out.reshape(()), weights
+    safe, weights = _chosen(self, target, weight, ignore_index)
+    picked = np.take_along_axis(self, safe[:, None], 1)[:, 0]
+    losses = -picked * weights
+    if reduction == NONE:
+        return losses, np.zeros((), self.dtype)
+    total_weight = np.add.reduce(weights, axis=None)
+    out = np.add.reduce(losses, axis=None)
+    if reduction == MEAN:
+        with np.errstate(
+            invalid="ignore", divide="ignore"
+        ):  # nothing but ignored entries: nan, as in PyTorch
+            out = out / total_weight
+    return np.asarray(out, self.dtype), np.asarray(total_weight, self.dtype)
+
+
+def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
+    """The transpose of `_nll_forward`: `self` is the gradient of the loss, the result that of the log-probabilities."""
+    if len(sizes) == 1:
+        return _nll_spread(
+            self, target.reshape(1), weight, total_weight, (1, *sizes), reduction, ignore_index
+        ).reshape(sizes)
+    out = np.zeros(sizes, self.dtype)
+    safe, weights = _chosen(out, target, weight, ignore_index)
+    if reduction == MEAN:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self = self / total_weight
+    np.put_along_axis(out, safe[:, None], (-self * weights)[:, None], 1)
+    return out
+
+
+def nll_loss_self(grad, self, target, weight, total_weight, reduction, ignore_index):
+    return _nll_backward(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+
+
+_nll_backward = define(
+    "nll_loss_backward", _nll_spread, node="NllLossBackwardBackward0", optional=("weight",),
+    self=lambda grad, target, weight, reduction, ignore_index: nll_loss(grad, target, weight, reduction, ignore_index)[0],
+    target=None, weight=None, total_weight=None,
+)  # fmt: skip
+nll_loss, nll_loss2d = (
+    define(
+        name, _nll_forward, outputs=("result", "total_weight"), node=node, optional=("weight",),
+        self=nll_loss_self, target=None, weight=None,
+    )
+    for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
+)  # fmt: skip
+
+
+def weighted(values, weight):
+    return values if weight is None else values * weight
+
+
+def _bce_forward(self, target, weight, reduction):
+    if self.size and (self.min() < 0 or self.max() > 1):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    floor = np.asarray(-100, self.dtype)  # so that a certain and wrong answer costs 100, not infinity
+    with np.errstate(divide="ignore"):
+        yes, no = np.maximum(np.log(self), floor), np.maximum(np.log1p(-self), floor)
+    return reduced(weighted((target - 1) * no - target * yes, weight), reduction)
+
+
+def _bce_self(grad, self, target, weight, reduction):
+    scaled = weighted(spread(grad, self, reduction), weight)
+    room = (1 - self) * self
+    return scaled * (self - target) / (np.maximum(room, 1e-12) if is_array(room) else room.clamp(min=1e-12))
+
+
+def _bce_target(grad, self, weight, reduction):
+    return weighted(spread(grad, self, reduction), weight) * (log(1 - self) - log(self))
+
+
+binary_cross_entropy = define(
+    "binary_cross_entropy", _bce_forward, optional=("weight",),
+    self=_bce_self, target=_bce_target, weight=None,
+)  # fmt: skip
+
+
+def softplus_of_minus(x: ndarray) -> ndarray:
+    """log(1 + e⁻ˣ) = -log sigmoid(x), without overflow."""
+    return np.log1p(np.exp(-np.abs(x))) - np.minimum(x, np.zeros((), x.dtype))
+
+
+def _bce_logits_forward(self, target, weight, pos_weight, reduction):
+    cost = softplus_of_minus(self)
+    if pos_weight is not None:
+        cost = cost * ((pos_weight - 1) * target + 1)
+    return reduced(weighted((1 - target) * self + cost, weight), reduction)
+
+
+def _bce_logits_self(grad, self, target, weight, pos_weight, reduction):
+    scaled = weighted(spread(grad, self, reduction), weight)
+    if pos_weight is None:
+        return scaled * (sigmoid(self) - target)
+    t = pos_weight * target
+    return scaled * ((t + 1 - target) * sigmoid(self) - t)
+
+
+def _bce_logits_target(grad, self, weight, pos_weight, reduction):
+    scaled = weighted(spread(grad, self, reduction), weight)
+    if pos_weight is None:
+        return scaled * -self
+    cost = (
+        softplus_of_minus(self)
+        if is_array(self)
+        else where(self < 0, -self, 0.0) + log(1 + (-abs(self)).exp())
+    )
+    return scaled * ((pos_weight - 1) * cost - self)
+
+
+binary_cross_entropy_with_logits = define(
+    "binary_cross_entropy_with_logits", _bce_logits_forward, optional=("weight", "pos_weight"),
+    self=_bce_logits_self, target=_bce_logits_target, weight=None, pos_weight=None,
+)  # fmt: skip
+
+
+def broadcast_pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in their common shape: themselves where they have it, else expanded views."""
+    if a._array.shape == b._array.shape:
+        return a, b
+    shape = np.broadcast_shapes(a._array.shape, b._array.shape)
+    return tuple(t if t._array.shape == shape else t.expand(shape) for t in (a, b))
+
+
+__all__ = []

@@ -1,0 +1,804 @@
+"""Operations of neural networks: convolution, pooling, padding, embedding, normalisation.
+
+Users reach them through `minigrad.nn.functional`. Convolution, its two derivatives and their derivatives are three
+operations that are each other's transposes, so gradients of any order need nothing more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+
+from ..tensor import Tensor
+from .table import define, is_array
+
+ndarray = np.ndarray
+as_strided = np.lib.stride_tricks.as_strided
+
+
+def total(x, dims: tuple):
+    """The sum over `dims`, kept as dimensions of length 1; of an array or a Tensor."""
+    return np.add.reduce(x, axis=dims, keepdims=True) if is_array(x) else x.sum(dims, keepdim=True)
+
+
+def size_text(lengths: tuple) -> str:
+    return " x ".join(map(str, lengths))
+
+
+# ---------------------------------------------------------------- convolution
+#
+# ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative by y is the convolution itself, by x
+# `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
+
+
+def _padded(x: ndarray, padding: tuple, value: float = 0) -> ndarray:
+    """`x` with `padding` = ((before, after), ...) more elements at the ends of its last dimensions."""
+    if not any(map(any, padding)):
+        return x
+    lead = x.ndim - len(padding)
+    shape = x.shape[:lead] + tuple(n + a + b for n, (a, b) in zip(x.shape[lead:], padding, strict=True))
+    out = np.full(shape, value, x.dtype)
+    out[(..., *(slice(a, a + n) for n, (a, _) in zip(x.shape[lead:], padding, strict=True)))] = x
+    return out
+
+
+def _windows(x: ndarray, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple) -> ndarray:
+    """All patches of `x` that the kernel meets: (N, C, *output, *kernel), without copying them."""
+    x = _padded(x, tuple((p, p) for p in padding))
+    steps = x.strides[2:]
+    out = tuple(
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)
+    )
+    strides = tuple(s * b for s, b in zip(stride, steps, strict=True))
+    inner = tuple(d * b for d, b in zip(dilation, steps, strict=True))
+    return as_strided(x, x.shape[:2] + out + kernel, x.strides[:2] + strides + inner)
+
+
+def _convolve(
+    x: ndarray, weight: ndarray, stride: tuple, padding: tuple, dilation: tuple, groups: int
+) -> ndarray:
+    kernel, dims = weight.shape[2:], weight.ndim - 2
+    patches = _windows(x, kernel, stride, padding, dilation)
+    count, out = x.shape[0], patches.shape[2 : 2 + dims]
+    order = (0, 1, *range(2 + dims, 2 + 2 * dims), *range(2, 2 + dims))  # N, C, *kernel, *output
+    columns = patches.transpose(order).reshape(count, groups, -1, math.prod(out))
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    return np.matmul(rows, columns).reshape(count, weight.shape[0], *out)
+
+
+def _convolve_input(y, weight, size, stride, padding, dilation, groups) -> ndarray:
+    """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
+    kernel, count, out = weight.shape[2:], y.shape[0], y.shape[2:]
+    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+    grads = y.reshape(count, groups, weight.shape[0] // groups, -1)
+    columns = np.matmul(rows.swapaxes(-1, -2), grads).reshape(count, weight.shape[1] * groups, *kernel, *out)
+    full = np.zeros((*columns.shape[:2], *(n + 2 * p for n, p in zip(size, padding, strict=True))), y.dtype)
+    for at in itertools.product(*map(range, kernel)):
+        full[_every(at, out, stride, dilation)] += columns[(slice(None), slice(None), *at)]
+    return full[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))]
+
+
+def _every(at: tuple, out: tuple, stride: tuple, dilation: tuple) -> tuple:
+    """The index of the elements that lie under position `at` of the kernel, one for each output."""
+    places = zip(at, out, stride, dilation, strict=True)
+    return (..., *(slice(k * d, k * d + s * (n - 1) + 1, s) for k, n, s, d in places))
+
+
+def _convolve_weight(y, x, kernel, stride, padding, dilation, groups) -> ndarray:
+    """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
+    dims, count = len(kernel), x.shape[0]
+    patches = _windows(x, kernel, stride, padding, dilation)
+    patches = patches[(slice(None), slice(None), *(slice(n) for n in y.shape[2:]))]
+    patches = patches.reshape(count, groups, x.shape[1] // groups, *patches.shape[2:])
+    order = (1, 0, *range(3, 3 + dims), 2, *range(3 + dims, 3 + 2 * dims))  # G, N, *output, C, *kernel
+    columns = patches.transpose(order).reshape(groups, count * math.prod(y.shape[2:]), -1)
+    grads = y.reshape(count, groups, y.shape[1] // groups, -1).transpose(1, 2, 0, 3)
+    rows = np.matmul(grads.reshape(groups, y.shape[1] // groups, -1), columns)
+    return rows.reshape(y.shape[1], x.shape[1] // groups, *kernel)
+
+
+def _spatial(t) -> tuple:
+    return tuple(t.shape[2:])
+
+
+convolution_input = define(
+    "convolution_input", _convolve_input, kind="linear", node="ConvolutionBackwardBackward0",
+    y=lambda grad, weight, stride, padding, dilation, groups:
+        _convolve_like(grad, weight, stride, padding, dilation, groups),
+    weight=lambda grad, y, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(y, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
+)  # fmt: skip
+convolution_weight = define(
+    "convolution_weight", _convolve_weight, kind="linear", node="ConvolutionBackwardBackward0",
+    y=lambda grad, x, stride, padding, dilation, groups:
+        _convolve_like(x, grad, stride, padding, dilation, groups),
+    x=lambda grad, y, x_sym_sizes, stride, padding, dilation, groups:
+        convolution_input(y, grad, x_sym_sizes[2:], stride, padding, dilation, groups),
+)  # fmt: skip
+
+
+def _convolve_like(x, weight, stride, padding, dilation, groups):
+    return _convolution(x, weight, None, stride, padding, dilation, groups)
+
+
+def _with_bias(out: ndarray, bias: ndarray | None) -> ndarray:
+    if bias is not None:
+        out += bias.reshape((-1,) + (1,) * (out.ndim - 2))
+    return out
+
+
+def _bias_gradient(grad):
+    dims = (0, *range(2, len(grad.shape)))
+    return total(grad, dims).reshape((grad.shape[1],))
+
+
+def _conv_forward(input, weight, bias, stride, padding, dilation, groups):
+    return _with_bias(_convolve(input, weight, stride, padding, dilation, groups), bias)
+
+
+_convolution = define(
+    "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",),
+    input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+        convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
+    weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding, dilation, groups),
+    bias=lambda grad: _bias_gradient(grad),
+)  # fmt: skip
+
+
+def _conv_transposed_forward(input, weight, bias, size, stride, padding, dilation, groups):
+    return _with_bias(_convolve_input(input, weight, size, stride, padding, dilation, groups), bias)
+
+
+_convolution_transposed = define(
+    "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",),
+    input=lambda grad, weight, stride, padding, dilation, groups:
+        _convolve_like(grad, weight, stride, padding, dilation, groups),
+    weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
+        convolution_weight(input, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
+    bias=lambda grad: _bias_gradient(grad),
+)  # fmt: skip
+
+
+def per_dim(value: int | tuple | list, dims: int, name: str) -> tuple:
+    """One number for each spatial dimension; a single number stands for all."""
+    if isinstance(value, int):
+        return (value,) * dims
+    value = tuple(int(v) for v in value)
+    if len(value) == 1:
+        return value * dims
+    if len(value) != dims:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution dimensions, "
+            f"but got {name}={list(value)}"
+        )
+    return value
+
+
+def _check_conv(input, weight, bias, dims: int, caller: str, channels_at: int) -> None:
+    for given, name, position in ((input, "input", 1), (weight, "weight", 2)):
+        if not isinstance(given, Tensor):
+            kind = type(given).__name__
+            raise TypeError(f"{caller}() received an invalid combination of arguments - got {kind} for '{name}' "
+                            f"(position {position}), expected a Tensor")  # fmt: skip
+    if input.dim() not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {caller}, but got input of size: "
+            f"{list(input.shape)}"
+        )
+    if weight.dim() != dims + 2:
+        raise RuntimeError(
+            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.shape)}, but got "
+            f"{input.dim()}-dimensional input of size {list(input.shape)} instead"
+        )
+    if bias is not None and (bias.dim() != 1 or bias.shape[0] != weight.shape[0] * channels_at):
+        return_size = weight.shape[0] * channels_at
+        raise RuntimeError(
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {return_size} elements, but "
+            f"got bias of size {list(bias.shape)} instead"
+        )
+    types = [t.dtype for t in (input, weight, bias) if t is not None]
+    if len(set(types)) > 1:
+        words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
+        other = next(t for t in types if t is not types[0])
+        what = "bias" if other is not weight.dtype or weight.dtype is input.dtype else "weight"
+        raise RuntimeError(
+            f"Input type ({words.get(types[0].name, types[0].name)}) and {what} type "
+            f"({words.get(other.name, other.name)}) should be the same"
+        )
+
+
+def conv_nd(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: int | tuple,
+    padding: int | tuple | str,
+    dilation: int | tuple,
+    groups: int,
+    dims: int,
+) -> Tensor:
+    """Convolution over `dims` spatial dimensions: (N, C, *in) or (C, *in) with a weight (O, C/groups, *kernel)."""
+    caller = f"conv{dims}d"
+    _check_conv(input, weight, bias, dims, caller, 1)
+    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
+    kernel = _spatial(weight)
+    if isinstance(padding, str):
+        input, padding = _named_padding(input, padding, kernel, stride, dilation)
+    padding = per_dim(padding, dims, "padding")
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise RuntimeError("dilation should be greater than zero")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if input.dim() == dims + 1:
+        return conv_nd(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups, dims).squeeze(0)
+    channels = weight.shape[1] * groups
+    if input.shape[1] != channels:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
+            f"{channels} channels, but got {input.shape[1]} channels instead"
+        )
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"{list(weight.shape)} instead"
+        )
+    padded = tuple(n + 2 * p for n, p in zip(input.shape[2:], padding, strict=True))
+    reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
+    if any(r > n for r, n in zip(reach, padded, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({size_text(padded)}). Kernel size: ({size_text(reach)}). Kernel "
+            "size can't be greater than actual input size"
+        )
+    return _convolution(input, weight, bias, stride, padding, dilation, groups)
+
+
+def _named_padding(input: Tensor, padding: str, kernel: tuple, stride: tuple, dilation: tuple):
+    """`padding="same"` or "valid" as numbers; where "same" needs more at one end, the input is padded first."""
+    if padding == "valid":
+        return input, 0
+    if padding != "same":
+        raise ValueError(f"Invalid padding string {padding!r}, should be one of ('valid', 'same')")
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    whole = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
+    if any(n % 2 for n in whole):
+        warnings.warn(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+            "created",
+            UserWarning,
+            stacklevel=4,
+        )
+        input = constant_pad_nd(input, tuple(v for n in reversed(whole) for v in (0, n % 2)), 0.0)
+    return input, tuple(n // 2 for n in whole)
+
+
+def conv_transpose_nd(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: int | tuple,
+    padding: int | tuple,
+    output_padding: int | tuple,
+    groups: int,
+    dilation: int | tuple,
+    dims: int,
+) -> Tensor:
+    """The transpose of a convolution: (N, C, *in) with a weight (C, O/groups, *kernel)."""
+    caller = f"conv_transpose{dims}d"
+    if isinstance(weight, Tensor) and weight.dim() == dims + 2 and bias is not None:
+        wanted = weight.shape[1] * groups
+        if bias.dim() != 1 or bias.shape[0] != wanted:
+            raise RuntimeError(
+                f"Given transposed=1, weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {wanted} "
+                f"elements, but got bias of size {list(bias.shape)} instead"
+            )
+    _check_conv(input, weight, None, dims, caller, 1)
+    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
+    padding, extra = per_dim(padding, dims, "padding"), per_dim(output_padding, dims, "output_padding")
+    if input.dim() == dims + 1:
+        batch = input.unsqueeze(0)
+        return conv_transpose_nd(batch, weight, bias, stride, padding, extra, groups, dilation, dims).squeeze(
+            0
+        )
+    if input.shape[1] != weight.shape[0]:
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
+            f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
+        )
+    places = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in places)
+    return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+
+
+# ---------------------------------------------------------------- pooling
+
+
+def pooled_size(
+    size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool
+) -> tuple:
+    """The output lengths of a pooling; with ceil_mode a last window may reach over the end."""
+    out = []
+    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
+        length = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
+        out.append(length - 1 if ceil_mode and (length - 1) * s >= n + p else length)
+    return tuple(out)
+
+
+def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, caller: str) -> tuple:
+    """(kernel, stride, padding, dilation) as tuples. Raises RuntimeError for windows that do not fit."""
+    dims = 2
+    if input.dim() not in (3, 4):
+        raise RuntimeError(
+            f"{caller}: Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: "
+            f"{list(input.shape)}"
+        )
+    kernel, padding = per_dim(kernel, dims, "kernel_size"), per_dim(padding, dims, "padding")
+    dilation = per_dim(dilation, dims, "dilation")
+    step = kernel if stride is None or stride == () else per_dim(stride, dims, "stride")
+    if min(step) <= 0:
+        raise RuntimeError("stride should not be zero")
+    for p, k, d in zip(padding, kernel, dilation, strict=True):
+        if 2 * p > d * (k - 1) + 1:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation={d}"
+            )
+    out = pooled_size(input.shape[-2:], kernel, step, padding, dilation, ceil_mode)
+    if min(out) < 1:
+        planes = input.shape[-3]
+        before, after = ("x".join(map(str, (planes, *n))) for n in (input.shape[-2:], out))
+        raise RuntimeError(
+            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
+        )
+    return kernel, () if stride is None else step, padding, dilation
+
+
+def _reach(size, out, kernel, stride, padding, dilation) -> tuple:
+    """How much padding each side needs so that every window lies inside."""
+    places = zip(size, out, kernel, stride, padding, dilation, strict=True)
+    return tuple((p, max(0, (o - 1) * s + d * (k - 1) + 1 - n - p)) for n, o, k, s, p, d in places)
+
+
+def _max_pool_forward(self, kernel_size, stride, padding, dilation, ceil_mode):
+    stride, size = stride or kernel_size, self.shape[-2:]
+    out = pooled_size(size, kernel_size, stride, padding, dilation, ceil_mode)
+    reach = _reach(size, out, kernel_size, stride, padding, dilation)
+    lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
+    values = _padded(self, reach, lowest)
+    places = _padded(np.arange(math.prod(size)).reshape(size), reach, -1)
+    best = np.full(self.shape[:-2] + out, lowest, self.dtype)
+    index = np.full(best.shape, -1)
+    for at in itertools.product(*map(range, kernel_size)):
+        where = _every(at, out, stride, dilation)
+        value, place = values[where], places[where]
+        better = ((value > best) | (value != value) | (index < 0)) & (place >= 0)
+        np.copyto(best, value, where=better)
+        np.copyto(index, place, where=better)
+    return best, index
+
+
+def _unpool_forward(self, indices, sizes):
+    planes, length = math.prod(sizes[:-2]), math.prod(sizes[-2:])
+    at = indices.reshape(planes, -1) + np.arange(planes)[:, None] * length
+    return np.bincount(at.ravel(), self.ravel(), planes * length).astype(self.dtype).reshape(sizes)
+
+
+def _pick_forward(self, indices):
+    flat, lead = indices.reshape(*indices.shape[:-2], -1), self.shape[:-2]
+    return np.take_along_axis(self.reshape(*lead, -1), flat, -1).reshape(indices.shape)
+
+
+_unpool = define(
+    "max_pool2d_with_indices_backward", _unpool_forward, kind="linear", node="MaxPool2DWithIndicesBackwardBackward0",
+    self=lambda grad, indices: _pick(grad, indices),
+    indices=None,
+)  # fmt: skip
+_pick = define(
+    "max_pool2d_pick", _pick_forward, kind="linear", node="GatherBackward0",
+    self=lambda grad, self_sym_sizes, indices: _unpool(grad, indices, self_sym_sizes),
+    indices=None,
+)  # fmt: skip
+max_pool2d_with_indices = define(
+    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), node="MaxPool2DWithIndicesBackward0",
+    self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode:
+        _unpool(grad[0], result1, tuple(self.shape)),
+)  # fmt: skip
+
+
+def _divisor(size, out, kernel, stride, padding, count_include_pad, divisor_override, dtype) -> ndarray:
+    """By how much the sum of each window is divided: (out_h, out_w), or one number."""
+    if divisor_override is not None:
+        return np.asarray(divisor_override, dtype)
+    counts = []
+    for n, o, k, s, p in zip(size, out, kernel, stride, padding, strict=True):
+        start = np.arange(o) * s - p
+        end = np.minimum(start + k, n + p)
+        counts.append(end - start if count_include_pad else np.minimum(end, n) - np.maximum(start, 0))
+    return np.multiply.outer(*counts).astype(dtype)
+
+
+def _avg_pool_forward(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    stride, size = stride or kernel_size, self.shape[-2:]
+    out = pooled_size(size, kernel_size, stride, padding, (1, 1), ceil_mode)
+    values = _padded(self, _reach(size, out, kernel_size, stride, padding, (1, 1)))
+    result = np.zeros(self.shape[:-2] + out, self.dtype)
+    for at in itertools.product(*map(range, kernel_size)):
+        result += values[_every(at, out, stride, (1, 1))]
+    result /= _divisor(
+        size, out, kernel_size, stride, padding, count_include_pad, divisor_override, self.dtype
+    )
+    return result
+
+
+def _avg_unpool_forward(
+    self, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    stride, size, out = stride or kernel_size, sizes[-2:], self.shape[-2:]
+    reach = _reach(size, out, kernel_size, stride, padding, (1, 1))
+    full = np.zeros(
+        self.shape[:-2] + tuple(n + a + b for n, (a, b) in zip(size, reach, strict=True)), self.dtype
+    )
+    part = self / _divisor(
+        size, out, kernel_size, stride, padding, count_include_pad, divisor_override, self.dtype
+    )
+    for at in itertools.product(*map(range, kernel_size)):
+        full[_every(at, out, stride, (1, 1))] += part
+    return full[(..., *(slice(a, a + n) for n, (a, _) in zip(size, reach, strict=True)))]
+
+
+avg_pool2d = define(
+    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0",
+    self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_unpool(
+        grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+)  # fmt: skip
+_avg_unpool = define(
+    "avg_pool2d_backward", _avg_unpool_forward, kind="linear", node="AvgPool2DBackwardBackward0",
+    self=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+        avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+)  # fmt: skip
+
+
+def _bins(size: tuple, out: tuple):
+    """The windows of an adaptive pooling: pairs of (output position, slice of the input)."""
+    edges = [
+        [slice(i * n // o, -(-(i + 1) * n // o)) for i in range(o)] for n, o in zip(size, out, strict=True)
+    ]
+    return [
+        ((..., i, j), (..., rows, columns))
+        for i, rows in enumerate(edges[0])
+        for j, columns in enumerate(edges[1])
+    ]
+
+
+def _adaptive_forward(self, output_size):
+    result = np.empty(self.shape[:-2] + output_size, self.dtype)
+    for at, window in _bins(self.shape[-2:], output_size):
+        result[at] = np.mean(self[window], axis=(-2, -1))
+    return result
+
+
+def _adaptive_spread(self, sizes):
+    result = np.zeros(sizes, self.dtype)
+    for at, window in _bins(sizes[-2:], self.shape[-2:]):
+        part = result[window]
+        part += (self[at] / np.asarray(part.shape[-1] * part.shape[-2], self.dtype))[..., None, None]
+    return result
+
+
+adaptive_avg_pool2d = define(
+    "adaptive_avg_pool2d", _adaptive_forward, kind="linear", node="AdaptiveAvgPool2DBackward0",
+    self=lambda grad, self: _adaptive_unpool(grad, tuple(self.shape)),
+)  # fmt: skip
+_adaptive_unpool = define(
+    "adaptive_avg_pool2d_backward", _adaptive_spread, kind="linear", node="AdaptiveAvgPool2DBackwardBackward0",
+    self=lambda grad, self_sym_sizes: adaptive_avg_pool2d(grad, tuple(self_sym_sizes[-2:])),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- padding
+
+
+def _constant_pad_forward(self, pad, value):
+    pairs = tuple(zip(pad[0::2], pad[1::2], strict=True))[::-1]  # the last dimension comes first in `pad`
+    cut = tuple(
+        slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pairs, self.shape[-len(pairs) :], strict=True)
+    )
+    kept = self[(..., *cut)]
+    return np.array(_padded(kept, tuple((max(0, a), max(0, b)) for a, b in pairs), value))
+
+
+constant_pad_nd = define(
+    "constant_pad_nd", _constant_pad_forward, node="ConstantPadNdBackward0",
+    self=lambda grad, pad: constant_pad_nd(grad, tuple(-p for p in pad), 0.0),
+)  # fmt: skip
+
+
+def pad_index(mode: str, n: int, before: int, after: int) -> ndarray:
+    """For each position along a padded dimension, the position in the unpadded one that it repeats."""
+    at = np.arange(-before, n + after)
+    if mode == "replicate":
+        return at.clip(0, n - 1)
+    if mode == "circular":
+        return at % n
+    at = np.abs(at)  # reflect at the first element, then at the last
+    return np.where(at >= n, 2 * (n - 1) - at, at)
+
+
+def _index_pad_forward(self, padding, mode):
+    dim = self.ndim - 1
+    for before, after in zip(padding[0::2], padding[1::2], strict=True):
+        self = np.take(self, pad_index(mode, self.shape[dim], before, after), axis=dim)
+        dim -= 1
+    return self
+
+
+def _index_pad_fold(self, sizes, padding, mode):
+    """The transpose: what was repeated is added up at the place that it was taken from."""
+    dim = self.ndim - len(padding) // 2
+    for before, after in zip(padding[-2::-2], padding[-1::-2], strict=True):
+        n = sizes[dim]
+        folded = np.zeros((n, *self.shape[:dim], *self.shape[dim + 1 :]), self.dtype)
+        np.add.at(folded, pad_index(mode, n, before, after), np.moveaxis(self, dim, 0))
+        self, dim = np.moveaxis(folded, 0, dim), dim + 1
+    return np.ascontiguousarray(self)
+
+
+def _define_index_pad(mode: str, node: str):
+    pad = define(
+        f"{mode}_pad", lambda self, padding: _index_pad_forward(self, padding, mode), kind="linear", node=node,
+        self=lambda grad, self, padding: fold(grad, tuple(self.shape), padding),
+    )  # fmt: skip
+    fold = define(
+        f"{mode}_pad_backward", lambda self, sizes, padding: _index_pad_fold(self, sizes, padding, mode), kind="linear",
+        node=node.replace("Backward0", "BackwardBackward0"),
+        self=lambda grad, padding: pad(grad, padding),
+    )  # fmt: skip
+    return pad
+
+
+index_pads = {
+    (mode, dims): _define_index_pad(mode, f"{word}Pad{dims}DBackward0")
+    for mode, word in (("reflect", "Reflection"), ("replicate", "Replication"), ("circular", "Circular"))
+    for dims in (1, 2, 3)
+}
+
+
+# ---------------------------------------------------------------- embedding
+
+
+def _embedding_forward(weight, indices, padding_idx, scale_grad_by_freq):
+    if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+        raise IndexError("index out of range in self")
+    return weight[indices]
+
+
+def _embedding_spread(self, indices, rows, padding_idx, scale_grad_by_freq):
+    """The transpose of looking up: the gradients of the same row are added up."""
+    out = np.zeros((rows, self.shape[-1]), self.dtype)
+    flat = indices.reshape(-1)
+    if not flat.size:
+        return out
+    order = np.argsort(flat, kind="stable")
+    found, starts, counts = np.unique(flat[order], return_index=True, return_counts=True)
+    sums = np.add.reduceat(self.reshape(-1, self.shape[-1])[order], starts, axis=0)
+    out[found] = sums / counts[:, None].astype(self.dtype) if scale_grad_by_freq else sums
+    if padding_idx >= 0:
+        out[padding_idx] = 0
+    return out
+
+
+def _embedding_gather(self, indices, padding_idx, scale_grad_by_freq):
+    """The transpose of `_embedding_spread`: looking up, zero for the padding."""
+    out = self[indices]
+    if padding_idx >= 0:
+        out[indices == padding_idx] = 0
+    if scale_grad_by_freq:
+        out /= np.bincount(indices.reshape(-1))[indices][..., None].astype(self.dtype)
+    return out
+
+
+embedding = define(
+    "embedding", _embedding_forward, kind="linear",
+    weight=lambda grad, weight_sym_sizes, indices, padding_idx, scale_grad_by_freq:
+        _embedding_backward(grad, indices, weight_sym_sizes[0], padding_idx, scale_grad_by_freq),
+    indices=None,
+)  # fmt: skip
+_embedding_backward = define(
+    "embedding_backward", _embedding_spread, kind="linear", node="EmbeddingDenseBackwardBackward0",
+    self=lambda grad, indices, padding_idx, scale_grad_by_freq:
+        _embedding_transposed(grad, indices, padding_idx, scale_grad_by_freq),
+    indices=None,
+)  # fmt: skip
+_embedding_transposed = define(
+    "embedding_transposed", _embedding_gather, kind="linear", node="EmbeddingBackward0",
+    self=lambda grad, self_sym_sizes, indices, padding_idx, scale_grad_by_freq:
+        _embedding_backward(grad, indices, self_sym_sizes[0], padding_idx, scale_grad_by_freq),
+    indices=None,
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- normalisation
+#
+# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε) over n elements. The statistics are results of their own, so that
+# a second derivative finds its way through them: ∂m/∂x = 1/n, ∂r/∂x = -r²x̂/n.
+
+
+def normalize_backward(grads: list, scale, centred, rstd, dims: tuple):
+    """The gradient of x, from those of the result (x̂·scale), the mean and r. Ioffe & Szegedy 2015, section 3."""
+    grad, grad_mean, grad_rstd = grads[:3]
+    n = math.prod(centred.shape[d] for d in dims)
+    xhat, out = centred * rstd, None
+    if grad is not None:
+        d = grad if scale is None else grad * scale
+        out = rstd * (d - total(d, dims) / n - xhat * (total(d * xhat, dims) / n))
+    if grad_mean is not None:
+        part = grad_mean.reshape(rstd.shape) / n + centred * 0.0
+        out = part if out is None else out + part
+    if grad_rstd is not None:
+        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * xhat) / -n
+        out = part if out is None else out + part
+    return out
+
+
+def summed(grad, dims: tuple, shape: tuple):
+    """The gradient of a scale or shift: summed over the dimensions along which it was used."""
+    return None if grad is None else total(grad, dims).reshape(shape)
+
+
+def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
+    n = np.asarray(math.prod(x.shape[d] for d in dims), x.dtype)
+    mean = np.add.reduce(x, axis=dims, keepdims=True) / n
+    centred = x - mean
+    var = np.add.reduce(centred * centred, axis=dims, keepdims=True) / n
+    return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
+
+
+def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
+    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    out, mean, rstd, _ = _statistics(input, dims, eps)
+    out *= rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, rstd
+
+
+def _tail(x, normalized_shape: tuple) -> tuple[tuple, tuple]:
+    """The dimensions before those that are normalised, and these."""
+    split = len(x.shape) - len(normalized_shape)
+    return tuple(range(split)), tuple(range(split, len(x.shape)))
+
+
+def layer_norm_input(grad, input, weight, result1, result2, normalized_shape):
+    return normalize_backward(grad, weight, input - result1, result2, _tail(input, normalized_shape)[1])
+
+
+def layer_norm_weight(grad, input, result1, result2, normalized_shape):
+    if grad[0] is None:
+        return None
+    return summed(
+        grad[0] * ((input - result1) * result2), _tail(input, normalized_shape)[0], normalized_shape
+    )
+
+
+def layer_norm_bias(grad, normalized_shape):
+    return None if grad[0] is None else summed(grad[0], _tail(grad[0], normalized_shape)[0], normalized_shape)
+
+
+native_layer_norm = define(
+    "native_layer_norm", _layer_norm_forward, outputs=("result0", "result1", "result2"), optional=("weight", "bias"),
+    input=layer_norm_input, weight=layer_norm_weight, bias=layer_norm_bias,
+)  # fmt: skip
+
+
+def per_channel(values, x):
+    """Values of the channels, shaped to be broadcast along dimension 1 of `x`."""
+    return values.reshape((-1,) + (1,) * (len(x.shape) - 2))
+
+
+def _other_dims(x) -> tuple:
+    return (0, *range(2, len(x.shape)))
+
+
+def _batch_norm_forward(input, weight, bias, running_mean, running_var, training, eps):
+    if training:
+        out, mean, rstd, var = _statistics(input, _other_dims(input), eps)
+        saved = (mean.reshape(-1), rstd.reshape(-1), var.reshape(-1))
+    else:
+        rstd = per_channel(np.reciprocal(np.sqrt(running_var + np.asarray(eps, running_var.dtype))), input)
+        out, saved = input - per_channel(running_mean, input), (np.empty(0, input.dtype),) * 3
+    out *= rstd
+    if weight is not None:
+        out *= per_channel(weight, input)
+    if bias is not None:
+        out += per_channel(bias, input)
+    return out, *saved
+
+
+def batch_statistics(input, result1, result2, running_mean, running_var, training, eps):
+    """The mean and 1/√(var + ε) that a batch_norm used, shaped to be broadcast."""
+    if training:
+        return per_channel(result1, input), per_channel(result2, input)
+    return per_channel(running_mean, input), per_channel((running_var + eps) ** -0.5, input)
+
+
+def batch_norm_input(grad, input, weight, result1, result2, running_mean, running_var, training, eps):
+    mean, rstd = batch_statistics(input, result1, result2, running_mean, running_var, training, eps)
+    scale = None if weight is None else per_channel(weight, input)
+    if training:
+        return normalize_backward(grad, scale, input - mean, rstd, _other_dims(input))
+    return grad[0] * rstd if scale is None else grad[0] * (rstd * scale)
+
+
+def batch_norm_weight(grad, input, result1, result2, running_mean, running_var, training, eps):
+    if grad[0] is None:
+        return None
+    mean, rstd = batch_statistics(input, result1, result2, running_mean, running_var, training, eps)
+    return summed(grad[0] * ((input - mean) * rstd), _other_dims(input), (input.shape[1],))
+
+
+def batch_norm_bias(grad):
+    return None if grad[0] is None else summed(grad[0], _other_dims(grad[0]), (grad[0].shape[1],))
+
+
+native_batch_norm = define(
+    "native_batch_norm", _batch_norm_forward, outputs=("result0", "result1", "result2", "batch_var"),
+    optional=("weight", "bias", "running_mean", "running_var"),
+    input=batch_norm_input, weight=batch_norm_weight, bias=batch_norm_bias, running_mean=None, running_var=None,
+)  # fmt: skip
+
+
+def _group_norm_forward(input, weight, bias, group, eps):
+    flat = input.reshape(input.shape[0], group, -1)
+    out, mean, rstd, _ = _statistics(flat, (2,), eps)
+    out *= rstd
+    out = out.reshape(input.shape)
+    if weight is not None:
+        out *= per_channel(weight, input)
+    if bias is not None:
+        out += per_channel(bias, input)
+    return out, mean[..., 0], rstd[..., 0]
+
+
+def _grouped(input, result1, result2, group):
+    """(x - m, r) with the elements of each group along one dimension."""
+    flat = input.reshape((input.shape[0], group, -1))
+    shape = (input.shape[0], group, 1)
+    return flat - result1.reshape(shape), result2.reshape(shape)
+
+
+def group_norm_input(grad, input, weight, result1, result2, group):
+    centred, rstd = _grouped(input, result1, result2, group)
+    first = grad[0]
+    if first is not None and weight is not None:
+        first = first * per_channel(weight, input)
+    grads = [None if first is None else first.reshape(centred.shape), *grad[1:]]
+    return normalize_backward(grads, None, centred, rstd, (2,)).reshape(tuple(input.shape))
+
+
+def group_norm_weight(grad, input, result1, result2, group):
+    if grad[0] is None:
+        return None
+    centred, rstd = _grouped(input, result1, result2, group)
+    return summed(
+        grad[0] * (centred * rstd).reshape(tuple(input.shape)), _other_dims(input), (input.shape[1],)
+    )
+
+
+native_group_norm = define(
+    "native_group_norm", _group_norm_forward, outputs=("result0", "result1", "result2"), optional=("weight", "bias"),
+    input=group_norm_input, weight=group_norm_weight, bias=batch_norm_bias,
+)  # fmt: skip
+
+__all__ = []
