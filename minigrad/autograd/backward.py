@@ -282,6 +282,14 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     return add_hook(meta.hooks, hook)
 
 
+def backward_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks on this tensor's gradient, by id; None if it never had one."""
+    node = self.grad_fn
+    if node is None:
+        return None if self._meta is None else self._meta.hooks
+    return None if node.hooks is None else node.hooks.tensor.get(self._output_nr)
+
+
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
     if not self.requires_grad:
@@ -298,4 +306,5 @@ Tensor.backward = tensor_backward
 Tensor.ones_like_self = ones_like_self
 Tensor.retain_grad = retain_grad
 Tensor.register_hook = register_hook
+Tensor._backward_hooks = property(backward_hooks)
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
