@@ -136,7 +136,7 @@ def test_the_cell_magic_draws_what_the_cell_ends_with(t):
 def test_the_cell_magic_says_what_it_takes(t):
     from viz.magic import run
 
-    with pytest.raises(ValueError, match="does not know 'pretty'. It takes: draw, step"):
+    with pytest.raises(ValueError, match=r"does not know 'pretty'\. It takes: draw, step"):
         run(Shell(), "pretty", "1")
     with pytest.raises(TypeError, match="Put the result, for example loss, on the last line"):
         run(Shell(), "", "x = 1\nx")

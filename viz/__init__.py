@@ -1,19 +1,32 @@
 """See autograd work: draw a live ``grad_fn`` graph, record a backward pass, step through it.
 
-    viz.draw(z)     the graph as a picture
-    viz.trace(z)    the backward pass as a list of steps
-    viz.step(z)     the backward pass to walk through
-    viz.record()    a with block whose forward values, names and lines are remembered; %%viz for a cell
+    viz.draw(z)         the graph as a picture
+    viz.trace(z)        the backward pass as a list of steps
+    viz.step(z)         the backward pass to walk through
+    viz.compare(a, b)   two passes beside each other, the first difference marked
+    viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
 """
 
 from . import magic
+from .compare import Comparison, compare
 from .draw import Drawing, draw
 from .record import Recording, record
 from .trace import Step, Trace, trace
 
-__all__ = ["Drawing", "Recording", "Step", "Trace", "draw", "record", "step", "trace"]
+__all__ = [
+    "Comparison",
+    "Drawing",
+    "Recording",
+    "Step",
+    "Trace",
+    "compare",
+    "draw",
+    "record",
+    "step",
+    "trace",
+]
 
 magic.register()
 

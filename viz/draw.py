@@ -17,6 +17,7 @@ from . import svg as painter
 from .fold import groups
 from .graph import Graph
 from .layout import FORMATS, Places, cost, places, render
+from .source import mark_second
 from .text import one_line
 from .trace import prepare
 from .views import VIEWS, Picture, build
@@ -95,6 +96,7 @@ def draw(
     names: Mapping | None = None,
     direction: str = "LR",
     fold: bool | str | None = None,
+    forward: Any = None,
     frame: FrameType | None = None,
 ) -> Drawing:
     """Draw the live graph behind ``tensors`` (a tensor with a ``grad_fn``, or a list of them).
@@ -102,12 +104,15 @@ def draw(
     view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact); by default
     "graph" for a small graph and "functions" for a large one. names: ``{"w": tensor}``; by default the caller's variables
     are read. direction: "LR" (inputs on the left) or "TB". fold: "repeat" or True (time steps, equal layers), "module",
-    False (draw everything); by default a graph that is too large to place is folded, and the picture says so.
+    False (draw everything); by default a graph that is too large to place is folded, and the picture says so. forward: in a
+    graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets its own colours.
 
     Nothing is run and nothing is changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
     check_options(view, direction, fold)
-    graph, _ = prepare(tensors, "draw", names, frame or sys._getframe(1))
+    frame = frame or sys._getframe(1)
+    graph, _ = prepare(tensors, "draw", names, frame)
+    mark_second(graph, frame, forward)
     drawing = Drawing(picture_of(graph, view, direction, fold), graph)
     graph.release()
     return drawing

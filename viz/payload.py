@@ -14,7 +14,7 @@ from .draw import check_options, picture_of
 from .graph import Graph
 from .layout import Places, places
 from .names import operand_names
-from .source import source_of
+from .source import mark_second, source_of
 from .text import one_line, shape_text
 from .trace import Step, Trace, _target_name, prepare, run
 from .values import Value
@@ -34,6 +34,7 @@ def payload(
     direction: str = "LR",
     fold: bool | str | None = None,
     check: bool = True,
+    forward: Any = None,
     frame: FrameType | None = None,
     verb: str = "step",
 ) -> dict:
@@ -44,6 +45,7 @@ def payload(
     check_options(view, direction, fold)
     frame = frame or sys._getframe(1)
     graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
+    mark_second(graph, frame, forward)
     source = graph.source or source_of(graph, frame)
     picture = picture_of(graph, view, direction, fold)
     trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)

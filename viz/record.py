@@ -21,8 +21,14 @@ from .names import KEPT, give_names, variables
 from .values import Value
 
 KEY = "viz"  # of node.metadata
-OPERATIONS = ["__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__pow__", "__rpow__", "__neg__", "__matmul__", "__rmatmul__", "__getitem__", "__abs__", "abs", "exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "softmax", "log_softmax", "sum", "mean", "prod", "max", "min", "amax", "amin", "var", "std", "pow", "clamp", "t", "transpose", "permute", "reshape", "view", "flatten", "squeeze", "unsqueeze", "expand", "mm", "matmul", "add", "sub", "mul", "div", "neg", "square", "norm", "logsumexp", "cumsum", "clone"]  # the methods whose results may be temporaries that no variable ever holds
-NAMES_IN = 500  # tensors looked at after each line
+# the methods whose results may be temporaries that no variable ever holds
+OPERATORS = "add radd sub rsub mul rmul truediv rtruediv pow rpow neg matmul rmatmul getitem abs"
+METHODS = (
+    "abs exp log sqrt sin cos tan tanh sigmoid relu softmax log_softmax sum mean prod max min amax amin var std pow clamp t "
+    "transpose permute reshape view flatten squeeze unsqueeze expand mm matmul add sub mul div neg square norm logsumexp "
+    "cumsum clone"
+)
+OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
 
 
 class Recording:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
-from .graph import Graph
+from .graph import Graph, is_tensor
 from .record import file_label
 
 LONGEST = 40  # lines of source shown beside the picture
@@ -61,6 +63,68 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
         "first": first,
         "file": file_label(frame.f_code.co_filename),
     }
+
+
+def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> None:
+    """Set ``second`` on the functions that a backward pass made (``create_graph=True``).
+
+    They are those that are not behind ``forward``, the tensors of the forward pass; without it, the calls with
+    ``create_graph=True`` in the caller's cell or function tell what was differentiated and what came out.
+    """
+    if forward is not None:
+        pairs = [
+            (forward if isinstance(forward, list | tuple) else [forward], [r.tensor for r in graph.roots])
+        ]
+    else:
+        pairs = list(_differentiated(graph, frame)) if frame is not None else []
+    for before, after in pairs:
+        first = _behind(graph, before)
+        for f in _behind(graph, after) - first:
+            f.second = bool(f.edges)
+
+
+def _behind(graph: Graph, tensors: list) -> set:
+    """Every function that leads to ``tensors``, as far as this graph holds them."""
+    stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
+    found, seen = set(), set()
+    while stack:
+        fn = stack.pop()
+        if fn not in seen:
+            seen.add(fn)
+            if fn in graph.by_fn:
+                found.add(graph.by_fn[fn])
+            stack += [target for target, _ in fn.next_functions if target is not None]
+    return found
+
+
+def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
+    """(tensors differentiated, gradients) for each call with ``create_graph=True`` in the caller's own lines."""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    if not any("create_graph" in line for line in lines) or len(lines) > LARGEST:
+        return
+    try:
+        body = _scope(ast.parse("".join(lines)), frame)
+    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+        return
+
+    def tensors(node: ast.AST) -> list:
+        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+        values = [frame.f_locals.get(n, frame.f_globals.get(n)) for n in names]
+        return [v for v in values if is_tensor(v) and v.grad_fn is not None]
+
+    for statement in body:
+        if statement.lineno > frame.f_lineno:
+            break
+        for call in ast.walk(statement):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            wanted = any(
+                k.arg == "create_graph" and getattr(k.value, "value", None) is True for k in call.keywords
+            )
+            if wanted and call.func.attr == "grad" and call.args and isinstance(statement, ast.Assign):
+                yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
+            elif wanted and call.func.attr == "backward":
+                yield tensors(call.func.value), [r.tensor for r in graph.roots]
 
 
 def _scope(tree: ast.Module, frame: FrameType) -> list[ast.stmt]:

@@ -105,7 +105,7 @@ def _link(link: Link, at: Places) -> str:
         _head(link, points[-1], tip or points[-1], colour),
     ]
     if "hooked" in link.classes:
-        x, y = points[len(points) // 2]
+        x, y = _before(points[-1], tip or points[-1], 9)
         mark = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
         out.append(_tag("path", "hook", d=mark, fill="#ffffff", stroke="#c2255c", stroke_width="1.6"))
     if link.id in at.labels:
@@ -117,6 +117,13 @@ def _link(link: Link, at: Places) -> str:
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
     return _tag("g", link.css, "".join(out), id=link.id)
+
+
+def _before(base: tuple[float, float], tip: tuple[float, float], by: float) -> tuple[float, float]:
+    """The point that lies ``by`` before the arrow head."""
+    dx, dy = base[0] - tip[0], base[1] - tip[1]
+    long = (dx * dx + dy * dy) ** 0.5 or 1.0
+    return base[0] + dx / long * by, base[1] + dy / long * by
 
 
 def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:

@@ -1,0 +1,263 @@
+"""The picture: golden DOT of the gallery on both frameworks, geometry that needs no fonts, hostile text, formats, scale.
+
+`VIZ_GOLDEN=write pytest tests/test_viz_dot.py -k golden` writes the golden files anew; read the difference before committing.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import minigrad
+import viz
+from viz.layout import cost, render
+from viz.text import fit, one_line, width
+
+from .viz_gallery import GALLERY
+
+GOLDEN = Path(__file__).parent / "golden" / "viz"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def structure(drawing) -> str:
+    """The DOT without tooltips: they quote the rule as the framework writes it."""
+    return re.sub(r' tooltip="(?:[^"\\]|\\.)*"', "", drawing.dot.source)
+
+
+@pytest.mark.parametrize("framework", ["torch", "minigrad"])
+@pytest.mark.parametrize("name", GALLERY)
+def test_golden_dot(request, framework, name):
+    t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
+    tensors, names = GALLERY[name](t)
+    got = structure(
+        viz.draw(tensors, names=names, forward=names.get("y") if name == "double_backward" else None)
+    )
+    own, common = GOLDEN / f"{name}.{framework}.dot", GOLDEN / f"{name}.dot"
+    if os.environ.get("VIZ_GOLDEN") == "write":
+        if framework == "torch":
+            common.write_text(got, encoding="utf-8")
+        elif got != common.read_text(encoding="utf-8"):
+            own.write_text(got, encoding="utf-8")
+    expected = own if own.exists() else common
+    assert got == expected.read_text(encoding="utf-8"), f"see {expected.name}"
+
+
+def test_the_language_of_shapes():
+    tensors, names = GALLERY["source_example"](minigrad)
+    nodes = viz.draw(tensors, names=names).dot.source
+    assert re.search(r"shape=cylinder .*label=\"w\\n\(3, 1\)\\nrequires_grad=True\"", nodes)
+    assert re.search(r"shape=cylinder .*label=\"x\\n\(1, 3\)\\nrequires_grad=False\"", nodes)
+    assert re.search(r"shape=diamond .*label=\"AccumulateGrad\"", nodes)
+    assert re.search(r"shape=ellipse .*label=\"MmBackward0\"", nodes)
+    assert re.search(r"shape=box .*label=\"y\\n\(1, 1\)\"", nodes)
+    assert re.search(r"->.*class=\"edge forward\".*style=dashed", nodes)
+    assert re.search(r"->.*class=\"edge not_computed\".*arrowtail=tee", nodes)
+
+
+def layout_in(environment: dict[str, str]) -> str:
+    program = (
+        "import minigrad, viz\n"
+        "from tests.viz_gallery import GALLERY\n"
+        "for view in ('graph', 'cards', 'functions'):\n"
+        "    for name in ('source_example', 'diamond', 'mlp'):\n"
+        "        tensors, names = GALLERY[name](minigrad)\n"
+        "        print(viz.draw(tensors, view, names=names).svg)\n"
+    )
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, **environment},
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_geometry_does_not_depend_on_fonts(tmp_path):
+    empty = tmp_path / "fonts.conf"
+    empty.write_text('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>')
+    without = layout_in({"FONTCONFIG_FILE": str(empty), "XDG_CACHE_HOME": str(tmp_path)})
+    assert "<svg" in without
+    assert without == layout_in({})
+
+
+def test_text_fits_what_was_measured_for_it():
+    assert width("w", 10) < width("W", 10) < width("W", 10, bold=True)
+    assert width(fit("a" * 500, 100, 12), 12) <= 100
+    assert fit("short", 100, 12) == "short"
+    assert one_line("a\nb\x00c\ud800d") == "a b c\ufffdd"
+
+
+HOSTILE = [
+    'say "hello"',
+    "<script>alert(1)</script>",
+    "two\nlines\r\nand\ttab",
+    "back\\slash \\N \\G \\l",
+    "]]> & &amp; <![CDATA[",
+    "{record|<port>}",
+    "'; drop table --",
+    "x" * 10_000,
+    "\u202eright to left",
+    "\x00\x1b[31m",
+    "",
+    "日本語の名前",
+]
+
+
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_draw_safely(name, view, tmp_path):
+    w = minigrad.tensor([1.0, -2.0], requires_grad=True)
+    z = (w * w).sum()
+    drawing = viz.draw(z, view, names={name: w, "z" + name: z})
+    root = ET.fromstring(drawing.svg)  # well-formed
+    assert {e.tag for e in root.iter()} <= {
+        SVG + t for t in ("svg", "style", "rect", "g", "path", "text", "title", "ellipse")
+    }
+    assert not [k for e in root.iter() for k in e.attrib if k.startswith("on") or "href" in k]
+    assert len(drawing.svg) < 40_000
+    assert len(repr(drawing)) < 110
+    assert "\n" not in repr(drawing)
+    assert drawing.save(tmp_path / "z.png").stat().st_size > 1000  # Graphviz reads the DOT as well
+    html = drawing._repr_mimebundle_()["text/html"]
+    assert "<script" not in html
+
+
+def test_a_hostile_name_is_shown_as_it_is():
+    w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    drawing = viz.draw((w * 2).sum(), names={"<b>&w": w})
+    texts = [e.text for e in ET.fromstring(drawing.svg).iter(SVG + "text")]
+    assert "<b>&w" in texts
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf", "dot"])
+def test_save_writes_the_format_of_the_name(form, tmp_path):
+    tensors, names = GALLERY["diamond"](minigrad)
+    path = viz.draw(tensors, names=names).save(tmp_path / f"c.{form}")
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "dot": b"digraph"}
+    assert path.read_bytes().startswith(starts[form])
+
+
+def test_save_refuses_what_it_cannot_write(tmp_path):
+    tensors, names = GALLERY["diamond"](minigrad)
+    with pytest.raises(ValueError, match=r"must end in \.svg, \.png, \.pdf or \.dot"):
+        viz.draw(tensors, names=names).save(tmp_path / "c.jpg")
+
+
+def test_a_notebook_gets_an_image_that_survives_and_one_line_of_text():
+    tensors, names = GALLERY["diamond"](minigrad)
+    drawing = viz.draw(tensors, names=names)
+    bundle = drawing._repr_mimebundle_()
+    assert bundle["text/plain"] == "Drawing(c: 5 nodes, 8 edges, graph view)"
+    data = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', bundle["text/html"])[1]
+    assert base64.b64decode(data).decode() == drawing.svg
+    assert 'alt="Graph of c: 4 functions, 1 leaf"' in bundle["text/html"]
+
+
+def test_ids_in_the_svg_are_those_of_the_dot():
+    tensors, names = GALLERY["mlp"](minigrad)
+    drawing = viz.draw(tensors, "cards", names=names)
+    root = ET.fromstring(drawing.svg)
+    ids = [e.get("id") for e in root.iter() if e.get("id")]
+    assert len(ids) == len(set(ids))
+    assert set(ids) == {i.id for i in drawing.picture.items} | {link.id for link in drawing.picture.links}
+
+
+def test_cards_overlap_nowhere():
+    tensors, names = GALLERY["mlp"](minigrad)
+    drawing = viz.draw(tensors, "cards", names=names)
+    boxes = [(*drawing.places.items[i.id], i.width, i.height) for i in drawing.picture.items]
+    for n, (x, y, w, h) in enumerate(boxes):
+        for a, b, c, d in boxes[:n]:
+            assert x >= a + c or a >= x + w or y >= b + d or b >= y + h
+
+
+# -- scale ----------------------------------------------------------------------------------------------------------------
+
+
+def recurrent(steps: int):
+    w = minigrad.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
+    b = minigrad.tensor([0.1, 0.2], requires_grad=True)
+    h = minigrad.tensor([[1.0, 2.0]])
+    for _ in range(steps):
+        h = (h @ w + b).tanh()
+    return h.sum()
+
+
+def test_a_recurrent_network_of_50_steps_reads_at_a_glance():
+    drawing = viz.draw(recurrent(50), fold=True)
+    (fold,) = (i for i in drawing.picture.items if i.kind == "fold")
+    assert fold.name == "the same 47 more times"
+    assert fold.lines[1].text == "3 functions each time"
+    assert len(drawing.picture.items) < 25
+
+
+def test_each_later_use_of_a_leaf_in_a_large_graph_is_a_node_of_its_own():
+    items = viz.draw(recurrent(30), view="functions", fold=False).picture.items
+    assert sum(i.kind == "leaf" for i in items) == 2
+    assert sum(i.kind == "alias" for i in items) == 58
+
+
+def test_modules_fold_by_the_names_of_their_parameters(torch):
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    loss = net(torch.ones(4, 2)).sum()
+    drawing = viz.draw(loss, fold="module")
+    assert [i.name for i in drawing.picture.items if i.kind == "fold"] == ["net.0", "net.2"]
+    assert loss.grad_fn is not None
+
+
+def test_nothing_to_fold_is_said():
+    tensors, names = GALLERY["diamond"](minigrad)
+    assert viz.draw(tensors, names=names, fold=True).picture.notes == [
+        "Nothing to fold was found: no block of functions comes at least four times in a row."
+    ]
+
+
+def test_ten_thousand_nodes_are_folded_and_said():
+    start = time.perf_counter()
+    drawing = viz.draw(recurrent(3_300))
+    assert len(drawing.svg) < 100_000
+    assert time.perf_counter() - start < 20  # measured: 0.5 s; the limit only catches a hang
+    assert "nodes are folded into one box" in drawing.picture.notes[0]
+    assert "nodes are folded" in drawing._repr_mimebundle_()["text/html"]
+
+
+def test_a_graph_without_repeats_is_cut_into_stretches():
+    x = minigrad.tensor(0.5, requires_grad=True)
+    y = x
+    state = 1
+    for _ in range(2_000):
+        state = state * 1103515245 + 12345 & 0x7FFFFFFF
+        y = (y.sin(), y.tanh(), y + 1, y * 2, y.cos())[state >> 16 & 3]
+    drawing = viz.draw(y)
+    assert len(drawing.picture.items) <= 150
+    assert sum(len(i.members) for i in drawing.picture.items) > 1_900
+
+
+def test_a_layout_that_takes_too_long_is_cut_off_with_what_to_do(monkeypatch):
+    from viz import layout
+
+    drawing = viz.draw(recurrent(700), view="functions", fold=False)
+    assert cost(drawing.picture) > layout.IN_PROCESS
+    monkeypatch.setattr(layout, "SECONDS", 0.01)
+    with pytest.raises(
+        layout.LayoutTooSlow, match=r"could not place this graph within 0\.01 seconds.*fold=True"
+    ):
+        drawing.svg  # noqa: B018
+
+
+def test_a_child_process_gives_the_same_layout():
+    tensors, names = GALLERY["mlp"](minigrad)
+    source = viz.draw(tensors, names=names).dot.source
+    assert render(source, "json0", 0) == render(source, "json0", 1e9)
