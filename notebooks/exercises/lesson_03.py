@@ -158,7 +158,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda upstream, x: upstream**2 * 2 * x,
-                "Square `x` is what the forward did. `upstream` itself stays as it is.",
+                "What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.",
             ),
         ),
         right=(lambda upstream, x: 2 * upstream * x, lambda upstream, x: upstream * (x + x)),
