@@ -141,15 +141,19 @@ class Lab:
 
     @contextmanager
     def open(self, browser: Browser, name: str, width: int = 1400, height: int = 1000) -> Iterator[Lesson]:
-        """Notebook `name` in a fresh window of the server's theme, its kernel started."""
+        """Notebook `name`, as shipped, in a fresh window of the server's theme, with a kernel of its own."""
+        shutil.copy(self.notebooks / name, self.folder / name)
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme=self.theme,
             reduced_motion="reduce",  # a picture does not depend on the moment it is taken
         )
+        page = context.new_page()
         try:
-            yield Lesson(context.new_page(), self, name)
+            yield Lesson(page, self, name)
         finally:
+            if not page.is_closed():  # else who opens the notebook next would get this kernel
+                page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
             context.close()
 
 

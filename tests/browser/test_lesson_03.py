@@ -1,0 +1,155 @@
+"""Lesson 03 as a learner goes through it: run it in JupyterLab, step the backward pass with button, key and slider,
+and see at each step what minigrad's own backward computes. In the light and in the dark theme; `open_lesson` fails
+on any console error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator
+
+import minigrad
+from tests.lesson_files import BY_NUMBER, read
+
+LESSON = BY_NUMBER[3]
+CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+
+
+def source(ident: str) -> str:
+    return next(cell.source for cell in read(LESSON).cells if cell.id == ident)
+
+
+def by_hand() -> tuple[list[tuple[str, list[float]]], minigrad.Tensor]:
+    """The lesson's forward pass, run here: each node that minigrad's backward fires with what arrives at it, in order,
+    seen through public hooks; and the leaf `w` after it."""
+    space = {"torch": minigrad}
+    for ident in ("forward", "forward-y", "forward-z"):
+        exec(source(ident), space)
+    fired = []
+
+    def nodes(node) -> Iterator:
+        yield node
+        for following, _ in node.next_functions:
+            if following is not None:
+                yield from nodes(following)
+
+    def watch(node) -> None:
+        node.register_prehook(lambda grads: fired.append((node.name(), grads[0].numpy().ravel().tolist())))
+
+    for node in nodes(space["z"].grad_fn):
+        watch(node)
+    space["z"].backward()
+    return fired, space["w"]
+
+
+class Stepper:
+    """The stepper under the cell `viz.step(z)`, as it stands on the page."""
+
+    def __init__(self, lesson):
+        self.mouse, self.keyboard = lesson.page.mouse, lesson.page.keyboard
+        number = [cell.id for cell in read(LESSON).cells].index("step")
+        self.cell: Locator = lesson.page.locator(".jp-Notebook .jp-Cell").nth(number)
+        self.cell.scroll_into_view_if_needed()
+
+    def wait_for(self, step: int) -> None:
+        self.cell.locator(f'.mgv[data-ready][data-step="{step}"]').wait_for(timeout=10_000)
+
+    def press(self, key: str) -> None:
+        self.cell.locator(".mgv-frame").focus()
+        self.keyboard.press(key)
+
+    def click_button(self, name: str) -> None:
+        self.cell.get_by_role("button", name=name, exact=True).click()
+
+    def drag_slider(self, share: float) -> None:
+        """Take the slider's handle with the mouse and leave it at a share of the way."""
+        handle = self.cell.locator(".noUi-handle").bounding_box()
+        way = self.cell.locator(".noUi-base").bounding_box()
+        middle = way["y"] + way["height"] / 2
+        self.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+        self.mouse.down()
+        self.mouse.move(way["x"] + share * way["width"], middle, steps=5)
+        self.mouse.up()
+
+    def numbers(self, where: Locator) -> list[float] | None:
+        """The array that is shown there; None where it says None."""
+        array = where.locator(".mgv-array").last
+        return (
+            array.evaluate("e => JSON.parse(e.dataset.values)")
+            if where.locator(".mgv-array").count()
+            else None
+        )
+
+    def node(self) -> str:
+        return self.cell.locator(".mgv-name code").inner_text()
+
+    def arrived(self) -> list[float]:
+        return self.numbers(self.cell.locator(".mgv-col-receives"))
+
+    def grad(self, leaf: str) -> list[float] | None:
+        return self.numbers(self.cell.locator(f'[data-leaf="{leaf}"]'))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_walk_of_the_lesson(open_lesson, theme):
+    fired, w = by_hand()
+    assert [name for name, _ in fired] == ["MeanBackward0", "MmBackward0", "torch::autograd::AccumulateGrad"]
+
+    lesson = open_lesson(LESSON.name, theme=theme)
+    lesson.run_all()
+    assert lesson.errors() == []
+    light = lesson.page.locator("body").get_attribute("data-jp-theme-light")
+    assert light == ("true" if theme == "light" else "false")
+
+    stepper = Stepper(lesson)
+    stepper.wait_for(0)
+    assert stepper.grad("w") is None  # backward has run, but here nothing has been shown of it yet
+
+    moves = [
+        lambda: stepper.click_button("Forward one step"),
+        lambda: stepper.press("ArrowRight"),
+        lambda: stepper.drag_slider(1.0),
+    ]
+    for number, (move, (name, gradient)) in enumerate(zip(moves, fired, strict=True), start=1):
+        move()
+        stepper.wait_for(number)
+        assert stepper.node() == name.removeprefix("torch::autograd::")  # as `repr` writes it
+        assert stepper.arrived() == pytest.approx(gradient)
+        assert stepper.grad("w") == (None if number < 3 else pytest.approx(w.grad.numpy().ravel().tolist()))
+
+    assert lesson.page.evaluate(CONTRAST) == []  # every text stands out from its ground, in this theme too
+
+    stepper.drag_slider(0.0)
+    stepper.wait_for(0)
+    assert stepper.grad("w") is None
+    stepper.press("End")
+    stepper.wait_for(3)
+    stepper.press("ArrowLeft")
+    stepper.wait_for(2)
+    assert stepper.arrived() == pytest.approx(fired[1][1])
+
+
+def test_what_the_lesson_prints_is_what_the_walk_shows(open_lesson):
+    """The cell after the stepper prints w.grad, and it is minigrad's, in PyTorch's form."""
+    _, w = by_hand()
+    lesson = open_lesson(LESSON.name)
+    lesson.run_all()
+    number = [cell.id for cell in read(LESSON).cells].index("compare")
+    printed = lesson.page.locator(".jp-Notebook .jp-Cell").nth(number).locator(".jp-OutputArea").inner_text()
+    assert repr(w.grad) in printed
+    assert "x.grad: None" in printed
+
+
+def test_the_saved_lesson_shows_its_graph_before_it_is_run(open_lesson):
+    """Whoever opens the lesson sees the picture of its graph at once: a notebook that is not yet trusted keeps images."""
+    lesson = open_lesson(LESSON.name)
+    number = [cell.id for cell in read(LESSON).cells].index("draw")
+    pictures = (
+        lesson.page.locator(".jp-Notebook .jp-Cell")
+        .nth(number)
+        .locator(".jp-OutputArea img, .jp-OutputArea svg")
+    )
+    pictures.first.wait_for(timeout=10_000)
+    assert pictures.first.bounding_box()["width"] > 100
