@@ -104,8 +104,7 @@ def case(key: str, *values: object) -> Any:
 def run(torch: ModuleType, program: Program, **inputs: object) -> dict[str, Any]:
     """Run `program` with the module `torch` under that name and return its transcript."""
     reset(torch)
-    scope: dict[str, Any] = {"torch": torch, "np": np, "__name__": "program", **inputs}
-    scope["__builtins__"] = {**vars(builtins), "__import__": _importer(torch)}
+    scope = names(torch) | inputs
     tree = ast.parse(program.source)
     ast.increment_lineno(tree, program.line - 1)
     given = set(scope)
@@ -135,6 +134,12 @@ def _without_graphs(transcript: Any) -> Any:
     if isinstance(transcript, list):
         return [_without_graphs(item) for item in transcript]
     return re.sub(r"grad_fn=<\w+>", "grad_fn=<>", transcript) if isinstance(transcript, str) else transcript
+
+
+def names(torch: ModuleType) -> dict[str, Any]:
+    """What a program can name at its start: `torch` is the engine, also where the program imports from it."""
+    special = {**vars(builtins), "__import__": _importer(torch)}
+    return {"torch": torch, "np": np, "__name__": "program", "__builtins__": special}
 
 
 def reset(torch: ModuleType) -> None:

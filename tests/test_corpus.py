@@ -76,7 +76,7 @@ def test_every_claim_of_the_curriculum_has_a_program():
     ("preamble", "line", "name"), [case(f"node_names/{row[1]}", *row) for row in NODE_NAMES]
 )
 def test_the_node_has_torchs_name(preamble, line, name):
-    scope: dict = {"torch": minigrad}
+    scope = oracle.names(minigrad)
     exec(one_line("node_names", preamble, line).source, scope)
     node = scope["out"].grad_fn
     assert str(node and node.name()) == name
@@ -111,7 +111,7 @@ def test_the_table_of_kinks_is_torchs(torch, preamble, line, expected):
 def gradients_at_kink(module, preamble: str, line: str) -> list[float]:
     """All gradients of the sum of `f(*inputs)` for a row `f | inputs`, one after another."""
     function, _, values = line.partition(" | ")
-    scope: dict = {"torch": module, "inf": np.inf}
+    scope = oracle.names(module) | {"inf": np.inf}
     exec(preamble, scope)
     inputs = [module.tensor(v, dtype=module.float64, requires_grad=True) for v in eval(f"[{values}]", scope)]
     with warnings.catch_warnings():

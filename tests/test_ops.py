@@ -104,7 +104,9 @@ class Scalar:
     def value(self, arrays: dict[str, np.ndarray]):
         """The sum, a tensor, and the inputs it was computed from."""
         inputs = {name: minigrad.tensor(a, requires_grad=True) for name, a in arrays.items()}
-        scope = {"torch": minigrad, "F": getattr(getattr(minigrad, "nn", None), "functional", None), **inputs}
+        scope = oracle.names(minigrad) | inputs
+        if "F." in self.op.expression:
+            exec(IMPORT_F, scope)
         out = eval(self.op.expression, scope)
         total = minigrad.tensor(0.0, dtype=minigrad.float64)
         for output in out if isinstance(out, tuple | list) else (out,):
