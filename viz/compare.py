@@ -70,9 +70,8 @@ class Comparison:
             cells = "".join(
                 f"<td style='text-align:left'>{html.escape(_cell(s))}</td>" for s in (p.left, p.right)
             )
-            rows.append(
-                f"<tr style='{style}'><td>{mark}</td>{cells}<td style='text-align:left'>{html.escape(p.difference or '')}</td></tr>"
-            )
+            said = f"<td style='text-align:left'>{html.escape(p.difference or '')}</td>"
+            rows.append(f"<tr style='{style}'><td>{mark}</td>{cells}{said}</tr>")
         head = "".join(
             f"<th style='text-align:left'>{html.escape(x)}</th>" for x in ("", *self.labels, "difference")
         )

@@ -29,6 +29,7 @@ METHODS = (
     "cumsum clone"
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
+NAMES_IN = 500  # tensors looked at after each line
 
 
 class Recording:
