@@ -17,6 +17,8 @@ function h(tag, props = {}, ...children) {
     else if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
     else el.setAttribute(key, value === true ? "" : value);
   }
+  // JupyterLab's shortcuts ("d d" deletes a cell) look at the focused element: what can have the focus says no
+  if (props.tabindex !== undefined || /^(button|input|select)$/.test(tag)) el.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return el;
 }
@@ -327,7 +329,23 @@ export function render({ model, el }) {
 
 class Pane {
   constructor(model, el) {
-    Object.assign(this, { model, el, data: model.get("data"), options: model.get("options") || {} });
+    Object.assign(this, { model, el, options: model.get("options") || {} });
+    this.timer = null;
+    this.zoom = null;
+    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.resize = new ResizeObserver((entries) => this.resized(entries));
+    this.onStep = () => this.go(this.model.get("step"));
+    this.onData = () => this.load();
+    this.load();
+    model.on("change:step", this.onStep);
+    model.on("change:data", this.onData);
+    el.dataset.ready = "true";
+  }
+
+  // Takes the payload of the model: at the start, and again when Python has computed another (viz.explore).
+  load() {
+    const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
+    this.data = model.get("data");
     this.count = this.data.steps.length;
     this.questions = this.data.questions || {};
     this.asking = Boolean(this.options.ask) && !remembers();
@@ -335,23 +353,19 @@ class Pane {
     this.posed = null; // the number of the step that is asked for
     this.time = timeline(this.data, this.asking);
     this.panels = new Map();
+    this.range = null;
     this.shown = null;
-    this.zoom = null;
-    this.timer = null;
-    this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.resize.disconnect();
     this.build();
-    this.onStep = () => this.go(this.model.get("step"));
-    model.on("change:step", this.onStep);
-    this.resize = new ResizeObserver((entries) => this.resized(entries));
     for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
-    this.onStep();
-    el.dataset.ready = "true";
+    this.go(atEnd ? this.count : model.get("step"));
   }
 
   close() {
     this.pause();
     this.resize.disconnect();
     this.model.off("change:step", this.onStep);
+    this.model.off("change:data", this.onData);
   }
 
   // ---- building, once
@@ -362,7 +376,6 @@ class Pane {
     el.classList.add("mgv");
     delete el.dataset.step;
     el.dataset.view = data.view || "graph";
-    el.dataset.lmSuppressShortcuts = "true"; // JupyterLab: the arrow keys are ours while the pane has the focus
     const button = (action, label, keys) =>
       h("button", { type: "button", class: "mgv-button", "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => this.act(action) }, icon(action));
     this.playButton = button("play", "Play", "space");
@@ -651,7 +664,7 @@ class Pane {
 
   // Edge width by the size of the gradient, on a logarithmic scale from the smallest to the largest of this pass.
   width_of(array) {
-    this.range ??= (() => { const sizes = Object.values(this.time.edges).map((e) => e.array && e.array.shape && scaleOf(e.array)).filter(Boolean).map(Math.log10); return [Math.min(...sizes), Math.max(...sizes)]; })();
+    this.range ||= (() => { const sizes = Object.values(this.time.edges).map((e) => e.array && e.array.shape && scaleOf(e.array)).filter(Boolean).map(Math.log10); return [Math.min(...sizes), Math.max(...sizes)]; })();
     const [low, high] = this.range;
     return (1 + 6 * (high > low ? (Math.log10(scaleOf(array)) - low) / (high - low) : 0.5)).toFixed(2);
   }
@@ -723,12 +736,14 @@ class Pane {
     const want = at !== undefined && at <= k;
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
-      const text = String(at), w = 8 + 5.5 * text.length;
+      const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
+      const text = String(at) + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.data.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
       const cx = x + width * dx, cy = y + height * dy;
-      item.badge = s("g", { class: "mgv-order" });
-      item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx, y: cy + 3.2, "text-anchor": "middle" }, text));
+      item.badge = s("g", { class: check && !check.ok ? "mgv-order wrong" : "mgv-order" });
+      item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
+      if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));
       item.group.append(item.badge);
     } else if (!want && item.badge) {
       item.badge.remove();
