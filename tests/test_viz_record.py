@@ -100,6 +100,17 @@ def test_tracing_ends_with_the_block_even_when_it_raises(t):
     assert sys.gettrace() is before
 
 
+def test_the_tensor_class_is_as_it_was_after_the_block(t):
+    x = t.tensor([1.0], requires_grad=True)
+    before = {name: getattr(type(x), name) for name in dir(type(x)) if callable(getattr(type(x), name, None))}
+    with viz.record():
+        y = x + 1
+        assert type(x).__add__ is not before["__add__"]
+    assert y.requires_grad
+    for name, method in before.items():
+        assert getattr(type(x), name) == method, name
+
+
 class Shell:
     """As much of IPython's shell as the magic uses."""
 
