@@ -72,8 +72,10 @@ def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
 
-    if name in ("nn", "optim", "utils"):
+    if name in ("func", "nn", "optim", "utils"):
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)
+    if name == "vmap":
+        return importlib.import_module(".func", __name__).vmap
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,7 @@ class Local(threading.local):
     saved_hooks = ()  # (pack, unpack) pairs of saved_tensors_hooks, innermost last
     before_write = None  # called with a tensor that is about to be written to in place
     backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
+    transform_depth = 0  # how many reverse-mode transforms (minigrad.func) are running
     counted = False  # is this thread counted in state.special?
     ordinary = True  # is nothing but `grad` unusual?
 

@@ -1,0 +1,349 @@
+"""vmap: a function of one example becomes a function of a batch, with one NumPy call for the whole batch.
+
+Inside, a `Batched` tensor looks like one example and holds all of them, along dimension 0 of `value`. What each
+operation does to the whole batch is told by `minigrad.func.batching`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..autograd.function import Function, run_forward
+from ..autograd.grad_mode import local
+from ..autograd.interpreter import Interpreter, Wrapper
+from ..tensor import Tensor
+from .pytree import broadcast_prefix, flatten
+
+if TYPE_CHECKING:
+    from ..ops.table import Op
+
+
+class Batched(Wrapper):
+    """One tensor for each example: a `value` whose dimension 0 counts the examples, or the same for all (`bdim` None)."""
+
+    __slots__ = ("bdim", "value")
+
+    @classmethod
+    def of(cls, level: Vmap, value: Tensor, bdim: int | None = 0) -> Batched:
+        out = cls.around(level, example_of(value._array, bdim))
+        out.value, out.bdim = value, bdim
+        return out
+
+    def inner(self) -> Tensor:
+        return self.value
+
+    def face(self) -> Batched:
+        return Batched.of(self.level, self.value, self.bdim)
+
+    def detach(self) -> Batched:
+        return Batched.of(self.level, self.value.detach(), self.bdim)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        depth, below = 1, self.level.below
+        while below is not None:
+            depth, below = depth + 1, below.below
+        body = repr(self.value.detach()).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={depth}, bdim={self.bdim}, value=\n    {body}\n)"
+
+    def item(self):
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+            "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+            "internals, please file a bug report."
+        )
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+            "yet, please shout over at https://github.com/pytorch/functorch/issues/257 ."
+        )
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        raise RuntimeError(
+            "vmap: a batched Tensor has no single NumPy array; return it from the function first."
+        )
+
+    def tolist(self) -> list:
+        raise RuntimeError(
+            "vmap: a batched Tensor has no single list of values; return it from the function first."
+        )
+
+    __float__ = __int__ = __index__ = item
+
+
+def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
+    """An array of one example's shape and dtype. It holds no example's values, so that none can be used by mistake."""
+    if bdim is None:
+        return array
+    filler = np.full(1, math.nan if array.dtype.kind == "f" else 0, array.dtype)
+    return np.ndarray(array.shape[1:], array.dtype, filler, 0, (0,) * (array.ndim - 1))
+
+
+class Vmap(Interpreter):
+    """The interpreter of vmap."""
+
+    def __init__(self, size: int, randomness: str):
+        self.size, self.randomness = size, randomness
+
+    def lift(self, t: Tensor) -> Tensor:
+        return t if self.owns(t) or t._array is None else Batched.of(self, t, None)
+
+    def unwrap(self, t: Tensor) -> tuple[Tensor, int | None]:
+        return (t.value, t.bdim) if self.owns(t) else (t, None)
+
+    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
+        from .batching import run_batched
+
+        pairs = [self.unwrap(t) for t in inputs]
+        with self.lowered():
+            if all(b is None for _, b in pairs):
+                values = [v for v, _ in pairs]
+                result = op.call(values, *params) if op.variadic else op.call(*values, *params)
+                bdim = None
+            else:
+                result = run_batched(self, op, pairs, params)
+                bdim = 0
+        several = isinstance(result, tuple)
+        if bdim is None and not any(self.owns(t) for t in inputs):
+            return result
+        outs = tuple(Batched.of(self, r, bdim) for r in (result if several else (result,)))
+        if local.grad and any(self.owns(t) and t._requires_grad for t in inputs):
+            op.record([self.lift(t) for t in inputs], params, outs)
+        return outs if several else outs[0]
+
+    def process_inplace(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
+        target = inputs[0]
+        new = self.process(op, inputs, params)
+        value, bdim = self.unwrap(new)
+        own, own_bdim = self.unwrap(target)
+        if bdim is not None and own_bdim is None:
+            raise RuntimeError(
+                f"vmap: aten::{op.name}_(self, *extra_args) is not possible because there exists a Tensor `other` in "
+                "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
+                "not being vmapped over in a vmap. Please try to use out-of-place operators instead of "
+                f"aten::{op.name}_. If said operator is being called inside the PyTorch framework, please file a bug report "
+                "instead."
+            )
+        with self.lowered():
+            own.copy_(value)
+        if self.owns(target) and new._requires_grad:
+            target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
+        return target
+
+    def process_function(self, cls: type[Function], args: tuple) -> object:
+        if not any(isinstance(a, Tensor) and self.owns(a) for a in args):
+            with self.lowered():
+                return cls.apply(*args)
+        if cls.generate_vmap_rule:
+            return run_forward(cls, args)  # forward and backward run on batched tensors as they are
+        if cls.vmap is Function.vmap:
+            cls.vmap(None, ())  # raises, and says what to do
+        return run_forward(own_rule(self, cls), args)
+
+
+class VmapInfo:
+    """What a Function's `vmap` is told: the batch size and the randomness that was asked for."""
+
+    def __init__(self, batch_size: int, randomness: str):
+        self.batch_size, self.randomness = batch_size, randomness
+
+
+def own_rule(level: Vmap, cls: type[Function]) -> type[Function]:
+    """`cls` with its `vmap` as forward, on batched arguments."""
+
+    class Ruled(cls):
+        @staticmethod
+        def forward(*args: object) -> object:
+            pairs = [level.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
+            with level.lowered():
+                info = VmapInfo(level.size, level.randomness)
+                result, out_dims = cls.vmap(info, tuple(b for _, b in pairs), *(v for v, _ in pairs))
+                leaves, rebuild = flatten(result)
+                dims = broadcast_prefix(out_dims, result)
+                moved = [t if d is None else t.movedim(d, 0) for t, d in zip(leaves, dims, strict=True)]
+            return rebuild(
+                [Batched.of(level, t, None if d is None else 0) for t, d in zip(moved, dims, strict=True)]
+            )
+
+    Ruled.node_class = type(cls.__name__ + "Backward", (cls.node_class,), {"function": cls})
+    return Ruled
+
+
+# ---------------------------------------------------------------- the transform
+
+
+def vmap(
+    func: Callable,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable:
+    """`func` of one example as a function of a batch.
+
+    in_dims: which dimension of each argument counts the examples; None for arguments that all examples share. One
+        number for all, or a structure like the arguments. out_dims: where that dimension goes in the results.
+    randomness: "error" refuses random functions inside, "same" gives all examples the same numbers, "different" not.
+    chunk_size: work through the batch in pieces of this size.
+    Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
+    """
+    if randomness not in ("error", "same", "different"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        leaves, dims, rebuild = check_in_dims(func, in_dims, args)
+        size = batch_size_of(func, in_dims, leaves, dims)
+        if chunk_size is not None and chunk_size < size:
+            return in_chunks(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size, chunk_size)
+        return run(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size)
+
+    return batched
+
+
+def name_of(func: Callable) -> str:
+    return getattr(func, "__name__", repr(func))
+
+
+def check_in_dims(func: Callable, in_dims: Any, args: tuple) -> tuple[list, list, Callable]:
+    """The arguments' leaves with the batch dimension of each."""
+    call = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>)"
+    if not isinstance(in_dims, (int, tuple, list)):
+        raise ValueError(
+            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name_of(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            "function with no inputs. The latter is unsupported."
+        )
+    leaves, rebuild = flatten(args)
+    dims = broadcast_prefix(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
+    if dims is None:
+        raise ValueError(
+            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {in_dims} but inputs "
+            f"has structure {tuple(type(a).__name__ for a in args)}."
+        )
+    for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True)):
+        if dim is None:
+            continue
+        if not isinstance(leaf, Tensor):
+            raise ValueError(
+                f"{call}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
+                "arguments, please use None as the respective in_dim"
+            )
+        if not -leaf.dim() <= dim < leaf.dim():
+            raise ValueError(
+                f"{call}: Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.dim()} so "
+                f"expected in_dim to satisfy -{leaf.dim()} <= in_dim < {leaf.dim()}."
+            )
+        dims[i] = dim % leaf.dim()
+    return leaves, dims, rebuild
+
+
+def batch_size_of(func: Callable, in_dims: Any, leaves: list, dims: list) -> int:
+    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
+    if not sizes:
+        raise ValueError(
+            f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be batched: at least one "
+            "in_dim must be non-None."
+        )
+    if any(s != sizes[0] for s in sizes):
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            "dimension"
+        )
+    return sizes[0]
+
+
+def run(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size) -> Any:
+    """Wrap the arguments, call the function, unwrap the results."""
+    moved = [t if d in (None, 0) else t.movedim(d, 0) for t, d in zip(leaves, dims, strict=True)]
+    with Vmap(size, randomness) as level:
+        wrapped = [t if d is None else Batched.of(level, t, 0) for t, d in zip(moved, dims, strict=True)]
+        result = func(*rebuild(wrapped), **kwargs)
+    outs, rebuild_out = flatten(result)
+    wanted = broadcast_prefix(like_result(out_dims, result), result)
+    if wanted is None:
+        raise ValueError(
+            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {out_dims} but outputs has structure {type(result).__name__}."
+        )
+    return rebuild_out(
+        [placed(func, level, out, dim, size, out_dims) for out, dim in zip(outs, wanted, strict=True)]
+    )
+
+
+def like_result(out_dims: Any, result: Any) -> Any:
+    """out_dims as given, except that a tuple may stand for a list and the other way round."""
+    if isinstance(out_dims, (tuple, list)) and isinstance(result, Tensor) and len(out_dims) == 1:
+        return out_dims[0]
+    return out_dims
+
+
+def placed(func: Callable, level: Vmap, out: object, dim: int | None, size: int, out_dims: Any) -> Tensor:
+    """One result without its wrapper, the examples counted by dimension `dim`."""
+    if not isinstance(out, Tensor):
+        raise ValueError(
+            f"vmap({name_of(func)}, ...): `{name_of(func)}` must only return Tensors, got type {type(out)}. Did you mean to "
+            "set out_dims= to None for output?"
+        )
+    value, bdim = level.unwrap(out)
+    if dim is None:
+        if bdim is not None:
+            raise ValueError(
+                f"vmap({name_of(func)}, ...): `{name_of(func)}` can not return a BatchedTensor when out_dim is None"
+            )
+        return value
+    if bdim is None:
+        value = value.unsqueeze(0).expand(size, *value.shape)
+    ndim = value.dim()
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
+        )
+    return value if dim % ndim == 0 else value.movedim(0, dim)
+
+
+def in_chunks(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size, chunk_size) -> Any:
+    """The batch in pieces, one after the other; the results joined."""
+    from ..ops.joining import cat
+
+    pieces, rebuild_out = [], None
+    for start in range(0, size, chunk_size):
+        length = min(chunk_size, size - start)
+        part = [t if d is None else t.narrow(d, start, length) for t, d in zip(leaves, dims, strict=True)]
+        outs, rebuild_out = flatten(run(func, part, dims, rebuild, out_dims, randomness, kwargs, length))
+        pieces.append(outs)
+    joined = rebuild_out(pieces[0])
+    wanted = broadcast_prefix(out_dims, joined) or [0] * len(pieces[0])
+    return rebuild_out(
+        [
+            parts[0] if dim is None else cat(list(parts), dim)
+            for parts, dim in zip(zip(*pieces, strict=True), wanted, strict=True)
+        ]
+    )
+
+
+def random_shape(size: tuple, level: Vmap) -> tuple[tuple, bool]:
+    """For random functions inside vmap: the shape to draw, and whether it counts the examples."""
+    if level.randomness == "error":
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
+        )
+    return ((level.size, *size), True) if level.randomness == "different" else (size, False)
+
+
+__all__ = ["Batched", "Vmap", "vmap"]
