@@ -857,7 +857,7 @@ class Pane {
   }
 
   sidePanel(k) {
-    return [this.leaves(k), this.queue(k), this.source(k)];
+    return [this.leaves(k), this.queue(k), this.source(k)].filter(Boolean);
   }
 
   leaves(k) {
