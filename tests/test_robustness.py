@@ -1,0 +1,199 @@
+"""What must not happen: recursion errors, leaks, modes left behind, threads in each other's way."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+
+
+def test_a_chain_of_a_million_nodes_is_built_walked_and_forgotten():
+    # in a process of its own, with little stack: recursion anywhere would end it
+    program = """
+import threading
+import minigrad as torch
+
+def chain():
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(1_000_000):
+        y = y + 1.0
+    y.backward()
+    del y
+    assert x.grad.item() == 1.0
+    print("done")
+
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=chain)
+thread.start()
+thread.join()
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (run.returncode, run.stdout.strip()) == (0, "done"), run.stderr[-2000:]
+
+
+def step(x, w):
+    """A forward and backward pass with fan-out, views, an in-place write and several outputs."""
+    h = x @ w
+    a, b = h[:2], h[2:]
+    c = torch.relu(a) * b + a.exp().sum() / (b * b + 1)
+    d = c * 1
+    d[0] = 2.0
+    d.mul_(0.5)
+    loss = (d.reshape(-1) * h.reshape(-1)[:6]).mean()
+    loss.backward()
+    return loss.detach()
+
+
+def leaves():
+    rng = np.random.default_rng(0)
+    x = torch.tensor(rng.standard_normal((4, 3)))
+    return x, torch.tensor(rng.standard_normal((3, 3)), requires_grad=True)
+
+
+def test_graphs_die_by_reference_count_alone():
+    x, w = leaves()
+    step(x, w)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            step(x, w)
+        y = (w * w).sum()
+        node = weakref.ref(y.grad_fn)
+        del y
+        assert node() is None
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_a_graph_that_never_ran_backward_dies_too():
+    w = torch.ones(3, requires_grad=True)
+    gc.collect()
+    gc.disable()
+    try:
+        y = w
+        for _ in range(100):
+            y = (y * 2).sin()
+        del y
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_ten_thousand_steps_do_not_grow():
+    w = torch.ones(4, requires_grad=True)
+
+    def steps(count):
+        for _ in range(count):
+            w.grad = None
+            ((w * 2 - 1) ** 2).mean().backward()
+            with torch.no_grad():
+                w.sub_(w.grad * 0.1)
+
+    steps(1000)
+    tracemalloc.start()
+    steps(1000)
+    early = tracemalloc.get_traced_memory()[0]
+    steps(8000)
+    late = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert late - early < 20_000, f"{late - early} bytes more after 8,000 steps"
+    assert np.allclose(w.detach().numpy(), 0.5)
+
+
+def test_threads_run_backward_at_once():
+    x, w = leaves()
+    expected = step(x, w).item(), w.grad.numpy().copy()
+    failures = []
+
+    def work():
+        for _ in range(50):
+            own = w.detach().clone().requires_grad_()
+            loss = step(x, own).item()
+            if loss != expected[0] or not np.array_equal(own.grad.numpy(), expected[1]):
+                failures.append((loss, own.grad))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_threads_accumulate_into_one_leaf():
+    w = torch.zeros(1, requires_grad=True)
+
+    def work():
+        for _ in range(200):
+            (w * 1.0).backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert w.grad.item() == 800.0
+
+
+class Oops(Exception):
+    pass
+
+
+def fail(*_):
+    raise Oops
+
+
+def test_a_hook_that_fails_leaves_nothing_behind():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    for attach in (
+        lambda y: w.register_hook(fail),
+        lambda y: y.register_hook(fail),
+        lambda y: y.grad_fn.register_prehook(fail),
+        lambda y: y.grad_fn.register_hook(fail),
+        lambda y: w.register_post_accumulate_grad_hook(fail),
+    ):
+        y = w * w
+        handle, loss = attach(y), y.sum()
+        with pytest.raises(Oops):
+            loss.backward()
+        assert torch.is_grad_enabled()
+        handle.remove()
+        w.grad = None
+        (w * w).sum().backward()
+        assert w.grad.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "enable_grad", "inference_mode"])
+def test_an_error_inside_a_mode_restores_it(mode):
+    before = torch.is_grad_enabled()
+    with pytest.raises(Oops), getattr(torch, mode)():
+        fail()
+    assert torch.is_grad_enabled() is before
+    assert not torch.is_inference_mode_enabled()
+
+
+def test_backward_inside_a_hook():
+    w = torch.tensor([3.0], requires_grad=True)
+    inner = torch.tensor([2.0], requires_grad=True)
+    y = w * w
+
+    def differentiate(grad):
+        with torch.enable_grad():  # hooks run without recording
+            (inner * inner).backward()
+
+    y.register_hook(differentiate)
+    y.backward()
+    assert (w.grad.item(), inner.grad.item()) == (6.0, 4.0)
