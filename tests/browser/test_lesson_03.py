@@ -105,7 +105,7 @@ def test_the_walk_of_the_lesson(open_lesson, theme):
 
     stepper = Stepper(lesson)
     stepper.wait_for(0)
-    stepper.cell.get_by_label("Ask me").uncheck()  # the lesson asks before each step; here it is only walked through
+    stepper.cell.get_by_label("Ask me").uncheck()  # the lesson asks before each step; this only walks
     assert stepper.grad("w") is None  # backward has run, but here nothing has been shown of it yet
 
     moves = [
