@@ -9,7 +9,7 @@ the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) 
 
 import warnings
 
-from . import autograd
+from . import autograd, linalg
 from .autograd import (
     enable_grad,
     inference_mode,

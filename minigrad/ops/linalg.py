@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..tensor import Tensor
-from .shape import _unsafe_view
-from .table import define, function
+from .. import dtypes
+from ..tensor import Tensor, check_dim, wrap
+from .arranging import _roll
+from .inplace import _squeeze_dim_, in_both_forms
+from .joining import stack
+from .pointwise import add, mul
+from .shape import (
+    _contiguous, _t, _unsafe_view, broadcast_pair, expand, meshgrid, permute, reshape, squeeze, t, transpose, unsqueeze, view,
+)  # fmt: skip
+from .table import define, function, is_array, method
 
 ndarray = np.ndarray
+WORDS = {
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "int64": "long",
+    "int32": "int",
+    "bool": "bool",
+}
 
 
-def _same_dtype(a: ndarray, b: ndarray) -> None:
-    if a.dtype != b.dtype:
-        words = {"float32": "float", "float64": "double", "int64": "long", "int32": "int"}
-        names = (words.get(x.dtype.name, x.dtype.name) for x in (a, b))
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
+# ---------------------------------------------------------------- two operands
 
 
 def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
-    _same_dtype(self, mat2)
+    if self.dtype != mat2.dtype:
+        names = (WORDS.get(x.dtype.name, x.dtype.name) for x in (self, mat2))
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
     if self.shape[1] != mat2.shape[0]:
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*self.shape, *mat2.shape)
@@ -30,7 +46,7 @@ def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 
 mm = define(
-    "mm", _mm_forward,
+    "mm", _mm_forward, kind="linear",
     self=lambda grad, mat2: grad @ mat2.T,
     mat2=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -39,6 +55,11 @@ mm = define(
 def _dot_forward(self: ndarray, tensor: ndarray) -> ndarray:
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    if self.dtype != tensor.dtype:
+        names = (dtypes.word(x.dtype) for x in (self, tensor))
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found {} and {}".format(*names)
+        )
     if self.shape != tensor.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{tensor.size}] to have the same number of "
@@ -48,24 +69,38 @@ def _dot_forward(self: ndarray, tensor: ndarray) -> ndarray:
 
 
 dot = define(
-    "dot", _dot_forward,
+    "dot", _dot_forward, kind="linear",
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )  # fmt: skip
+vdot = define(
+    "vdot", _dot_forward, kind="linear",
+    self=lambda grad, other: grad * other,
+    other=lambda grad, self: grad * self,
+)  # fmt: skip
 
 
-def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
+def _check_mv(self: ndarray, vec: ndarray) -> None:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
     if self.shape[1] != vec.shape[0]:
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), vec ({vec.size})"
         )
+    if self.dtype != vec.dtype:
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {dtypes.word(vec.dtype)}, "
+            f"{dtypes.word(self.dtype)}, and {dtypes.word(vec.dtype)}"
+        )
+
+
+def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
+    _check_mv(self, vec)
     return np.matmul(self, vec)
 
 
 mv = define(
-    "mv", _mv_forward,
+    "mv", _mv_forward, kind="linear",
     self=lambda grad, vec: outer_product(grad, vec),
     vec=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -76,15 +111,41 @@ def outer_product(a, b):
     return a.reshape((-1, 1)) * b.reshape((1, -1))
 
 
+def _check_batches(batch1: ndarray, batch2: ndarray) -> None:
+    for name, a in (("batch1", batch1), ("batch2", batch2)):
+        if a.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] but "
+            f"got: [{batch2.shape[0]}, {batch2.shape[1]}]."
+        )
+    if batch1.dtype != batch2.dtype:
+        names = (dtypes.word(x.dtype) for x in (batch1, batch2))
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+
+
+def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
+    _check_batches(self, mat2)
+    return np.matmul(self, mat2)
+
+
 bmm = define(
-    "bmm", np.matmul,
-    self=lambda grad, mat2: grad @ mat2.swapaxes(-1, -2),
-    mat2=lambda grad, self: self.swapaxes(-1, -2) @ grad,
+    "bmm", _bmm_forward, kind="linear",
+    self=lambda grad, mat2: grad @ mat2.mT,
+    mat2=lambda grad, self: self.mT @ grad,
 )  # fmt: skip
 
 
+# ---------------------------------------------------------------- matmul
+
+
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The product of vectors, matrices or batches of matrices, as PyTorch forms it from simpler products."""
+    """The product of vectors, matrices or batches of matrices, as PyTorch forms it from simpler products.
+
+    1-D @ 1-D is a dot product; 2-D @ 2-D the matrix product; with a 1-D operand on either side that dimension is summed
+    away; with more dimensions the leading ones are batches and broadcast. Raises RuntimeError if the lengths differ.
+    """
     if not isinstance(other, Tensor):
         return NotImplemented
     if not isinstance(input, Tensor):
@@ -99,28 +160,434 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if a == 2 and b == 1:
         return mv(input, other)
     if a == 1 and b == 2:
-        return mm(input.unsqueeze(0), other).squeeze(0)
-    if a > 2 and b <= 2:  # a batch of rows times one matrix: fold the batch into the rows
-        rows = input.reshape(-1, input.shape[-1])
-        out = mv(rows, other) if b == 1 else mm(rows, other)
-        return _unsafe_view(out, tuple(input.shape[:-1]) + tuple(other.shape[1:]))
-    return batched_matmul(input, other)
+        return _squeeze_dim_(mm(unsqueeze(input, 0), other), 0)
+    return folded_matmul(input, other) if should_fold(input, other) else batched_matmul(input, other)
+
+
+def should_fold(input: Tensor, other: Tensor) -> bool:
+    """May the batch of the larger operand be folded into its rows, so that one matrix product does it all?"""
+    larger, smaller = (input, other) if input._array.ndim >= other._array.ndim else (other, input)
+    if larger._array.ndim < 3 or smaller._array.ndim > 2:
+        return False
+    if smaller._requires_grad:
+        return True  # the gradient of a broadcast matrix would be batch times as large
+    if input._array.ndim == 2:
+        return False
+    if not larger._array.size:
+        return True
+    strides, shape = larger._array.strides, larger._array.shape
+    if larger is other:  # it is used transposed
+        strides, shape = (*strides[:-2], strides[-1], strides[-2]), (*shape[:-2], shape[-1], shape[-2])
+    return all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def folded_matmul(input: Tensor, other: Tensor) -> Tensor:
+    """`matmul` of a batch and one matrix or vector, as a product of two matrices: (A B)ᵀ = Bᵀ Aᵀ if the batch is right."""
+    turned = other._array.ndim > input._array.ndim
+    large = transpose(other, -2, -1) if turned else input
+    small = other if not turned else _t(input) if input._array.ndim == 2 else input
+    *batch, length = large._array.shape
+    rows = reshape(large, (math.prod(batch), length))
+    if small._array.ndim == 1:
+        return _unsafe_view(mv(rows, small), tuple(batch))
+    out = _unsafe_view(mm(rows, small), (*batch, small._array.shape[1]))
+    return transpose(out, -2, -1).contiguous() if turned else out
 
 
 def batched_matmul(input: Tensor, other: Tensor) -> Tensor:
-    """`matmul` where both have, or other has, batch dimensions: broadcast, flatten the batch, bmm, restore."""
-    vector = input._array.ndim == 1
-    if vector:
-        input = input.unsqueeze(0)
-    batch = np.broadcast_shapes(input.shape[:-2], other.shape[:-2])
-    left = input.expand(*batch, *input.shape[-2:]).reshape(-1, *input.shape[-2:])
-    right = other.expand(*batch, *other.shape[-2:]).reshape(-1, *other.shape[-2:])
-    out = _unsafe_view(bmm(left, right), (*batch, input.shape[-2], other.shape[-1]))
-    return out.squeeze(-2) if vector else out
+    """`matmul` of two batches: broadcast them, make the batch one dimension, `bmm`, restore."""
+    a, b = input._array.shape, other._array.shape
+    if len(a) == len(b) == 3 and a[0] != b[0]:
+        if a[0] == 1 and input._requires_grad:
+            return matmul(squeeze(input, 0), other)
+        if b[0] == 1 and other._requires_grad:
+            return matmul(input, squeeze(other, 0))
+    batch = broadcast_pair(a[:-2], b[:-2])
+    n, m1 = (a[-2] if len(a) > 1 else 1), a[-1]
+    m2, p = (b[-2], b[-1]) if len(b) > 1 else (b[-1], 1)
+    count = math.prod(batch)
+    left = reshape(expand(input, (*batch, n, m1)), (count, n, m1))
+    column = unsqueeze(other, 1) if len(b) == 1 else other
+    right = reshape(expand(column, (*batch, m2, p)), (count, m2, p))
+    out = bmm(left, right)
+    if len(b) == 1:
+        out = squeeze(out, -1)
+    return _unsafe_view(out, (*batch, *(n,) * (len(a) > 1), *(p,) * (len(b) > 1)))
 
 
-for _fn in (mm, dot, mv, bmm, matmul):
+# ---------------------------------------------------------------- a product added to something
+
+
+def scaled(x, factor: float):
+    """`x` times a number, `x` itself for 1."""
+    return x if factor == 1 else x * factor
+
+
+def _mixed(self: ndarray, product: ndarray, beta: float, alpha: float) -> ndarray:
+    """beta · self + alpha · product; with beta 0 NaNs in `self` do not count."""
+    product = scaled(product, np.asarray(alpha, product.dtype) if alpha != 1 else 1)
+    if beta == 0:
+        return product
+    if self.shape != product.shape and broadcastable(self.shape, product.shape):
+        product += scaled(self, np.asarray(beta, self.dtype) if beta != 1 else 1)
+        return product
+    return scaled(self, np.asarray(beta, self.dtype) if beta != 1 else 1) + product
+
+
+def broadcastable(shape: tuple, target: tuple) -> bool:
+    """Does `shape` stretch to `target`?"""
+    return len(shape) <= len(target) and all(
+        n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False)
+    )
+
+
+def _check_added(self: ndarray, target: tuple) -> None:
+    """Raise PyTorch's error unless `self` can be expanded to `target`."""
+    if not broadcastable(self.shape, target):
+        expand(wrap(self), target)
+
+
+def _addmm_forward(self: ndarray, mat1: ndarray, mat2: ndarray, beta: float, alpha: float) -> ndarray:
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        name, a = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
+        raise RuntimeError(f"{name} must be a matrix, got {a.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*mat1.shape, *mat2.shape)
+        )
+    if self.dtype != mat2.dtype:
+        names = (dtypes.word(x.dtype) for x in (self, mat2))
+        raise RuntimeError("self and mat2 must have the same dtype, but got {} and {}".format(*names))
+    if mat1.dtype != mat2.dtype:
+        names = (WORDS.get(x.dtype.name, x.dtype.name) for x in (mat1, mat2))
+        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
+    _check_added(self, (mat1.shape[0], mat2.shape[1]))
+    return _mixed(self, np.matmul(mat1, mat2), beta, alpha)
+
+
+_addmm = define(
+    "addmm", _addmm_forward, broadcasts=True, numbers=False,
+    self=lambda grad, beta: scaled(grad, beta),
+    mat1=lambda grad, mat2, alpha: scaled(grad @ mat2.T, alpha),
+    mat2=lambda grad, mat1, alpha: scaled(mat1.T @ grad, alpha),
+)  # fmt: skip
+
+
+def _addmv_forward(self: ndarray, mat: ndarray, vec: ndarray, beta: float, alpha: float) -> ndarray:
+    if mat.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
+    if mat.shape[1] != vec.size or self.shape not in ((), (1,), (mat.shape[0],)):
+        raise RuntimeError(
+            f"size mismatch, got input ({self.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.size})"
+        )
+    return _mixed(self, np.matmul(mat, vec), beta, alpha)
+
+
+_addmv = define(
+    "addmv", _addmv_forward, broadcasts=True, numbers=False,
+    self=lambda grad, beta: scaled(grad, beta),
+    mat=lambda grad, vec, alpha: scaled(outer_product(grad, vec), alpha),
+    vec=lambda grad, mat, alpha: scaled(mat.T @ grad, alpha),
+)  # fmt: skip
+
+
+def _addr_forward(self: ndarray, vec1: ndarray, vec2: ndarray, beta: float, alpha: float) -> ndarray:
+    if vec1.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
+    _check_added(self, (vec1.size, vec2.size))
+    return _mixed(self, np.multiply.outer(vec1, vec2), beta, alpha)
+
+
+_addr = define(
+    "addr", _addr_forward, broadcasts=True, numbers=False,
+    self=lambda grad, beta: scaled(grad, beta),
+    vec1=lambda grad, vec2, alpha: scaled(grad @ vec2, alpha),
+    vec2=lambda grad, vec1, alpha: scaled(grad.T @ vec1, alpha),
+)  # fmt: skip
+
+
+def _addbmm_forward(self: ndarray, batch1: ndarray, batch2: ndarray, beta: float, alpha: float) -> ndarray:
+    _check_batches(batch1, batch2)
+    _check_added(self, (batch1.shape[1], batch2.shape[2]))
+    return _mixed(self, np.add.reduce(np.matmul(batch1, batch2), axis=0), beta, alpha)
+
+
+_addbmm = define(
+    "addbmm", _addbmm_forward, broadcasts=True, numbers=False,
+    self=lambda grad, beta: scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: scaled(grad @ batch2.mT, alpha),
+    batch2=lambda grad, batch1, alpha: scaled(batch1.mT @ grad, alpha),
+)  # fmt: skip
+
+
+def _baddbmm_forward(self: ndarray, batch1: ndarray, batch2: ndarray, beta: float, alpha: float) -> ndarray:
+    _check_batches(batch1, batch2)
+    _check_added(self, (*batch1.shape[:2], batch2.shape[2]))
+    return _mixed(self, np.matmul(batch1, batch2), beta, alpha)
+
+
+_baddbmm = define(
+    "baddbmm", _baddbmm_forward, broadcasts=True, numbers=False,
+    self=lambda grad, beta: scaled(grad, beta),
+    batch1=lambda grad, batch2, alpha: scaled(grad @ batch2.mT, alpha),
+    batch2=lambda grad, batch1, alpha: scaled(batch1.mT @ grad, alpha),
+)  # fmt: skip
+
+
+@in_both_forms()
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta · input + alpha · (mat1 @ mat2). `input` is broadcast to (n, p)."""
+    return _addmm, input, mat1, mat2, beta, alpha
+
+
+@in_both_forms()
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta · input + alpha · (mat @ vec)."""
+    return _addmv, input, mat, vec, beta, alpha
+
+
+@in_both_forms()
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta · input + alpha · (the outer product of vec1 and vec2)."""
+    return _addr, input, vec1, vec2, beta, alpha
+
+
+@in_both_forms()
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta · input + alpha · (the sum of the products of the batches' matrices)."""
+    return _addbmm, input, batch1, batch2, beta, alpha
+
+
+@in_both_forms()
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta · input + alpha · (batch1 @ batch2), matrix by matrix."""
+    return _baddbmm, input, batch1, batch2, beta, alpha
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m).
+
+    PyTorch does it in one `addmm` where the rows can be seen as one matrix.
+    """
+    turned = t(weight)
+    if bias is None:
+        return matmul(input, turned)
+    n = input._array.ndim
+    if n == 2 and weight._array.ndim == 2:
+        return _addmm(bias, input, turned, 1, 1)
+    if n != 2 and weight._array.ndim == 2 and bias._array.ndim == 1 and n and input._array.flags.c_contiguous:
+        *batch, length = input._array.shape
+        rows = view(input, (math.prod(batch), length))
+        return view(_addmm(bias, rows, turned, 1, 1), (*batch, weight._array.shape[0]))
+    return add(matmul(input, turned), bias)
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """out[..., k] = Σᵢⱼ input1[..., i] weight[k, i, j] input2[..., j] + bias[k]."""
+    if input1._array.shape[:-1] != input2._array.shape[:-1]:
+        raise RuntimeError("bilinear(): input batch dimensions do not match")
+    *batch, n = input1._array.shape
+    count = math.prod(batch)
+    flat = view(input1, (count, n)), view(input2, (count, input2._array.shape[-1]))
+    out = view(_trilinear(flat[0], weight, flat[1]), (*batch, weight._array.shape[0]))
+    return out if bias is None else add(out, bias)
+
+
+def _trilinear_forward(i1: ndarray, i2: ndarray, i3: ndarray) -> ndarray:
+    return np.einsum("bi,kij,bj->bk", i1, i2, i3, optimize=True)
+
+
+def contract(equation: str, *operands):
+    """`einsum` of arrays or of Tensors."""
+    if is_array(operands[0]) and is_array(operands[1]):
+        return np.einsum(equation, *operands, optimize=len(operands) > 2)
+    from .einsum import einsum
+
+    return einsum(equation, *operands)
+
+
+_trilinear = define(
+    "trilinear", _trilinear_forward, kind="linear", node="TrilinearBackward0",
+    i1=lambda grad, i2, i3: contract("bk,kij,bj->bi", grad, i2, i3),
+    i2=lambda grad, i1, i3: contract("bk,bi,bj->kij", grad, i1, i3),
+    i3=lambda grad, i1, i2: contract("bk,bi,kij->bj", grad, i1, i2),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- built from these
+
+
+@method("outer", "ger")
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """The matrix of all products inputᵢ vec2ⱼ of two vectors."""
+    for name, v in (("self", input), ("vec2", vec2)):
+        if v._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._array.ndim}-D")
+    return mul(reshape(input, (input._array.size, 1)), vec2)
+
+
+ger = outer
+
+
+@method()
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sum of products over the last dimensions; a plain product if one is a number."""
+    if not input._array.ndim or not other._array.ndim:
+        return mul(input, other)
+    if input._array.shape[-1] != other._array.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input.shape)} and {list(other.shape)}"
+        )
+    return tensordot(input, other, ((-1,), (-1,)))
+
+
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
+    """The sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or the lists given."""
+    n, m = a._array.ndim, b._array.ndim
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(n, m):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        given_a, given_b = list(range(-dims, 0)), list(range(dims))
+    else:
+        given_a, given_b = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(given_a) != len(given_b):
+        raise RuntimeError("both dimension lists should have same length")
+    dims_a, dims_b = [check_dim(d, n) for d in given_a], [check_dim(d, m) for d in given_b]
+    for i, j, da, db in zip(dims_a, dims_b, given_a, given_b, strict=True):
+        if a._array.shape[i] != b._array.shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._array.shape[i]} in dim {da} and second has "
+                f"size {b._array.shape[j]} in dim {db}"
+            )
+    free_a = [d for d in range(n) if d not in dims_a]
+    free_b = [d for d in range(m) if d not in dims_b]
+    rows = tuple(a._array.shape[d] for d in free_a)
+    columns = tuple(b._array.shape[d] for d in free_b)
+    summed = math.prod(a._array.shape[d] for d in dims_a)
+    if not rows and not columns and len(dims_a) == 1:
+        return view(dot(permute(a, tuple(free_a + dims_a)), permute(b, tuple(dims_b + free_b))), ())
+    left = reshape(permute(a, tuple(free_a + dims_a)), (math.prod(rows), summed))
+    right = reshape(permute(b, tuple(dims_b + free_b)), (summed, math.prod(columns)))
+    return view(mm(left, right), (*rows, *columns))
+
+
+@method()
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: blocks inputᵢⱼ · other."""
+    n = max(input._array.ndim, other._array.ndim)
+    a, b = (((1,) * (n - x._array.ndim)) + x._array.shape for x in (input, other))
+    left = _unsafe_view(input, tuple(k for size in a for k in (size, 1)))
+    right = _unsafe_view(other, tuple(k for size in b for k in (1, size)))
+    return _unsafe_view(mul(left, right), tuple(p * q for p, q in zip(a, b, strict=True)))
+
+
+def crossed(a, b, dim: int):
+    """a × b along `dim`, for arrays and Tensors: aᵢ bⱼ - aⱼ bᵢ by shifting the three components."""
+    return _roll(a, (-1,), (dim,)) * _roll(b, (-2,), (dim,)) - _roll(a, (-2,), (dim,)) * _roll(
+        b, (-1,), (dim,)
+    )
+
+
+_linalg_cross = define(
+    "linalg_cross", lambda self, other, dim: crossed(self, other, dim), kind="linear", broadcasts=True,
+    self=lambda grad, other, dim: crossed(other, grad, dim),
+    other=lambda grad, self, dim: crossed(grad, self, dim),
+)  # fmt: skip
+
+
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The vector product over a dimension of length 3; the others are broadcast."""
+    if input._array.ndim != other._array.ndim:
+        raise RuntimeError(
+            f"linalg.cross: inputs must have the same number of dimensions. Got {input._array.ndim} and {other._array.ndim}"
+        )
+    given, dim = dim, check_dim(dim, input._array.ndim)
+    if input._array.shape[dim] != 3 or other._array.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {given} must have length 3. Got {input._array.shape[dim]} and "
+            f"{other._array.shape[dim]}"
+        )
+    broadcast_pair(input._array.shape, other._array.shape)
+    return _linalg_cross(input, other, dim)
+
+
+@method()
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """The vector product over `dim`, by default the first dimension of length 3."""
+    if dim is None:
+        found = [d for d, n in enumerate(input._array.shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0]
+    return linalg_cross(input, other, dim=dim)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of one element of each vector, one a row."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([reshape(_contiguous(g), -1) for g in meshgrid(*tensors, indexing="ij")], 1)
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, in the order that needs the fewest multiplications."""
+    return multi_dot(matrices)
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices in the cheapest order; the first may be a row, the last a column vector."""
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    row, column = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
+    if row:
+        tensors[0] = unsqueeze(tensors[0], 0)
+    if column:
+        tensors[-1] = unsqueeze(tensors[-1], -1)
+    for i, m in enumerate(tensors):
+        if m._array.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {m._array.ndim}D")
+    shape = [
+        *([] if row else [tensors[0]._array.shape[0]]),
+        *([] if column else [tensors[-1]._array.shape[1]]),
+    ]
+    return view(product_in_order(tensors), tuple(shape))
+
+
+def product_in_order(matrices: list[Tensor]) -> Tensor:
+    """Cormen et al., Introduction to Algorithms, section 15.2: the cheapest split of every stretch of the chain."""
+    n = len(matrices)
+    sizes = [matrices[0]._array.shape[0], *(m._array.shape[1] for m in matrices)]
+    cost = [[0] * n for _ in range(n)]
+    at = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            cost[i][j], at[i][j] = min(
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+
+    def product(i: int, j: int) -> Tensor:
+        if i == j:
+            return matrices[i]
+        return mm(product(i, at[i][j]), product(at[i][j] + 1, j))
+
+    return product(0, n - 1)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """The sum of products over one dimension; the others are broadcast."""
+    return mul(x, y).sum(dim)
+
+
+for _fn in (mm, dot, vdot, mv, bmm, matmul):
     function(_fn, _fn.__name__)
 function(matmul, "__matmul__")
 
-__all__ = ["bmm", "dot", "matmul", "mm", "mv"]
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cartesian_prod", "chain_matmul", "cross", "dot", "ger", "inner",
+    "kron", "matmul", "mm", "mv", "outer", "tensordot", "vdot",
+]  # fmt: skip

@@ -1,0 +1,664 @@
+"""Inverses, determinants, solutions of linear equations, factorisations and norms: the functions of `minigrad.linalg`.
+
+Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
+(2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016). They hold for batches of matrices.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, wrap
+from .arranging import _tril, _triu
+from .conversion import clone
+from .joining import cat
+from .linalg import matmul
+from .pointwise import where
+from .shape import transpose, unsqueeze
+from .table import define, is_array, method
+
+ndarray = np.ndarray
+
+
+class LinAlgError(RuntimeError):
+    """The matrix is singular, or not positive definite: there is no result."""
+
+
+def results(name: str, *fields: str) -> type:
+    """A named tuple that prints as PyTorch's return types do."""
+    cls = namedtuple(name, fields)
+
+    def show(self) -> str:
+        return (
+            f"torch.return_types.{name}(\n"
+            + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
+            + ")"
+        )
+
+    cls.__repr__ = show
+    return cls
+
+
+def check_matrices(name: str, *inputs: Tensor, square: bool = True, floating: bool = True) -> None:
+    """Raise PyTorch's errors for vectors, integer tensors, and rectangular matrices where square ones are needed."""
+    for A in inputs:
+        if A._array.ndim < 2:
+            raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+        if square and A._array.shape[-1] != A._array.shape[-2]:
+            raise RuntimeError(
+                f"{name}: A must be batches of square matrices, but they are {A._array.shape[-2]} by "
+                f"{A._array.shape[-1]} matrices"
+            )
+        if floating and A._array.dtype.kind != "f":
+            raise RuntimeError(
+                f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.word(A._array.dtype)}"
+            )
+
+
+def adjoint(A):
+    """Aᵀ of each matrix, of an array or a Tensor."""
+    return A.swapaxes(-1, -2)
+
+
+def eye_like(A):
+    """The identity of the size and dtype of a square matrix; an array or a Tensor."""
+    n = A.shape[-1]
+    return np.eye(n, dtype=A.dtype) if is_array(A) else wrap(np.eye(n, dtype=A._array.dtype))
+
+
+def first_failing(A: ndarray, fails) -> tuple[str, int]:
+    """For an error message: which matrix of the batch is to blame, and at which place (counted from 1)."""
+    for i, matrix in enumerate(A.reshape(-1, *A.shape[-2:])):
+        place = fails(matrix)
+        if place:
+            return (f"(Batch element {i}): " if A.ndim > 2 else ""), place
+    return "", 0
+
+
+# ---------------------------------------------------------------- LU, inverse, solve, determinant
+
+
+def lu_of(A: ndarray) -> tuple[ndarray, ndarray]:
+    """LU factors of one square matrix in one array, and the row exchanges (counted from 1): Gaussian elimination with
+    partial pivoting."""
+    LU, pivots = A.copy(), np.arange(1, A.shape[0] + 1, dtype=np.int32)
+    for k in range(A.shape[0]):
+        p = k + int(np.argmax(np.abs(LU[k:, k])))
+        pivots[k] = p + 1
+        if p != k:
+            LU[[k, p]] = LU[[p, k]]
+        if LU[k, k] != 0:
+            LU[k + 1 :, k] /= LU[k, k]
+            LU[k + 1 :, k + 1 :] -= np.multiply.outer(LU[k + 1 :, k], LU[k, k + 1 :])
+    return LU, pivots
+
+
+def zero_pivot(A: ndarray) -> int:
+    """The place (from 1) of the first zero on the diagonal of U, 0 if there is none."""
+    zeros = np.flatnonzero(np.diagonal(lu_of(A)[0]) == 0)
+    return int(zeros[0]) + 1 if zeros.size else 0
+
+
+def _inverse(A: ndarray) -> ndarray:
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        inverse = None
+    if inverse is None:
+        where_, place = first_failing(A, zero_pivot)
+        raise LinAlgError(
+            f"linalg.inv: {where_}The diagonal element {place} is zero, the inversion could not be completed because the "
+            "input matrix is singular."
+        )
+    return inverse
+
+
+_inv = define(
+    "linalg_inv_ex", _inverse, outputs=("inverse",),
+    A=lambda grad, inverse: -(adjoint(inverse) @ (grad @ adjoint(inverse))),
+)  # fmt: skip
+
+
+@method("inverse")
+def inv(A: Tensor) -> Tensor:
+    """The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices."""
+    check_matrices("linalg.inv", A)
+    return _inv(A)
+
+
+inverse = inv
+
+
+def solve_arrays(A: ndarray, B: ndarray) -> ndarray:
+    """X with A X = B for matrices B."""
+    try:
+        return np.linalg.solve(A, B)
+    except np.linalg.LinAlgError:
+        where_, _ = first_failing(A, zero_pivot)
+        raise LinAlgError(
+            f"torch.linalg.solve: {where_}The solver failed because the input matrix is singular."
+        ) from None
+
+
+def is_vector(A, B) -> bool:
+    """PyTorch's rule: is B a (batch of) vectors rather than of matrices?"""
+    return B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
+
+
+def _solve_forward(A: ndarray, B: ndarray, left: bool) -> ndarray:
+    if is_vector(A, B):
+        return solve_arrays(A, B[..., None])[..., 0]
+    if not left:
+        return adjoint(solve_arrays(adjoint(A), adjoint(B)))
+    return solve_arrays(A, B)
+
+
+def solve_adjoint(A, grad, left: bool):
+    """The gradient of B in A X = B: the solution of Aᵀ Y = grad."""
+    return _solve(adjoint(A), grad, left)
+
+
+def _solve_A(grad, A, result, left: bool):
+    """The gradient of A in A X = B (or X A = B): -A⁻ᵀ grad Xᵀ."""
+    G = solve_adjoint(A, grad, left)
+    if is_vector(A, result):
+        return -(G[..., None] * result[..., None, :])
+    return -(G @ adjoint(result)) if left else -(adjoint(result) @ G)
+
+
+_solve = define(
+    "linalg_solve_ex", _solve_forward, broadcasts=True,
+    A=lambda grad, A, result, left: _solve_A(grad, A, result, left),
+    B=lambda grad, A, left: solve_adjoint(A, grad, left),
+)  # fmt: skip
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """The solution X of A X = B (X A = B if not `left`), for square A. B may be a vector. Raises LinAlgError if singular."""
+    check_matrices("linalg.solve", A)
+    vector = is_vector(A._array, B._array)
+    rows = B._array.shape[-1] if vector else B._array.shape[-2 if left else -1]
+    if A._array.shape[-1] != rows:
+        n, m = A._array.shape[-2:]
+        p, q = (*B._array.shape[-1:], 1) if vector else B._array.shape[-2:]
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{m} and {p}x{q})"
+        )
+    if A._array.dtype != B._array.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{dtypes.word(A._array.dtype)} and B of type {dtypes.word(B._array.dtype)} instead"
+        )
+    return _solve(A, B, left)
+
+
+def cofactors(grad, A, result):
+    """The gradient of det(A): grad · det(A) A⁻ᵀ, which is the matrix of cofactors and exists for singular A too."""
+    if not is_array(A):
+        if np.all(result._array != 0):
+            return (grad * result)[..., None, None] * adjoint(_inv(A))
+        U, S, Vh = svd(A)  # cofactors of U S Vᵀ: det(U) det(V) U (Π_{j≠i} s_j) Vᵀ
+        others = products_of_others(S) * (det(U) * det(Vh) * grad)[..., None]
+        return (U * others[..., None, :]) @ Vh
+    scale = grad * result
+    try:
+        inverse = np.linalg.inv(A)
+        if np.all(result != 0):
+            return scale[..., None, None] * adjoint(inverse)
+    except np.linalg.LinAlgError:
+        pass
+    U, S, Vh = np.linalg.svd(A)
+    sign = np.linalg.det(U) * np.linalg.det(Vh) * grad
+    return (U * (products_of_others(S) * sign[..., None])[..., None, :]) @ Vh
+
+
+def products_of_others(S):
+    """Π_{j≠i} s_j for each i."""
+    n = S.shape[-1]
+    keep = 1 - eye_like(S)
+    square = S[..., None, :] * keep + (1 - keep)
+    return square.prod(-1) if n else S
+
+
+_det = define(
+    "linalg_det", lambda A: np.asarray(np.linalg.det(A), A.dtype),
+    A=lambda grad, A, result: cofactors(grad, A, result),
+)  # fmt: skip
+
+
+@method()
+def det(A: Tensor) -> Tensor:
+    """The determinant of a square matrix, or of each of a batch."""
+    check_matrices("linalg.det", A)
+    return _det(A)
+
+
+def _slogdet_A(grad, A):
+    """Only log|det| has a gradient: A⁻ᵀ."""
+    grad = grad[1]
+    if grad is None:
+        return None
+    return grad[..., None, None] * adjoint(_inv(A))
+
+
+_slogdet = define(
+    "linalg_slogdet", lambda A: tuple(np.asarray(part, A.dtype) for part in np.linalg.slogdet(A)),
+    outputs=("sign", "logabsdet"),
+    A=lambda grad, A: _slogdet_A(grad, A),
+)  # fmt: skip
+SlogdetResult = results("linalg_slogdet", "sign", "logabsdet")
+
+
+@method()
+def slogdet(A: Tensor) -> SlogdetResult:
+    """The sign and the logarithm of the absolute value of the determinant."""
+    check_matrices("linalg.slogdet", A)
+    return SlogdetResult(*_slogdet(A))
+
+
+@method()
+def logdet(A: Tensor) -> Tensor:
+    """The logarithm of the determinant; NaN where that is negative."""
+    check_matrices("logdet", A)
+    sign, logabsdet = _slogdet(A)
+    return where(sign == -1, float("nan"), logabsdet)
+
+
+# ---------------------------------------------------------------- triangular systems, Cholesky
+
+
+def triangle(A, upper: bool, unitriangular: bool = False):
+    """One triangle of A, with ones on the diagonal if `unitriangular`; of an array or a Tensor."""
+    if unitriangular:
+        return (_triu(A, 1) if upper else _tril(A, -1)) + eye_like(A)
+    return _triu(A, 0) if upper else _tril(A, 0)
+
+
+def _solve_triangular_forward(
+    self: ndarray, B: ndarray, upper: bool, left: bool, unitriangular: bool
+) -> ndarray:
+    return _solve_forward(triangle(self, upper, unitriangular), B, left)
+
+
+def _triangular_self(grad, self, result, upper: bool, left: bool, unitriangular: bool):
+    G = _solve_triangular(adjoint(self), grad, not upper, left, unitriangular)
+    full = -(G @ adjoint(result)) if left else -(adjoint(result) @ G)
+    k = int(unitriangular)
+    return _triu(full, k) if upper else _tril(full, -k)
+
+
+_solve_triangular = define(
+    "linalg_solve_triangular", _solve_triangular_forward, broadcasts=True,
+    self=lambda grad, self, result, upper, left, unitriangular:
+        _triangular_self(grad, self, result, upper, left, unitriangular),
+    B=lambda grad, self, upper, left, unitriangular:
+        _solve_triangular(adjoint(self), grad, not upper, left, unitriangular),
+)  # fmt: skip
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """The solution X of A X = B (X A = B if not `left`), where only one triangle of A is read."""
+    check_matrices("linalg.solve_triangular", A)
+    return _solve_triangular(A, B, bool(upper), bool(left), bool(unitriangular))
+
+
+def _cholesky_forward(self: ndarray, upper: bool) -> ndarray:
+    try:
+        L = np.linalg.cholesky(adjoint(self) if upper else self)
+    except np.linalg.LinAlgError:
+        L = None
+    if L is None:
+        where_, order = first_failing(self, failing_minor)
+        raise LinAlgError(
+            f"linalg.cholesky: {where_}The factorization could not be completed because the input is not positive-definite "
+            f"(the leading minor of order {order} is not positive-definite)."
+        )
+    return adjoint(L) if upper else L
+
+
+def failing_minor(A: ndarray) -> int:
+    """The order of the first leading minor that is not positive definite, 0 if there is none."""
+    for k in range(1, A.shape[0] + 1):
+        try:
+            np.linalg.cholesky(A[:k, :k])
+        except np.linalg.LinAlgError:
+            return k
+    return 0
+
+
+def cholesky_backward(grad, L, upper: bool):
+    """½ L⁻ᵀ (Φ + Φᵀ) L⁻¹ with Φ = tril(Lᵀ grad), its diagonal halved (Murray 2016, section 4)."""
+    if upper:
+        grad, L = adjoint(grad), adjoint(L)
+    phi = _tril(adjoint(L) @ grad, 0)
+    phi = phi + adjoint(_tril(phi, -1))
+    right = _solve_triangular(L, phi, False, False, False)
+    return _solve_triangular(adjoint(L), right, True, True, False) * 0.5
+
+
+_cholesky = define(
+    "linalg_cholesky_ex", _cholesky_forward, outputs=("L",),
+    self=lambda grad, L, upper: cholesky_backward(grad, L, upper),
+)  # fmt: skip
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular L with A = L Lᵀ (or Lᵀ, if `upper`). Raises LinAlgError unless A is positive definite."""
+    check_matrices("linalg.cholesky", A)
+    return _cholesky(A, bool(upper))
+
+
+# ---------------------------------------------------------------- QR, eigenvalues, singular values
+
+
+def given(grads, like: Sequence):
+    """The gradients of several results, zeros for those that have none."""
+    return [
+        g if g is not None else (np.zeros_like(x) if is_array(x) else wrap(np.zeros_like(x._array)))
+        for g, x in zip(grads, like, strict=True)
+    ]
+
+
+def qr_backward(grad, Q, R, mode: str):
+    """Of the square or tall case: [gQ + Q copyltu(R gRᵀ - gQᵀ Q)] R⁻ᵀ. A wide A is its square part and QᵀA's rest."""
+    gQ, gR = given(grad, (Q, R))
+    m, n = Q.shape[-2], R.shape[-1]
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+            "linalg.qr(A, mode='reduced') if you are going to require gradients."
+        )
+    if mode == "complete" and m > n:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
+    if m >= n:
+        return _qr_square(gQ, gR, Q, R)
+    U, rest = R[..., :m], R[..., m:]
+    Y = Q @ rest
+    gX = _qr_square(gQ + Y @ adjoint(gR[..., m:]), gR[..., :m], Q, U)
+    return joined_columns(gX, Q @ gR[..., m:])
+
+
+def _qr_square(gQ, gR, Q, R):
+    M = R @ adjoint(gR) - adjoint(gQ) @ Q
+    symmetric = _tril(M, 0) + adjoint(_tril(M, -1))
+    right = gQ + Q @ symmetric
+    return _solve_triangular(adjoint(R), right, False, False, False)
+
+
+def joined_columns(a, b):
+    """[a b] for arrays or Tensors."""
+    if is_array(a):
+        return np.concatenate([a, b], axis=-1)
+    return cat([a, b], -1)
+
+
+def _qr_forward(A: ndarray, mode: str) -> tuple[ndarray, ndarray]:
+    if mode == "r":
+        return np.empty((0,), A.dtype), np.linalg.qr(A, "r")
+    return tuple(np.linalg.qr(A, mode))
+
+
+_qr = define(
+    "linalg_qr", _qr_forward, outputs=("Q", "R"),
+    A=lambda grad, Q, R, mode: qr_backward(grad, Q, R, mode),
+)  # fmt: skip
+QrResult = results("linalg_qr", "Q", "R")
+
+
+def qr(A: Tensor, mode: str = "reduced") -> QrResult:
+    """A = Q R with orthonormal columns in Q and an upper triangular R. mode: "reduced", "complete" or "r" (no Q)."""
+    check_matrices("linalg.qr", A, square=False)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    return QrResult(*_qr(A, mode))
+
+
+def eigh_backward(grad, eigenvalues, eigenvectors):
+    """V (diag(gL) + (Vᵀ gV) / (λⱼ - λᵢ)) Vᵀ."""
+    gL, gV = grad
+    L, V = eigenvalues, eigenvectors
+    inner = diag_matrix(gL) if gL is not None else None
+    if gV is not None:
+        gaps = L[..., None, :] - L[..., None] + eye_like(V)
+        mixed = (adjoint(V) @ gV) / gaps * (1 - eye_like(V))
+        inner = mixed if inner is None else inner + mixed
+    return V @ inner @ adjoint(V)
+
+
+def diag_matrix(v):
+    """The diagonal matrix of a vector, an array or a Tensor."""
+    return v[..., None] * eye_like(v)
+
+
+_eigh = define(
+    "linalg_eigh", lambda A, UPLO: tuple(np.linalg.eigh(A, UPLO)), outputs=("eigenvalues", "eigenvectors"),
+    A=lambda grad, eigenvalues, eigenvectors: eigh_backward(grad, eigenvalues, eigenvectors),
+)  # fmt: skip
+EighResult = results("linalg_eigh", "eigenvalues", "eigenvectors")
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
+    """Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, of which one triangle is read."""
+    check_matrices("linalg.eigh", A)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return EighResult(*_eigh(A, UPLO.upper()))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of a symmetric matrix, ascending."""
+    return eigh(A, UPLO).eigenvalues
+
+
+def svd_backward(grad, U, S, Vh, full_matrices: bool):
+    """The gradient of A = U diag(S) Vᵀ; where the singular vectors have none, simply U diag(gS) Vᵀ."""
+    gU, gS, gVh = grad
+    k = S.shape[-1]
+    m, n = U.shape[-2], Vh.shape[-1]
+    if full_matrices:
+        if (gU is not None and m > k) or (gVh is not None and n > k):
+            U, Vh = U[..., :k], Vh[..., :k, :]
+            gU = None if gU is None else gU[..., :k]
+            gVh = None if gVh is None else gVh[..., :k, :]
+        U, Vh = U[..., :k], Vh[..., :k, :]
+    if gU is None and gVh is None:
+        return (U * gS[..., None, :]) @ Vh
+    gaps = S[..., None, :] * S[..., None, :] - S[..., None] * S[..., None]
+    gaps = gaps + eye_like(gaps)
+    inner = None
+    if gU is not None:
+        skew = adjoint(U) @ gU
+        inner = ((skew - adjoint(skew)) / gaps) * S[..., None, :]
+    if gVh is not None:
+        skew = Vh @ adjoint(gVh)
+        part = S[..., None] * ((skew - adjoint(skew)) / gaps)
+        inner = part if inner is None else inner + part
+    if gS is not None:
+        inner = inner + diag_matrix(gS)
+    if m > k and gU is not None:
+        gA = U @ inner + (gU - U @ (adjoint(U) @ gU)) / S[..., None, :]
+        gA = gA @ Vh
+    else:
+        gA = (U @ inner) @ Vh
+    if n > k and gVh is not None:
+        rest = (gVh - (gVh @ adjoint(Vh)) @ Vh) / S[..., None]
+        gA = gA + U @ rest
+    return gA
+
+
+_svd = define(
+    "linalg_svd", lambda A, full_matrices: tuple(np.linalg.svd(A, full_matrices)), outputs=("U", "S", "Vh"),
+    A=lambda grad, U, S, Vh, full_matrices: svd_backward(grad, U, S, Vh, full_matrices),
+)  # fmt: skip
+SvdResult, OldSvdResult = results("linalg_svd", "U", "S", "Vh"), results("svd", "U", "S", "V")
+
+
+def svd(A: Tensor, full_matrices: bool = True) -> SvdResult:
+    """A = U diag(S) Vᵀ with orthonormal U and V and singular values S ≥ 0, descending."""
+    check_matrices("linalg.svd", A, square=False)
+    return SvdResult(*_svd(A, bool(full_matrices)))
+
+
+def svdvals(A: Tensor) -> Tensor:
+    """The singular values of a matrix, descending."""
+    check_matrices("linalg.svdvals", A, square=False)
+    return _svd(A, False)[1]
+
+
+def svd_with_v(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSvdResult:
+    """The older form of `linalg.svd`: gives V, not its transpose."""
+    check_matrices("svd", input, square=False)
+    U, S, Vh = _svd(input, not some)
+    return OldSvdResult(U, S, transpose(Vh, -2, -1))
+
+
+# ---------------------------------------------------------------- pseudo-inverse, least squares, powers
+
+
+def pinv_backward(grad, result, self):
+    """Golub and Pereyra (1973), "The differentiation of pseudo-inverses", formula 4.12."""
+    A, P = self, result
+    At, Pt, Gt = adjoint(A), adjoint(P), adjoint(grad)
+    if A.shape[-2] <= A.shape[-1]:
+        K = Gt @ P
+        KPt = K @ Pt
+        return -adjoint(P @ K) + KPt - (A @ P) @ KPt + (Pt @ P) @ (Gt - K @ A)
+    K = P @ Gt
+    PtK = Pt @ K
+    return -adjoint(K @ P) + (Gt - A @ K) @ P @ Pt + PtK - (PtK @ P) @ A
+
+
+def _pinv_forward(self: ndarray, rtol: float | None, hermitian: bool) -> ndarray:
+    cut = max(self.shape[-2:]) * np.finfo(self.dtype).eps if rtol is None else rtol
+    return np.linalg.pinv(self, rcond=cut, hermitian=hermitian).astype(self.dtype, copy=False)
+
+
+_pinv = define(
+    "linalg_pinv", _pinv_forward,
+    self=lambda grad, result, self: pinv_backward(grad, result, self),
+)  # fmt: skip
+
+
+def pinv(A: Tensor, *, rtol: float | None = None, hermitian: bool = False) -> Tensor:
+    """The Moore-Penrose inverse: singular values below `rtol` times the largest count as zero."""
+    check_matrices("linalg.pinv", A, square=False)
+    return _pinv(A, rtol, bool(hermitian))
+
+
+@method()
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The Moore-Penrose inverse."""
+    return pinv(input, rtol=rcond)
+
+
+def lstsq_backward(grad, self, b, wants_A: bool):
+    """Through X = A⁺ B."""
+    grad = grad[0]
+    if grad is None:
+        return None
+    P = _pinv(self, None, False)
+    if not wants_A:
+        return adjoint(P) @ grad
+    return pinv_backward(grad @ adjoint(b), P, self)
+
+
+def _lstsq_forward(self: ndarray, b: ndarray) -> tuple[ndarray, ...]:
+    X = _pinv_forward(self, None, False) @ b
+    rank = np.linalg.matrix_rank(self)
+    m, n = self.shape[-2:]
+    full = m > n and np.all(rank == n)
+    difference = b - self @ X
+    residuals = np.add.reduce(difference * difference, axis=-2) if full else np.empty((0,), self.dtype)
+    return X, residuals
+
+
+_lstsq = define(
+    "linalg_lstsq", _lstsq_forward, outputs=("solution", "residuals"),
+    self=lambda grad, self, b: lstsq_backward(grad, self, b, True),
+    b=lambda grad, self, b: lstsq_backward(grad, self, b, False),
+)  # fmt: skip
+LstsqResult = results("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
+    """X that makes |A X - B| smallest, the squared residuals (if A is tall and of full rank), and the rank of A."""
+    check_matrices("linalg.lstsq", A, square=False)
+    vector = B._array.ndim == A._array.ndim - 1
+    solution, residuals = _lstsq(A, unsqueeze(B, -1) if vector else B)
+    if vector:
+        solution = solution.squeeze(-1)
+    rank = wrap(np.asarray(np.linalg.matrix_rank(A._array), np.int64))
+    return LstsqResult(solution, residuals, rank, wrap(np.empty(0, A._array.dtype)))
+
+
+@method()
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """A multiplied with itself n times; the inverse of that for negative n."""
+    check_matrices("linalg.matrix_power", A, floating=False)
+    if n == 0:
+        return clone(A).copy_(wrap(np.eye(A._array.shape[-1], dtype=A._array.dtype)))
+    if n < 0:
+        A, n = inv(A), -n
+    if n == 1:
+        return clone(A)
+    if n == 2:
+        return matmul(A, A)
+    if n == 3:
+        return matmul(matmul(A, A), A)
+    result = power = None
+    while n:  # square and multiply
+        power = A if power is None else matmul(power, power)
+        n, bit = divmod(n, 2)
+        if bit:
+            result = power if result is None else matmul(result, power)
+    return result
+
+
+def exponential(A: ndarray) -> ndarray:
+    """e^A by scaling and squaring: a Taylor polynomial of A / 2^s, squared s times."""
+    norm = np.max(np.add.reduce(np.abs(A), axis=-2), initial=0.0)
+    s = max(0, int(np.ceil(np.log2(norm / 0.25)))) if norm > 0.25 else 0
+    X = A / np.asarray(2.0**s, A.dtype)
+    term = result = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+    for k in range(1, 15):
+        term = term @ X / np.asarray(k, A.dtype)
+        result = result + term
+    for _ in range(s):
+        result = result @ result
+    return result
+
+
+def exponential_backward(grad, self):
+    """The upper right block of exp [[Aᵀ, grad], [0, Aᵀ]] (Al-Mohy and Higham 2009)."""
+    n, At = self.shape[-1], adjoint(self)
+    zero = At * 0
+    top, bottom = joined_columns(At, grad), joined_columns(zero, At)
+    big = adjoint(joined_columns(adjoint(top), adjoint(bottom)))
+    return _matrix_exp(big)[..., :n, n:]
+
+
+_matrix_exp = define(
+    "linalg_matrix_exp", exponential,
+    self=lambda grad, self: exponential_backward(grad, self),
+)  # fmt: skip
+
+
+@method()
+def matrix_exp(A: Tensor) -> Tensor:
+    """The matrix exponential, Σ Aᵏ / k!."""
+    check_matrices("linalg.matrix_exp", A)
+    return _matrix_exp(A)
+
+
+__all__ = ["det", "inverse", "logdet", "matrix_exp", "matrix_power", "pinverse", "slogdet"]

@@ -1,0 +1,529 @@
+"""Reading and writing by tensors of positions: gather and scatter, index_*, take and put, masked_*."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, check_dim, wrap
+from .indexing import add_at
+from .inplace import in_both_forms
+from .shape import broadcast_pair, expand, reshape
+from .table import define, is_array, method
+
+ndarray = np.ndarray
+
+
+def zeros_as(grad, shape: tuple):
+    """Zeros of a shape and of the kind of `grad`: an array or a Tensor."""
+    return np.zeros(shape, grad.dtype) if is_array(grad) else wrap(np.zeros(shape, grad._array.dtype))
+
+
+# ---------------------------------------------------------------- masks
+
+
+def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
+    out = np.array(self if self.shape == mask.shape else np.broadcast_arrays(self, mask)[0])
+    np.copyto(out, value, where=mask, casting="unsafe")
+    return out
+
+
+def unmasked(grad, mask):
+    """`grad` with zeros where `mask` holds."""
+    return _masked_fill(grad, mask, 0)
+
+
+def masked(grad, mask):
+    """`grad` with zeros where `mask` does not hold."""
+    return _masked_fill(grad, ~mask, 0)
+
+
+_masked_fill = define(
+    "masked_fill", _filled, kind="elementwise",
+    self=lambda grad, mask: unmasked(grad, mask),
+    mask=None,
+)  # fmt: skip
+_masked_fill_tensor = define(
+    "masked_fill", _filled, kind="elementwise", node="MaskedFillBackward1",
+    self=lambda grad, mask: unmasked(grad, mask),
+    mask=None,
+    value=lambda grad, mask: masked(grad, mask),
+)  # fmt: skip
+
+
+@in_both_forms()
+def masked_fill(input: Tensor, mask: Tensor, value: float | Tensor) -> Tensor:
+    """`value` (a number or a 0-d tensor) where `mask` holds, else `input`. The mask is broadcast."""
+    _check_mask("masked_fill", mask)
+    if not isinstance(value, Tensor):
+        return _masked_fill, input, mask, value
+    if value._array.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._array.ndim} dimension(s)."
+        )
+    return _masked_fill_tensor, input, mask, value
+
+
+def _check_mask(name: str, mask: Tensor) -> None:
+    if not isinstance(mask, Tensor):
+        raise TypeError(f"{name}(): argument 'mask' (position 1) must be Tensor, not {type(mask).__name__}")
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError(
+            f"{name}_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+            if name == "masked_fill"
+            else f"{name}: expected BoolTensor for mask"
+        )
+
+
+def at_mask(grad, shape: tuple, mask):
+    """Zeros of a shape with the elements of `grad`, in order, where `mask` holds."""
+    if not is_array(grad):
+        return _at_mask(grad, mask, shape)
+    full = np.broadcast_shapes(shape, mask.shape)
+    out = np.zeros(full, grad.dtype)
+    out[mask if mask.shape == full else np.broadcast_to(mask, full)] = grad
+    return out
+
+
+_at_mask = define(
+    "masked_select_backward", lambda self, mask, shape: at_mask(self, shape, mask), kind="linear",
+    self=lambda grad, mask: _masked_select(grad, mask),
+    mask=None,
+)  # fmt: skip
+
+
+def _selected(self: ndarray, mask: ndarray) -> ndarray:
+    if self.shape != mask.shape:
+        self, mask = np.broadcast_arrays(self, mask)
+    return self[mask]
+
+
+_masked_select = define(
+    "masked_select", _selected, kind="linear", broadcasts=True,
+    self=lambda grad, self, mask: at_mask(grad, self.shape, mask),
+    mask=None,
+)  # fmt: skip
+
+
+@method()
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where `mask` holds, in a vector. Both are broadcast."""
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    broadcast_pair(input._array.shape, mask._array.shape)
+    return _masked_select(input, mask)
+
+
+def _scattered(self: ndarray, mask: ndarray, source: ndarray) -> ndarray:
+    out = np.array(self if self.shape == mask.shape else np.broadcast_arrays(self, mask)[0])
+    mask = np.broadcast_to(mask, out.shape)
+    count = int(np.count_nonzero(mask))
+    if source.size < count:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    out[mask] = source.reshape(-1)[:count]
+    return out
+
+
+def first_elements(grad, mask, sizes: tuple):
+    """Where the mask holds, `grad` went to the first elements of a source of these sizes."""
+    picked = masked_select(grad, mask) if not is_array(grad) else _selected(grad, mask)
+    return reshape(
+        index_add(
+            zeros_as(grad, (builtins.max(int(np.prod(sizes)), 0),)), 0, np.arange(picked.shape[0]), picked
+        ),
+        sizes,
+    )
+
+
+_masked_scatter = define(
+    "masked_scatter", _scattered, kind="linear", broadcasts=True,
+    self=lambda grad, mask: unmasked(grad, mask),
+    mask=None,
+    source=lambda grad, mask, source_sym_sizes: first_elements(grad, mask, source_sym_sizes),
+)  # fmt: skip
+
+
+@in_both_forms()
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """The elements of `source`, in order, where `mask` holds, else `input`."""
+    if mask._array.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+        )
+    if input._array.dtype != source._array.dtype:
+        raise RuntimeError(
+            "masked_scatter_: expected self and source to have same dtypes but got "
+            f"{dtypes.word(input._array.dtype)} and {dtypes.word(source._array.dtype)}"
+        )
+    return _masked_scatter, input, mask, source
+
+
+# ---------------------------------------------------------------- gather, scatter
+
+
+def positions(index: ndarray, dim: int) -> tuple:
+    """The NumPy key that reads or writes, along `dim`, the positions that `index` names."""
+    key = []
+    for d, n in enumerate(index.shape):
+        key.append(index if d == dim else np.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)))
+    return tuple(key)
+
+
+def _gathered(self: ndarray, index: ndarray, dim: int, sparse_grad: bool = False) -> ndarray:
+    if not self.ndim or not index.ndim:
+        return self.reshape(-1)[index]
+    return self[positions(index, dim)]
+
+
+_gather = define(
+    "gather", _gathered, kind="linear",
+    self=lambda grad, self, index, dim, sparse_grad: _scatter_add(zeros_as(grad, self.shape), index, grad, dim),
+    index=None,
+)  # fmt: skip
+
+
+def _scatter_added(self: ndarray, index: ndarray, src: ndarray, dim: int) -> ndarray:
+    out = self.copy()
+    if not out.ndim:
+        out += src.sum()
+        return out
+    np.add.at(out, positions(index, dim), src)
+    return out
+
+
+_scatter_add = define(
+    "scatter_add", _scatter_added, kind="linear",
+    self=lambda grad: grad,
+    index=None,
+    src=lambda grad, index, dim: _gather(grad, index, dim),
+)  # fmt: skip
+
+
+def _scatter_forward(self: ndarray, index: ndarray, src, dim: int) -> ndarray:
+    out = self.copy()
+    if out.ndim:
+        out[positions(index, dim)] = src
+    else:
+        out[...] = src
+    return out
+
+
+_scatter = define(
+    "scatter", _scatter_forward, kind="linear",
+    self=lambda grad, index, dim: _scatter_value(grad, index, dim, 0),
+    index=None,
+    src=lambda grad, index, dim: _gather(grad, index, dim),
+)  # fmt: skip
+_scatter_value = define(
+    "scatter", lambda self, index, dim, value: _scatter_forward(self, index, value, dim), node="ScatterBackward1",
+    self=lambda grad, index, dim: _scatter_value(grad, index, dim, 0),
+    index=None,
+)  # fmt: skip
+
+
+def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
+    """PyTorch's checks for gather and scatter. Returns the dimension, counted from the front."""
+    dim = check_dim(dim, input._array.ndim)
+    if index._array.dtype != np.int64:
+        raise RuntimeError(f"{name}(): Expected dtype int64 for index")
+    shape, wanted = input._array.shape, index._array.shape
+    if len(wanted) != len(shape) and index._array.size and (len(wanted) or 1) != (len(shape) or 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+        )
+    for d, (n, m) in enumerate(zip(shape, wanted, strict=False)):
+        too_long = src is not None and src._array.ndim and m > src._array.shape[d]
+        if (d != dim and m > n) or too_long:
+            if name == "gather":
+                raise RuntimeError(
+                    f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger than self "
+                    f"{list(shape)} apart from dimension {dim}"
+                )
+            source = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+            raise RuntimeError(
+                f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
+            )
+    length = shape[dim] if shape else 1
+    low, high = (int(index._array.min()), int(index._array.max())) if index._array.size else (0, -1)
+    if low < 0 or high >= length:
+        raise RuntimeError(
+            f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {length}"
+        )
+    return dim
+
+
+@method()
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Along `dim` the elements that `index` names: out[i][j] = input[index[i][j]][j] for dim 0. Shape of `index`.
+
+    Raises RuntimeError for positions out of range and for an index that is larger than `input` elsewhere.
+    """
+    return _gather(input, index, _check_index("gather", input, dim, index), sparse_grad)
+
+
+@in_both_forms()
+def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, **kwargs) -> Tensor:
+    """The reverse of `gather`: `src` (a tensor, or a number) written where `index` says, else `input`.
+
+    If a position is named twice, one of the values is taken.
+    """
+    src = kwargs.pop("value", src)
+    if kwargs:
+        raise TypeError(
+            f"scatter() got an unexpected keyword argument '{min(kwargs)}'; use scatter_add to add"
+        )
+    if not isinstance(src, Tensor):
+        return _scatter_value, input, index, _check_index("scatter", input, dim, index), src
+    return _scatter, input, index, *_source("scatter", input, dim, index, src)
+
+
+@in_both_forms()
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """`input` with `src` added where `index` says, as often as it says."""
+    return _scatter_add, input, index, *_source("scatter", input, dim, index, src)
+
+
+def _source(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple[Tensor, int]:
+    """The part of `src` that `index` speaks of, and the dimension."""
+    dim = _check_index(name, input, dim, index, src)
+    if src._array.dtype != input._array.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    if src._array.shape != index._array.shape:
+        src = src[tuple(slice(0, n) for n in index._array.shape)]
+    return src, dim
+
+
+@method()
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Along `dim` the elements that `indices` names, as argsort gives them; other dimensions are broadcast."""
+    if indices._array.dtype != np.int64:
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {dtypes.word(indices._array.dtype)}"
+        )
+    if dim is None:
+        return gather(reshape(input, -1), 0, reshape(indices, -1))
+    if input._array.ndim != indices._array.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices"
+        )
+    dim = check_dim(dim, input._array.ndim)
+    a, b = list(input._array.shape), list(indices._array.shape)
+    a[dim] = b[dim] = 1
+    common = broadcast_pair(tuple(a), tuple(b))
+    full = [(*common[:dim], t._array.shape[dim], *common[dim + 1 :]) for t in (input, indices)]
+    return gather(expand(input, full[0]), dim, expand(indices, full[1]))
+
+
+# ---------------------------------------------------------------- whole slices
+
+
+def _at(dim: int, index: ndarray) -> tuple:
+    return (slice(None),) * dim + (index,)
+
+
+_index_select = define(
+    "index_select", lambda self, index, dim: self.reshape(-1)[index] if not self.ndim else self[_at(dim, index)],
+    kind="linear",
+    self=lambda grad, self_sym_sizes, index, dim: index_add(zeros_as(grad, self_sym_sizes), dim, index, grad),
+    index=None,
+)  # fmt: skip
+
+
+def _added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
+    if alpha != 1:
+        source = source * np.asarray(alpha, source.dtype)
+    if not self.ndim:
+        return self + source.sum()
+    return add_at(self.copy(), (None,) * dim + (wrap(index),), source)
+
+
+_index_add = define(
+    "index_add", _added, kind="linear",
+    self=lambda grad: grad,
+    index=None,
+    source=lambda grad, index, dim, alpha: _index_select(grad, index, dim) * alpha,
+)  # fmt: skip
+
+
+def _copied(self: ndarray, index: ndarray, source: ndarray, dim: int) -> ndarray:
+    out = self.copy()
+    if out.ndim:
+        out[_at(dim, index)] = source
+    else:
+        out[...] = source.reshape(())
+    return out
+
+
+_index_copy = define(
+    "index_copy", _copied, kind="linear",
+    self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
+    index=None,
+    source=lambda grad, index, dim: _index_select(grad, index, dim),
+)  # fmt: skip
+_index_fill = define(
+    "index_fill", lambda self, index, dim, value: _copied(self, index, np.asarray(value), dim),
+    self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
+    index=None,
+)  # fmt: skip
+_index_fill_tensor = define(
+    "index_fill", lambda self, index, value, dim: _copied(self, index, value, dim), kind="linear", node="IndexFillBackward1",
+    self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
+    index=None,
+    value=lambda grad, index, dim: _index_select(grad, index, dim).sum(),
+)  # fmt: skip
+
+
+def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor | None = None) -> int:
+    dim = check_dim(dim, input._array.ndim)
+    if index._array.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index._array.ndim}")
+    if index._array.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32 or int64 for index but got: {dtypes.word(index._array.dtype)}"
+        )
+    length = input._array.shape[dim] if input._array.ndim else 1
+    values = index._array.ravel().tolist()
+    for i in values:
+        if not 0 <= i < length:
+            raise IndexError("index out of range in self")
+    if source is not None:
+        if source._array.dtype != input._array.dtype:
+            raise RuntimeError(
+                f"{name}(): self ({dtypes.word(input._array.dtype)}) and source ({dtypes.word(source._array.dtype)}) "
+                "must have the same scalar type"
+            )
+        own, given = list(input._array.shape), list(source._array.shape)
+        if len(own) == len(given) and own:
+            count = given.pop(dim)
+            del own[dim]
+            if given != own:
+                raise RuntimeError(
+                    f"source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                    f"self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
+                )
+            if count != len(values):
+                raise RuntimeError(
+                    f"{name}(): Number of indices ({len(values)}) should be equal to source.size(dim): ({count}), for dim: {dim}"
+                )
+    return dim
+
+
+@method()
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices along `dim` that the vector `index` names, in its order."""
+    return _index_select(input, index, _check_slices("index_select", input, dim, index))
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """`input` with the slices of `source` added at the positions `index` along `dim`, times `alpha`."""
+    if not isinstance(input, Tensor):
+        return _added(input, index, source, dim, alpha)
+    if not isinstance(index, Tensor):
+        index = wrap(index)
+    return _public_index_add(input, dim, index, source, alpha=alpha)
+
+
+@in_both_forms("index_add")
+def _public_index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """`input` with the slices of `source` added at the positions `index` along `dim`, times `alpha`."""
+    return _index_add, input, index, source, _check_slices("index_add", input, dim, index, source), alpha
+
+
+@in_both_forms()
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """`input` with the slices of `source` at the positions `index` along `dim`."""
+    return _index_copy, input, index, source, _check_slices("index_copy", input, dim, index, source)
+
+
+@in_both_forms()
+def index_fill(input: Tensor, dim: int, index: Tensor, value: float | Tensor) -> Tensor:
+    """`input` with one value in all slices that `index` names along `dim`."""
+    dim = _check_slices("index_fill", input, dim, index)
+    if not isinstance(value, Tensor):
+        return _index_fill, input, index, dim, value
+    if value._array.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} dimension(s)."
+        )
+    return _index_fill_tensor, input, index, value, dim
+
+
+# ---------------------------------------------------------------- as if one vector
+
+
+def _put_forward(self: ndarray, index: ndarray, source: ndarray, accumulate: bool) -> ndarray:
+    out = np.ascontiguousarray(self).copy()
+    flat = out.reshape(-1)
+    if accumulate:
+        np.add.at(flat, index, source.reshape(index.shape))
+    else:
+        flat[index] = source.reshape(index.shape) if source.ndim else source
+    return out
+
+
+_take = define(
+    "take", lambda self, index: self.reshape(-1)[index], kind="linear",
+    self=lambda grad, self, index: _put(zeros_as(grad, self.shape), index, grad, True),
+    index=None,
+)  # fmt: skip
+_put = define(
+    "put", _put_forward, kind="linear",
+    self=lambda grad, index, accumulate: grad if accumulate else _put(grad, index, zeros_as(grad, ()), False),
+    index=None,
+    source=lambda grad, index, source: reshape(_take(grad, index), source.shape),
+)  # fmt: skip
+
+
+@method()
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at the positions `index` of the tensor read as one vector. Shape of `index`."""
+    if index._array.dtype != np.int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {dtypes.word(index._array.dtype)}"
+        )
+    _check_flat(input, index)
+    return _take(input, index)
+
+
+def _check_flat(input: Tensor, index: Tensor) -> None:
+    size = input._array.size
+    for i in index._array.ravel().tolist():
+        if not -size <= i < size:
+            raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
+
+
+@in_both_forms()
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """`source` written (or added) at the positions `index` of the tensor read as one vector."""
+    if index._array.size != source._array.size:
+        raise RuntimeError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source._array.size}, index.numel() = {index._array.size}"
+        )
+    _check_flat(input, index)
+    return _put, input, index, source, bool(accumulate)
+
+
+@method()
+def nonzero(input: Tensor, *, as_tuple: bool = False):
+    """The positions of the elements that are not 0: one row each, or with `as_tuple` one vector for each dimension."""
+    found = np.nonzero(np.atleast_1d(input._array))
+    if as_tuple:
+        return tuple(wrap(i) for i in found)
+    return wrap(np.stack(found, axis=1) if input._array.ndim else np.zeros((found[0].size, 0), np.int64))
+
+
+@method()
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of the elements that are not 0, one row each."""
+    return nonzero(input)
+
+
+__all__ = [
+    "argwhere", "gather", "index_add", "index_copy", "index_fill", "index_select", "masked_fill", "masked_scatter",
+    "masked_select", "nonzero", "put", "scatter", "scatter_add", "take", "take_along_dim",
+]  # fmt: skip
