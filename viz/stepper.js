@@ -258,10 +258,10 @@ function timeline(data, late) {
   if (steps.length) { ready[steps[0].node] = 0; grads[steps[0].node] = { at: 0, array: data.start ? data.start.seed : null }; }
   steps.forEach((step, i) => {
     const k = i + 1;
-    fired[step.node] = k;
+    (fired[step.node] ??= []).push(k); // a folded box stands for several steps
     if (!grads[step.node] || step.total) grads[step.node] = { at: late ? k : Math.min(k, ready[step.node] ?? k), array: step.total };
     for (const out of step.outgoing || []) {
-      if (out.edge) edges[out.edge] = { at: k, array: out.value };
+      if (out.edge) edges[out.edge] = { at: [...(edges[out.edge]?.at || []), k], array: out.value };
       if (out.to && out.value) touched[out.to] ??= k;
     }
     for (const id of step.ready || []) ready[id] ??= k;
@@ -278,18 +278,19 @@ function timeline(data, late) {
   }
   for (const [id, edge] of Object.entries(data.edges))
     if (edge.kind === "store" && !edges[id] && fired[edge.from]) edges[id] = { at: fired[edge.from], array: null };
+  const within = (at, k) => at && at[0] <= k && k <= at.at(-1);
   const nodeState = (id, k) => {
     const who = id in fired || !(id in follow) ? id : follow[id];
     const at = fired[who];
     const mirrored = who !== id;
-    if (at === k) return mirrored ? "mgv-near" : "mgv-now";
-    if (at < k) return freed[who] <= k && !mirrored ? "mgv-done mgv-freed" : "mgv-done";
+    if (within(at, k)) return mirrored || !at.includes(k) ? "mgv-near" : "mgv-now";
+    if (at && at.at(-1) < k) return freed[who] <= k && !mirrored ? "mgv-done mgv-freed" : "mgv-done";
     if (mirrored) return "";
     if (ready[id] <= k) return "mgv-ready";
     return touched[id] <= k ? "mgv-waiting" : "";
   };
-  const edgeState = (id, k) => { const at = edges[id]?.at; return at === k ? "mgv-hot" : at < k ? "mgv-done" : ""; };
-  return { fired, grads, edges, nodeState, edgeState };
+  const edgeState = (id, k) => { const at = edges[id]?.at; return !at || k < at[0] ? "" : at.includes(k) ? "mgv-hot" : "mgv-done"; };
+  return { fired, grads, edges, nodeState, edgeState, first: (id) => fired[id]?.[0], last: (id) => fired[id]?.at(-1) };
 }
 
 const ITEM = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, bool: 1 };
@@ -309,13 +310,17 @@ const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${number(n / 1000)} k
 // ---------------------------------------------------------------- the pane
 
 export function mount(el, data, options = {}) {
-  const listeners = new Set();
+  const listeners = [];
   const state = { data, step: options.step || 0, options };
   const model = {
     get: (key) => state[key],
-    set: (key, value) => { if (state[key] !== value) { state[key] = value; if (key === "step") listeners.forEach((f) => f()); } },
-    on: (event, f) => listeners.add(f),
-    off: (event, f) => listeners.delete(f),
+    set: (key, value) => {
+      if (state[key] === value) return;
+      state[key] = value;
+      for (const [event, f] of listeners) if (event === `change:${key}`) f();
+    },
+    on: (event, f) => listeners.push([event, f]),
+    off: (event, f) => listeners.splice(0, listeners.length, ...listeners.filter((pair) => pair[0] !== event || pair[1] !== f)),
     save_changes: () => {},
   };
   render({ model, el });
@@ -346,7 +351,10 @@ class Pane {
   load() {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = model.get("data");
-    this.count = this.data.steps.length;
+    // positions: 0 to `ahead` walk through the forward pass, the rest through the backward pass; k counts backward steps
+    this.forward = this.options.forward ? this.data.forward || [] : [];
+    this.ahead = this.forward.length;
+    this.count = this.ahead + this.data.steps.length;
     this.questions = this.data.questions || {};
     this.asking = Boolean(this.options.ask) && !remembers();
     this.limit = 0; // the last step that has been revealed while asking
@@ -434,6 +442,10 @@ class Pane {
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
       if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintCells(node.value, ...node.box.value));
     }
+    // when a node or an edge comes to be in the forward pass
+    this.appears = new Map();
+    this.forward.forEach((made, i) => made.nodes.forEach((id) => this.appears.set(id, i + 1)));
+    for (const [id, edge] of Object.entries(this.data.edges)) this.appears.set(id, Math.max(this.appears.get(edge.from) || 0, this.appears.get(edge.to) || 0));
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.data.width} ${this.data.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
     return svg;
@@ -494,15 +506,15 @@ class Pane {
 
   go(step) {
     const wanted = Math.max(0, Math.min(this.count, step || 0));
-    const asked = this.firstAsked(wanted);
-    const k = asked ? asked - 1 : wanted;
-    if (this.asking) this.limit = Math.max(this.limit, k);
+    const asked = this.firstAsked(wanted - this.ahead);
+    const position = asked ? this.ahead + asked - 1 : wanted;
+    if (this.asking) this.limit = Math.max(this.limit, position - this.ahead);
     if (asked) this.pause();
-    if (this.model.get("step") !== k) {
-      this.model.set("step", k);
+    if (this.model.get("step") !== position) {
+      this.model.set("step", position);
       this.model.save_changes();
     }
-    this.show(k);
+    this.show(position);
     if (asked !== this.posed) this.pose(asked);
   }
 
@@ -514,8 +526,10 @@ class Pane {
   goToNode(id) {
     if (this.posed && this.questions[this.posed].kind === "order") return this.answerOrder(id);
     const node = this.data.nodes[id];
-    const k = this.time.fired[id] ?? this.time.fired[node.grad_fn_id ?? node.function];
-    if (k) { this.pause(); this.go(k); }
+    const at = this.time.fired[id] ?? this.time.fired[node.grad_fn_id ?? node.function];
+    // a folded box: its next step, after the last its first
+    if (at) { this.pause(); this.go(this.ahead + (at.find((k) => k > this.k) ?? at[0])); }
+    else if (this.appears.has(id)) { this.pause(); this.go(this.appears.get(id)); }
   }
 
   key(event) {
@@ -533,23 +547,24 @@ class Pane {
   // ---- showing step k
 
   show(step) {
-    const k = Math.max(0, Math.min(this.count, step || 0));
-    if (k === this.shown) return;
-    this.shown = k;
-    const now = k ? this.data.steps[k - 1] : null;
-    this.paint(k);
-    this.slider.value = k;
-    this.slider.setAttribute("aria-valuetext", `step ${k} of ${this.count}`);
-    this.counter.textContent = `${k} / ${this.count}`;
-    this.sentence.textContent = now ? now.sentence : this.data.start ? this.data.start.sentence : "";
-    if (!this.panels.has(k)) this.panels.set(k, [this.flowPanel(k), this.sidePanel(k)]);
-    const [flow, side] = this.panels.get(k);
-    this.flow.replaceChildren(...flow);
-    this.side.replaceChildren(...side);
-    this.el.dataset.step = k;
+    const at = Math.max(0, Math.min(this.count, step || 0)), k = at - this.ahead;
+    if (at === this.shown) return;
+    this.shown = at;
+    this.k = k;
+    const now = k > 0 ? this.data.steps[k - 1] : k < 0 ? this.forward[at - 1] : null;
+    this.paint(k, at);
+    this.slider.value = at;
+    this.slider.setAttribute("aria-valuetext", `step ${at} of ${this.count}`);
+    this.counter.textContent = `${at} / ${this.count}`;
+    this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
+    if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
+    const [flow, side] = this.panels.get(at);
+    this.flow.replaceChildren(...flow.filter(Boolean));
+    this.side.replaceChildren(...side.filter(Boolean));
+    this.el.dataset.step = at;
     this.posed = null;
     this.hideTip();
-    this.follow(now ? now.node : this.count ? this.data.steps[0].node : null);
+    this.follow(now ? now.node : k < 0 ? this.forward[0].node : this.data.steps.length ? this.data.steps[0].node : null);
   }
 
   // ---- asking
@@ -558,12 +573,12 @@ class Pane {
     remember(!yes);
     this.asking = yes;
     this.askBox.checked = yes;
-    this.limit = this.shown;
+    this.limit = Math.max(0, this.k);
     this.time = timeline(this.data, yes);
     this.panels.clear();
-    const k = this.shown;
+    const at = this.shown;
     this.shown = null;
-    this.show(k);
+    this.show(at);
   }
 
   // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
@@ -576,7 +591,7 @@ class Pane {
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step), card]));
-    this.sentence.textContent = `Before step ${n} of ${this.count} shows: predict.`;
+    this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   }
 
@@ -584,10 +599,10 @@ class Pane {
     const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
     this.feedback = feedback;
     const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
-    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(n); this.frame.focus(); }));
+    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
     let form;
     if (question.kind === "order") {
-      const chips = Object.keys(this.data.nodes).filter((id) => this.time.fired[id] >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
+      const chips = Object.keys(this.data.nodes).filter((id) => this.time.last(id) >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
       form = h("div", { class: "mgv-choices" }, h("p", { class: "mgv-note" }, "Click it in the picture, or here:"), chips);
     } else if (question.kind === "shape") {
       form = h("div", { class: "mgv-choices" }, question.choices.map((choice) => h("button", { type: "button", class: "mgv-chip", onclick: () => {
@@ -614,7 +629,7 @@ class Pane {
   answerOrder(id) {
     const n = this.posed, question = this.questions[n];
     const node = this.data.nodes[id], who = id in this.time.fired ? id : node.grad_fn_id ?? node.function;
-    const at = this.time.fired[who];
+    const at = this.time.last(who);
     if (question.ready.includes(who)) {
       const more = who === question.next ? "" : ` It may fire. Of the ready ones the engine takes the newest first: ${this.nodeName(question.next)}.`;
       this.note(n, this.nodeName(who), "right");
@@ -630,7 +645,7 @@ class Pane {
     const inside = this.frame.contains(document.activeElement);
     if (how === "shown") this.note(n, null, how);
     this.limit = n;
-    this.go(n);
+    this.go(this.ahead + n);
     if (how === "right") this.sentence.textContent = `Correct.${more} ${this.data.steps[n - 1].sentence}`;
     if (inside) this.frame.focus({ preventScroll: true });
   }
@@ -697,11 +712,12 @@ class Pane {
     this.follow(this.hits[this.hit]);
   }
 
-  paint(k) {
+  paint(k, at) {
     const { time, data } = this;
+    const made = k < 0 && at > 0 ? this.forward[at - 1].nodes : [];
     const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
     for (const [id, item] of this.nodes) {
-      let state = time.nodeState(id, k);
+      let state = k >= 0 ? time.nodeState(id, k) : this.appears.get(id) > at ? "mgv-future" : made.includes(id) ? "mgv-made" : "";
       if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
       if (state !== item.state) {
         const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
@@ -722,22 +738,22 @@ class Pane {
     }
     const many = this.edges.size > 80;
     for (const [id, item] of this.edges) {
-      const state = time.edgeState(id, k);
+      const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
       if (state === item.state) continue;
       item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
       item.state = state;
-      this.label(id, item, state && !(many && state === "mgv-done"));
+      this.label(id, item, k > 0 && state && !(many && state === "mgv-done"));
     }
   }
 
   // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.
   number(id, item, k) {
-    const at = this.time.fired[id];
+    const at = this.time.first(id), last = this.time.last(id);
     const want = at !== undefined && at <= k;
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
       const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
-      const text = String(at) + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
+      const text = (last > at ? `${at}–${last}` : String(at)) + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.data.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
       const cx = x + width * dx, cy = y + height * dy;
@@ -810,6 +826,24 @@ class Pane {
     return [this.receives(step), this.rule(step), this.sends(step)];
   }
 
+  // ---- the forward pass: what is computed, and what is kept for the way back
+
+  forwardPanel(at) {
+    if (at === 0) return [this.column("Forward", h("p", { class: "mgv-note" }, "Each step runs one operation, makes its result and adds one node to the graph."))];
+    const made = this.forward[at - 1];
+    const back = this.data.steps.find((step) => step.node === made.node);
+    const saved = back ? (back.saved || []).map((item) => h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, h("code", {}, item.name), item.label ? ` = ${item.label}` : ""), arrayView(item.value))) : [];
+    return [
+      this.column("Computes", h("p", { class: "mgv-name" }, h("code", {}, made.operation ? `${made.name} = ${made.operation}` : made.name)), made.value ? arrayView(made.value) : null),
+      this.column("Adds to the graph", this.chip(made.node)),
+      this.column("Keeps for the way back", saved.length ? saved : h("span", { class: "mgv-none" }, "nothing")),
+    ];
+  }
+
+  forwardSide(at) {
+    return [this.sourceAt(at ? this.forward[at - 1].line : null)];
+  }
+
   column(title, ...children) {
     return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h4", {}, title), ...children);
   }
@@ -874,19 +908,21 @@ class Pane {
 
   queue(k) {
     if (this.asking && this.options.ask === "order" && k >= this.limit && this.questions[k + 1]) return this.column("Queue", h("p", { class: "mgv-note" }, "It shows after your answer."));
-    const step = k ? this.data.steps[k - 1] : { ready: this.count ? [this.data.steps[0].node] : [], waiting: [] };
-    const next = k < this.count ? this.data.steps[k].node : null;
-    const ready = (step.ready || []).map((id) => this.chip(id, id === next ? "next" : null));
+    const step = k ? this.data.steps[k - 1] : { ready: this.data.steps.length ? [this.data.steps[0].node] : [], waiting: [] };
+    const total = this.data.steps.length, next = k < total ? this.data.steps[k].node : null;
+    const names = (ids) => { const all = [...new Set(ids.map((id) => this.nodeName(id)))]; return all.slice(0, 4).join(", ") + (all.length > 4 ? " …" : ""); };
+    const ready = [...new Set(step.ready || [])].map((id) => this.chip(id, id === next ? "next" : null));
     const waiting = (step.waiting || []).map((w) => h("li", {}, this.chip(w.node), h("span", {}, ` has ${w.got} of ${w.needs}`),
-      w.for && w.for.length ? h("span", {}, `, waits for ${w.for.slice(0, 4).map((id) => this.nodeName(id)).join(", ")}${w.for.length > 4 ? " …" : ""}`) : null));
-    return this.column("Queue", h("p", { class: "mgv-ready-list" }, h("span", { class: "mgv-who" }, "ready"), ready.length ? ready : h("span", { class: "mgv-none" }, k < this.count ? "none" : "empty: the pass is done")),
+      w.for && w.for.length ? h("span", {}, `, waits for ${names(w.for)}`) : null));
+    return this.column("Queue", h("p", { class: "mgv-ready-list" }, h("span", { class: "mgv-who" }, "ready"), ready.length ? ready : h("span", { class: "mgv-none" }, k < total ? "none" : "empty: the pass is done")),
       waiting.length ? h("ul", { class: "mgv-waits" }, waiting) : null);
   }
 
-  source(k) {
+  source(k) { return this.sourceAt(k ? this.data.steps[k - 1].line : null); }
+
+  sourceAt(lit) {
     const source = this.data.source;
     if (!source || !source.lines.length) return null;
-    const lit = k ? this.data.steps[k - 1].line : null;
     const lines = source.lines.map((text, i) => h("span", { class: `mgv-line ${i === lit ? "mgv-lit" : ""}`, "aria-current": i === lit ? "step" : null, onclick: () => this.goToLine(i) },
       h("i", { "aria-hidden": "true" }, i === lit ? "▸" : String((source.first || 1) + i)), h("code", {}, text || " ")));
     return this.column("Source", h("pre", { class: "mgv-source", "aria-label": source.file || "source" }, lines));
@@ -894,7 +930,9 @@ class Pane {
 
   goToLine(line) {
     const i = this.data.steps.findIndex((step) => step.line === line);
-    if (i >= 0) { this.pause(); this.go(i + 1); }
+    const j = this.k < 0 ? this.forward.findIndex((made) => made.line === line) : -1;
+    if (j >= 0) { this.pause(); this.go(j + 1); }
+    else if (i >= 0) { this.pause(); this.go(this.ahead + i + 1); }
   }
 
   // ---- looking
@@ -906,7 +944,7 @@ class Pane {
 
   showTip(id, event) {
     const node = this.data.nodes[id], grad = this.time.grads[id];
-    const known = grad && grad.at <= this.shown ? grad.array : null;
+    const known = grad && grad.at <= this.k ? grad.array : null;
     this.tip.replaceChildren(
       h("p", {}, h("b", {}, node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
       node.tooltip ? h("p", { class: "mgv-note" }, node.tooltip) : "",
@@ -944,7 +982,7 @@ class Pane {
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;
     this.zoomer.classList.toggle("mgv-loose", fitted >= 0.85 && this.zoom === null);
-    if (this.shown) this.follow(this.data.steps[this.shown - 1].node);
+    if (this.k > 0) this.follow(this.data.steps[this.k - 1].node);
   }
 
   // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.

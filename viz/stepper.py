@@ -35,8 +35,9 @@ class Pane(anywidget.AnyWidget):
 class Stepper(widgets.VBox):
     """A recorded backward pass to walk through. Made by :func:`viz.step`, or from a payload.
 
-    ``data`` is the payload (plain JSON, see payload.py); ``ask`` is None, "gradients" or "order". ``step`` is the step
-    that is shown and can be set. ``save(path)`` writes a page (.html) that needs neither kernel nor network.
+    ``data`` is the payload (plain JSON, see payload.py); ``options`` are the pane's: ``ask`` ("gradients" or "order"),
+    ``forward`` (walk through the forward pass first). ``step`` is the step that is shown and can be set. ``save(path)``
+    writes a page (.html) that needs neither kernel nor network.
     """
 
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
@@ -44,7 +45,7 @@ class Stepper(widgets.VBox):
         self.options = dict(options or {})
         self.pane = Pane(data=self.data, options=self.options | {"controls": "steps"})
         self.pane.layout.width = "100%"
-        last = len(self.data["steps"])
+        last = self.last
         play = widgets.Play(
             min=0, max=last, interval=1200, show_repeat=False, tooltip="Play the backward pass"
         )
@@ -59,15 +60,20 @@ class Stepper(widgets.VBox):
         super().__init__([row, self.pane])
 
     @property
+    def last(self) -> int:
+        """The number of the last step."""
+        forward = self.data.get("forward") or [] if self.options.get("forward") else []
+        return len(forward) + len(self.data["steps"])
+
+    @property
     def step(self) -> int:
         """The step that is shown: 0 before anything fired, k when the k-th node just has."""
         return self.pane.step
 
     @step.setter
     def step(self, value: int) -> None:
-        last = len(self.data["steps"])
-        if not 0 <= value <= last:
-            raise ValueError(f"step must be between 0 and {last} (this pass has {last} steps), got {value}")
+        if not 0 <= value <= self.last:
+            raise ValueError(f"step must be between 0 and {self.last}, the last step of this pass, got {value}")
         self.pane.step = value
 
     @property
@@ -77,11 +83,11 @@ class Stepper(widgets.VBox):
 
     def __repr__(self) -> str:
         nodes = self.data["nodes"].values()
-        fires = sum(n["kind"] in FIRING or n.get("step") is not None for n in nodes)
+        fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
         title = " ".join(str(self.data.get("title") or "tensor").split())
         title = title if len(title) <= 40 else title[:39] + "…"
         plural = "" if fires == 1 else "s"
-        return f"Stepper({title}: {fires} node{plural}, step {self.step} of {len(self.data['steps'])})"
+        return f"Stepper({title}: {fires} node{plural}, step {self.step} of {self.last})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
@@ -103,10 +109,11 @@ class Stepper(widgets.VBox):
 
 def step(
     *tensors: Any,
-    view: str = "graph",
+    view: str | None = None,
     gradient: Any = None,
     inputs: Any = None,
     names: Mapping[str, Any] | None = None,
+    forward: bool = False,
     ask: str | None = None,
     given: int = 0,
     **more: Any,
@@ -114,8 +121,10 @@ def step(
     """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
 
     ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
-    {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions". ``ask``: None, "gradients" or
-    "order": predict before a step shows; the first ``given`` steps are shown as a worked example. Errors are those of :func:`viz.payload.payload`, in words that say what to do.
+    {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
+    ``forward``: walk through the forward pass first (values are known after ``viz.record()``). ``ask``: None, "gradients"
+    or "order": predict before a step shows; the first ``given`` steps are shown as a worked example. ``more``: as of
+    :func:`viz.payload.payload`, whose errors say what to do.
     """
     from .payload import payload
 
@@ -123,4 +132,5 @@ def step(
     data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
     if ask is not None:
         data["questions"] = questions(data, ask, given)
-    return Stepper(data, options={"ask": ask} if ask else None)
+    options = {"ask": ask, "forward": forward}
+    return Stepper(data, options={key: value for key, value in options.items() if value})
