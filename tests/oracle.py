@@ -375,7 +375,7 @@ def _differ(where: str, a: Any, b: Any) -> list[str]:
             if part == "values" and len(a.get(part, ())) == len(b.get(part, ())):
                 if not close(a[part], b[part], a.get("rtol")):
                     found.append(_sentence(f"{where}: values", a[part], b[part]))
-            elif part == "printed" and "values" in a:  # a tensor
+            elif part == "printed" and "values" in a and "values" in b:  # a tensor
                 found += _differ_printed(f"{where}: {part}", a, b)
             elif part != "rtol":
                 found += _differ(where if part == "is" else f"{where}: {part}", a.get(part), b.get(part))
