@@ -177,7 +177,8 @@ def _check(step: Any, values: dict) -> dict | None:
     for slot, sent in enumerate(step.sent):
         if sent.value is None or inputs[slot] is None:
             continue
-        v = rng.normal(size=inputs[slot].shape)
+        one = inputs[slot].size == 1  # then the number measured is the gradient itself
+        v = np.ones(inputs[slot].shape) if one else rng.normal(size=inputs[slot].shape)
         ahead = _run(f, [x + STEP * v if i == slot else x for i, x in enumerate(inputs)])
         behind = _run(f, [x - STEP * v if i == slot else x for i, x in enumerate(inputs)])
         measured = float((g * (ahead - behind)).sum() / (2 * STEP))
@@ -189,9 +190,13 @@ def _check(step: Any, values: dict) -> dict | None:
             return None
         compared = True
         if relative >= worst:
-            worst, told = relative, f"{sent.input}: measured {number(measured)}, rule {number(claimed)}"
+            where = "" if one else ", along a random direction"
+            worst, told = (
+                relative,
+                f"for {sent.input}{where}: measured {number(measured)}, rule {number(claimed)}",
+            )
     if not compared:
         return None
     ok = worst < TOLERANCE
     verdict = "agrees with a finite difference" if ok else "does NOT agree with a finite difference"
-    return {"ok": ok, "difference": worst, "text": f"{verdict} ({told}; relative difference {worst:.0e})"}
+    return {"ok": ok, "difference": worst, "text": f"{verdict} {told} (relative difference {worst:.0e})"}

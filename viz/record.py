@@ -72,14 +72,16 @@ class Recording:
     def stop(self) -> None:
         """Look at the last line, fill in the temporaries' values, and stop following."""
         sys.settrace(self._before[0])
-        if self._frame is not None:
-            self._after_line(self._frame)
-            self._frame.f_trace = self._before[1]
-        self._unwatch()
-        self._fill_in()
-        self.operations = len(self._seen)
-        self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
-        self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
+        try:
+            if self._frame is not None:
+                self._frame.f_trace = self._before[1]
+                self._after_line(self._frame)
+            self._fill_in()
+        finally:
+            self._unwatch()
+            self.operations = len(self._seen)
+            self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
+            self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
 
     # -- the results of operations
 

@@ -21,6 +21,7 @@ NAME, SUB, TINY, MONO = 13.0, 10.5, 9.5, 9.5  # font sizes
 LABEL = 10.0
 WIDEST = 190.0
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
+HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
 
 
 @dataclass(slots=True)
@@ -204,7 +205,7 @@ def _root_outputs(graph: Graph) -> set[tuple[Function, int]]:
 
 
 class _Leaves:
-    """Leaf items: one each in a small graph; in a large one, every use after the first is an alias."""
+    """Leaf items: one each in a small graph; in a large one, or for a hub, every use after the first is an alias."""
 
     def __init__(self, picture: Picture, graph: Graph, make, make_alias):
         self.picture, self.make, self.make_alias = picture, make, make_alias
@@ -215,9 +216,9 @@ class _Leaves:
         if f not in self.first:
             self.first[f] = self.make(f)
             return self.first[f]
-        if not self.apart:
-            return self.first[f]
-        return self.make_alias(f)
+        if self.apart or len(f.users) >= HUB_FROM:
+            return self.make_alias(f)
+        return self.first[f]
 
 
 def _alias(picture: Picture, f: Function) -> Item:

@@ -1,0 +1,175 @@
+"""What the page gets: complete, consistent, plain JSON, quickly."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import time
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import minigrad
+from viz.payload import payload
+from viz.values import Value
+
+from .viz_gallery import GALLERY
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def of(t, name, **options):
+    tensors, names = GALLERY[name](t)
+    return payload(tensors, names=names, **options)
+
+
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+@pytest.mark.parametrize("name", [n for n in GALLERY if n != "freed"])
+def test_every_reference_leads_somewhere(t, name, view):
+    data = json.loads(json.dumps(of(t, name, view=view), allow_nan=False))
+    nodes, edges, steps = data["nodes"], data["edges"], data["steps"]
+    in_svg = {e.get("id") for e in ET.fromstring(data["svg"]).iter() if e.get("id")}
+    assert in_svg == set(nodes) | set(edges)
+    for edge in edges.values():
+        assert edge["from"] in nodes and edge["to"] in nodes
+    for i, step in enumerate(steps):
+        assert nodes[step["node"]]["step"] == i
+        assert {p["edge"] for p in step["incoming"]} <= set(edges) | {None}
+        assert {s["edge"] for s in step["outgoing"]} <= set(edges) | {None}
+        assert all(s["edge"] in edges for s in step["outgoing"] if s["value"])
+        assert set(step["ready"]) | {w["node"] for w in step["waiting"]} | set(step["freed"]) <= set(nodes)
+        assert len(step["rules"]) == len(step["outgoing"])
+        assert step["sentence"].startswith(f"Step {i + 1} of {len(steps)}. ")
+    assert {leaf["node"] for leaf in data["leaves"]} <= set(nodes)
+    assert set(data["start"]["ready"]) <= set(nodes)
+    assert not steps[-1]["ready"] and not steps[-1]["waiting"]
+
+
+@pytest.mark.parametrize("view", ["graph", "cards"])
+def test_everything_lies_inside_the_picture(view):
+    data = of(minigrad, "mlp", view=view)
+    boxes = [n["at"] for n in data["nodes"].values()]
+    boxes += [b for n in data["nodes"].values() for b in n.get("box", {}).values()]
+    boxes += [e["label_box"] for e in data["edges"].values() if "label_box" in e]
+    for x, y, w, h in boxes:
+        assert x >= 0 and y >= 0 and x + w <= data["width"] and y + h <= data["height"]
+
+
+def test_the_stepper_has_what_one_step_shows(t):
+    data = of(t, "source_example")
+    mean, mm, accumulate = data["steps"]
+    assert data["start"]["seed"]["values"] == [1.0]
+    assert [s["name"] for s in data["steps"]] == ["MeanBackward0", "MmBackward0", "AccumulateGrad"]
+    assert mean["total"]["values"] == [1.0]
+    assert mm["rules"][1]["math"] == "∂z/∂w = xᵀ · ∂z/∂y"
+    assert [o["reason"] for o in mm["outgoing"]] == ["not computed: x does not require grad", None]
+    assert mm["outgoing"][1]["value"]["values"] == [1.0, 2.0, 3.0]
+    assert mm["check"]["ok"]
+    assert mm["freed"] == [mm["node"]]
+    assert accumulate["accumulate"]["before"] is None
+    assert accumulate["accumulate"]["after"]["shape"] == [3, 1]
+
+
+def test_the_badge_of_one_number_shows_the_gradient_itself(t):
+    data = of(t, "diamond")
+    (step,) = (s for s in data["steps"] if s["tensor"] == "b")
+    assert step["check"]["text"].startswith("agrees with a finite difference for self: measured 2, rule 2")
+
+
+def test_source_lines_come_from_the_callers_own_text(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    z = (y + 1).sum()
+    data = payload(z)
+    lines = data["source"]["lines"]
+    said = {step["tensor"]: lines[step["line"]] for step in data["steps"] if step["line"] is not None}
+    assert said["z"] == said["y + …"] == "z = (y + 1).sum()"
+    assert said["y"] == "y = x * 3"
+    assert said["x"] == "x = t.tensor([1.0, 2.0], requires_grad=True)"
+
+
+def test_no_line_is_claimed_where_it_is_not_certain(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 3
+    h = h.exp()
+    z = h.sum()
+    data = payload(z)
+    (step,) = (s for s in data["steps"] if s["name"] == "MulBackward0")
+    assert step["line"] is None
+
+
+def test_numbers_that_json_does_not_have_are_words():
+    json.dumps(data := Value.of(np.array([[1.0, np.nan], [np.inf, -np.inf]])).json(), allow_nan=False)
+    assert data["values"] == [1.0, "nan", "inf", "-inf"]
+    assert (data["min"], data["max"], data["nonfinite"]) == (1.0, 1.0, 3)
+
+
+def test_a_large_array_is_sent_as_at_most_8_by_8_cells_and_hides_nothing_large():
+    array = np.zeros((40, 30))
+    array[17, 23] = -99.0
+    data = Value.of(array).json()
+    assert "values" not in data
+    assert data["cells"]["rows"] == data["cells"]["cols"] == 8
+    assert data["cells"]["downsampled"]
+    assert min(data["cells"]["values"]) == -99.0
+    assert data["text"] == "tensor((40, 30), from -99 to 0, float64)"
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (7,), (2, 3, 4), (65,), (3, 65)])
+def test_arrays_of_every_shape_have_cells(shape):
+    data = Value.of(np.ones(shape)).json()
+    assert data["shape"] == list(shape)
+    assert len(data["cells"]["values"]) == data["cells"]["rows"] * data["cells"]["cols"]
+
+
+def test_nan_is_not_hidden_by_downsampling():
+    array = np.ones((40, 40))
+    array[3, 3] = np.nan
+    assert "nan" in Value.of(array).json()["cells"]["values"]
+
+
+def test_a_folded_picture_still_has_every_step(t):
+    w = t.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
+    h = t.tensor([[1.0, 2.0]])
+    for _ in range(10):
+        h = (h @ w).tanh()
+    data = payload(h.sum(), fold=True)
+    (fold,) = (n for n, v in data["nodes"].items() if v["kind"] == "fold")
+    assert data["nodes"][fold]["members"] == 14
+    assert sum(step["node"] == fold for step in data["steps"]) == 14
+    assert len(data["steps"]) == 22
+
+
+def test_bytes_are_those_of_the_saved_tensors(t):
+    data = of(t, "mlp", view="functions")
+    by_label = {n["label"]: n for n in data["nodes"].values()}
+    assert by_label["PowBackward0"]["bytes"] == 3 * 4
+    assert by_label["AddBackward0"]["bytes"] == 0
+
+
+def test_nothing_of_this_machine_or_run_is_in_the_payload():
+    text = json.dumps(of(minigrad, "mlp"))
+    assert not re.search(r"0x[0-9a-f]{6,}", text)
+    assert text == json.dumps(of(minigrad, "mlp"))
+
+
+def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
+    def once() -> float:
+        h = minigrad.tensor([[0.5, -0.25, 1.0]], requires_grad=True)
+        w = minigrad.tensor(np.eye(3).tolist(), requires_grad=True)
+        for _ in range(14):
+            h = (h @ w).tanh()
+        z = h.sum()
+        start = time.process_time()
+        payload(z)
+        return time.process_time() - start
+
+    once()
+    assert min(once() for _ in range(5)) < 0.1
