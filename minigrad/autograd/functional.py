@@ -169,7 +169,10 @@ def prepare(inputs: Tensors, name: str, caller: str, create_graph: bool) -> tupl
     xs = (inputs,) if single else tuple(inputs)
     for i, x in enumerate(xs):
         if not isinstance(x, Tensor):
-            raise TypeError(f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(x)}.")  # fmt: skip
+            raise TypeError(
+                f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the value at index {i} has "
+                f"type {type(x)}."
+            )
     connected = tuple(
         x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs
     )
@@ -225,19 +228,16 @@ def filled(
 def vectors_for(v: Tensors | None, like: Sequence[Tensor], caller: str, what: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
-                if what == "outputs"
-                else "The vector v can only be None if the input to the user-provided function is a single Tensor with a single "
-                "element."
-            )
+            source = "user-provided function returns" if what == "outputs" else "input to the user-provided function is"
+            raise RuntimeError(f"The vector v can only be None if the {source} a single Tensor with a single element.")
         return (wrap(np.ones_like(like[0]._array)),)
     vectors = (v,) if isinstance(v, Tensor) else tuple(v)
     if len(vectors) != len(like):
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         if a.shape != b.shape:
-            raise RuntimeError(f"v has invalid size: should be {b.shape!r} but got {a.shape!r}." if len(like) == 1 else f"Entry {i} in v has invalid size: should be {b.shape!r} but got {a.shape!r}.")  # fmt: skip
+            which = "v" if len(like) == 1 else f"Entry {i} in v"
+            raise RuntimeError(f"{which} has invalid size: should be {b.shape!r} but got {a.shape!r}.")
     return vectors
 
 

@@ -93,7 +93,7 @@ def logical(pair: Pair) -> tuple:
 # ---------------------------------------------------------------- shapes and views
 
 
-@batch("view", "unsafe_view")
+@batch("view", "unsafe_view", "reshape_alias")
 def _view(level, op, pairs, params):
     ((value, _),) = pairs
     return value.reshape(level.size, *params[0])
@@ -107,7 +107,7 @@ def _expand(level, op, pairs, params):
     return value.reshape(size, *(1,) * (len(wanted) - len(rest)), *rest).expand(size, *wanted)
 
 
-@batch("alias", "clone", "to_copy", "neg", "zero", "fill", "logical_not")
+@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "fill", "logical_not")
 def _same(level, op, pairs, params):
     return op.call(pairs[0][0], *params)
 

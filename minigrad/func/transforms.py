@@ -126,7 +126,13 @@ def like_arguments(values: Sequence, args: tuple, argnums: argnums_t, chosen: tu
     return out[0] if isinstance(argnums, int) else tuple(out)
 
 
-def gradients(outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Tensor] | None, record: bool, retain: bool) -> tuple:  # fmt: skip
+def gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    vectors: Sequence[Tensor] | None,
+    record: bool,
+    retain: bool,
+) -> tuple[Tensor, ...]:
     """autograd.grad, with zeros for what does not depend on an input."""
     pairs = [
         (o, v)
@@ -173,11 +179,13 @@ def grad_and_value(func: Callable, argnums: argnums_t = 0, has_aux: bool = False
                     )
                 output, aux = output
             if not isinstance(output, Tensor):
-                raise RuntimeError(f"Expected f_for_grad(*args) to return a Tensor, got {type(output)}")
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
+                )
             if output.dim() != 0:
                 raise RuntimeError(
-                    f"Expected f_for_grad(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Maybe "
-                    "you wanted to use the vjp or jacrev APIs instead?"
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             record = level.seen_outside([output], copies)
             found = gradients([output], copies, None, record, False)
@@ -220,7 +228,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         outs, rebuild = flatten(output)
         if not outs or not all(isinstance(o, Tensor) for o in outs):
             raise RuntimeError(
-                f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported type {type(output)}"
+                f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(output)}"
             )
         record = level.seen_outside(outs, copies)
 
@@ -306,7 +314,9 @@ def jvp(
     """(func(*primals), J t): the derivative along `tangents`, computed beside the value."""
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, tuple):
-            raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call f(*primals).")  # fmt: skip
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call f(*primals)."
+            )
     values, rebuild = flatten(primals)
     directions, _ = flatten(tangents)
     if len(values) != len(directions):
