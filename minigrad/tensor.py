@@ -455,11 +455,14 @@ def address(array: ndarray) -> int:
 def dtype_word(t: Tensor) -> str:
     """How PyTorch's C++ messages call a dtype: 'Float', 'Long'."""
     return {
-        "float16": "Half",
+        "float16": "c10::Half",
         "float32": "float",
         "float64": "double",
         "int64": "long int",
         "int32": "int",
+        "int16": "short int",
+        "int8": "signed char",
+        "uint8": "unsigned char",
     }.get(t.dtype.name, t.dtype.name)
 
 

@@ -2,10 +2,15 @@
 
 import importlib
 
+from .activation import *  # noqa: F403
 from .arranging import *  # noqa: F403
+from .choice import *  # noqa: F403
+from .comparison import *  # noqa: F403
 from .conversion import *  # noqa: F403
 from .decompositions import *  # noqa: F403
 from .einsum import *  # noqa: F403
+from .elementary import *  # noqa: F403
+from .exponential import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .inplace import Tensor, define_inplace
 from .joining import *  # noqa: F403
@@ -13,15 +18,18 @@ from .linalg import *  # noqa: F403
 from .norms import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .reduction import *  # noqa: F403
+from .scan import *  # noqa: F403
 from .selecting import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .sorting import *  # noqa: F403
 from .strides import *  # noqa: F403
 from .table import Op
 
 families = [
     importlib.import_module(f"{__name__}.{name}")
     for name in (
-        "pointwise", "reduction", "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
+        "pointwise", "elementary", "choice", "comparison", "activation", "reduction", "exponential", "sorting", "scan",
+        "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
         "decompositions", "norms", "strides", "inplace",
     )
 ]  # fmt: skip
@@ -37,10 +45,3 @@ for _family in families:  # in-place forms: x.add_(y), x += y, x.exp_(), ...
             and not hasattr(Tensor, _op.name + "_")
         ):
             define_inplace(_call, _op.name + "_")
-for _symbol, _name in {
-    "__iadd__": "add_",
-    "__isub__": "sub_",
-    "__imul__": "mul_",
-    "__itruediv__": "div_",
-}.items():
-    setattr(Tensor, _symbol, getattr(Tensor, _name))

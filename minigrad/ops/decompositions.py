@@ -16,8 +16,8 @@ from ..tensor import Tensor, wrap
 from .arranging import _tril, _triu
 from .conversion import clone
 from .joining import cat
+from .choice import where
 from .linalg import matmul
-from .pointwise import where
 from .shape import transpose, unsqueeze
 from .table import define, is_array, method
 

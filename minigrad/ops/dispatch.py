@@ -287,7 +287,7 @@ def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
     """The inputs' arrays, those of an elementwise operation in their common dtype."""
     arrays = [t._array for t in inputs]
     if op.kind == "elementwise" or op.floating:
-        which = range(len(inputs)) if op.variadic else op.differentiable
+        which = op.differentiable if op.differentiable and not op.variadic else range(len(inputs))
         first = arrays[which[0]].dtype if which else None
         if op.floating or any(arrays[i].dtype != first for i in which):
             for i, a in zip(which, promoted(op, [inputs[i] for i in which]), strict=True):

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from ..tensor import Tensor
-from .pointwise import log, sigmoid, where
+from .choice import where
+from .elementary import log, sigmoid
 from .table import define, is_array
 
 ndarray = np.ndarray

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
+from .choice import where
 from .decompositions import check_matrices, inv, svdvals
-from .pointwise import where
 from .reduction import dims_of, expand_reduced
 from .shape import permute, refuse_repeated
 from .table import define, is_array, method

@@ -1,4 +1,8 @@
-"""Operations that act on each element: arithmetic, powers, exponentials, activations, comparisons."""
+"""Arithmetic and powers: operations on the elements of two or three tensors, which are broadcast together.
+
+Functions of one variable (`exp`, `sin`, ...) are in elementary.py, `where`, `maximum` and `clamp` in choice.py, what gives
+true or false in comparison.py, the nonlinear functions of neural networks in activation.py.
+"""
 
 from __future__ import annotations
 
@@ -7,92 +11,258 @@ import math
 
 import numpy as np
 
-from .. import dtypes
-from ..tensor import Tensor, wrap
-from .table import define, function, is_array, method, operand
+from ..autograd.node import Node
+from ..tensor import Tensor, dtype_word
+from .choice import beside, refuse, where, zeros_like
+from .dispatch import make_binary
+from .elementary import exp, exp2, log
+from .inplace import define_inplace, in_both_forms
+from .table import define, function, is_array
 
 ndarray = np.ndarray
 
 
-# ---------------------------------------------------------------- arithmetic
+# ---------------------------------------------------------------- addition, subtraction, multiplication
 
 _add = define("add", np.add, kind="elementwise", self=lambda grad: grad, other=lambda grad: grad)
 _add_alpha = define(
-    "add", lambda self, other, alpha: self + other * np.asarray(alpha, other.dtype), kind="elementwise", node="AddBackward0",
+    "add", lambda self, other, alpha: self + other * np.asarray(alpha, other.dtype), kind="elementwise",
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
-_sub = define("sub", np.subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
+
+
+def _subtract(x: ndarray, y: ndarray) -> ndarray:
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
+    return np.subtract(x, y)
+
+
+_sub = define("sub", _subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
 _sub_alpha = define(
-    "sub", lambda self, other, alpha: self - other * np.asarray(alpha, other.dtype), kind="elementwise", node="SubBackward0",
+    "sub", lambda self, other, alpha: _subtract(self, other * np.asarray(alpha, other.dtype)), kind="elementwise",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 _rsub = define(
-    "rsub", lambda self, other: np.asarray(other, self.dtype) - self, kind="elementwise", node="RsubBackward1",
-    self=lambda grad: -grad,
+    "rsub", lambda self, other, alpha: _subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
+    self=lambda grad, alpha: -grad * alpha,
+    other=lambda grad: grad,
 )  # fmt: skip
-mul = define(
+_rsub_scalar = define(
+    "rsub", lambda self, other, alpha: np.asarray(other, self.dtype) - (self if alpha == 1 else self * alpha),
+    kind="elementwise", node="RsubBackward1",
+    self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
+)  # fmt: skip
+for _op in (_add, _sub):
+    _op.op.node_class._saved_alpha = 1  # a fact of the class: so a plain sum stores nothing
+
+_mul = define(
     "mul", np.multiply, kind="elementwise",
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
+
+
+def _negative(x: ndarray) -> ndarray:
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+            "or `logical_not()` operator instead."
+        )
+    return np.negative(x)
+
+
+neg = define("neg", _negative, kind="linear", self=lambda grad: -grad)
+
+
+@in_both_forms("add")
+def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """`input + alpha * other`, broadcast."""
+    return (_add, input, other) if alpha == 1 else (_add_alpha, input, other, _alpha(alpha, input, other))
+
+
+@in_both_forms("sub", "subtract")
+def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """`input - alpha * other`, broadcast. Raises RuntimeError for bool tensors."""
+    _refuse_bool(input, other)
+    return (_sub, input, other) if alpha == 1 else (_sub_alpha, input, other, _alpha(alpha, input, other))
+
+
+def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """`other - alpha * input`, broadcast. Raises RuntimeError for bool tensors."""
+    _refuse_bool(input, other)
+    if isinstance(other, Tensor):
+        return _rsub(input, other, alpha)
+    return _rsub_scalar(beside(input, other), other, alpha)
+
+
+@in_both_forms("mul", "multiply")
+def mul(input: Tensor, other: Tensor | float) -> Tensor:
+    """`input * other`, broadcast."""
+    return _mul, input, other
+
+
+def _alpha(alpha: float, *operands: object) -> float:
+    if isinstance(alpha, float) and not builtins.any(_is_floating(t) for t in operands):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return alpha
+
+
+def _is_floating(value: object) -> builtins.bool:
+    return isinstance(value, float) or (isinstance(value, Tensor) and value._array.dtype.kind == "f")
+
+
+def _refuse_bool(*operands: object) -> None:
+    """Bools have no difference. (Two bool tensors are refused with words of their own, by the subtraction itself.)"""
+    bools = [
+        isinstance(t, builtins.bool) or (isinstance(t, Tensor) and t._array.dtype.kind == "b")
+        for t in operands
+    ]
+    if builtins.any(bools) and not builtins.all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
+
+
+# ---------------------------------------------------------------- division
+
 _div = define(
     "div", np.true_divide, kind="elementwise", floating=True,
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )  # fmt: skip
-neg = define("neg", np.negative, kind="linear", self=lambda grad: -grad)
 reciprocal = define(
     "reciprocal", np.reciprocal, kind="elementwise", floating=True,
     self=lambda grad, result: -grad * (result * result),
 )  # fmt: skip
 
 
-def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """`input + alpha * other`, broadcast."""
-    return _add(input, other) if alpha == 1 else _add_alpha(input, other, alpha)
+def _floor_quotient(self: ndarray, other: ndarray) -> ndarray:
+    if other.dtype.kind == "b":
+        refuse(self, "b", "div_floor_cpu")
+    _refuse_zero(other)
+    return np.floor_divide(self, other)
 
 
-def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """`input - alpha * other`, broadcast."""
-    _refuse_bool_subtraction(input, other)
-    return _sub(input, other) if alpha == 1 else _sub_alpha(input, other, alpha)
+def _rounded_quotient(self: ndarray, other: ndarray, rounding_mode: str) -> ndarray:
+    if rounding_mode == "floor":
+        return _floor_quotient(self, other)
+    if self.dtype.kind == "f" or other.dtype.kind == "f":
+        return np.trunc(self / other)
+    refuse(self, "b", "div_trunc_cpu")
+    _refuse_zero(other)
+    return (np.abs(self) // np.abs(other) * (np.sign(self) * np.sign(other))).astype(self.dtype)
 
 
-def _refuse_bool_subtraction(*operands: object) -> None:
-    if builtins.all(isinstance(t, Tensor) and t._array.dtype.kind == "b" for t in operands):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
-        )
+def _refuse_zero(divisor: ndarray) -> None:
+    if divisor.dtype.kind != "f" and not divisor.all():
+        raise RuntimeError("ZeroDivisionError")
 
 
-def rsub(input: Tensor, other: Tensor | float) -> Tensor:
-    """`other - input`."""
-    if isinstance(other, Tensor):
-        return _sub(other, input)
-    return _rsub(input if _keeps_dtype(input, other) else input.to(dtypes.get_default_dtype()), other)
+_div_rounded = define(
+    "div", _rounded_quotient, kind="elementwise", node="DivBackward2",
+    self=lambda grad, other, rounding_mode: zeros_like(grad),
+    other=lambda grad, self, other, rounding_mode: zeros_like(grad),
+)  # fmt: skip
 
 
-def _keeps_dtype(input: Tensor, number: float) -> builtins.bool:
-    """Does an operation with this Python number leave the tensor's dtype as it is?"""
-    return input._array.dtype.kind == "f" or (isinstance(number, int) and input._array.dtype.kind != "b")
-
-
+@in_both_forms("div", "divide")
 def div(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """`input / other`, broadcast; rounded towards zero with "trunc", downwards with "floor"."""
+    """`input / other`, broadcast; rounded towards zero with "trunc", downwards with "floor" (integers then stay integers)."""
     if rounding_mode is None:
-        return _div(input, other)
-    rounded = {"trunc": trunc, "floor": floor}.get(rounding_mode)
-    if rounded is None:
+        return _div, input, other
+    if rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    return rounded(_div(input, other))
+    return _div_rounded, input, other, rounding_mode
 
 
-def _rdiv(self: Tensor, other: float) -> Tensor:
-    return mul(reciprocal(self), other)  # as PyTorch records `2 / x`
+@in_both_forms("true_divide")
+def true_divide(input: Tensor, other: Tensor | float) -> Tensor:
+    """`input / other`, broadcast."""
+    return _div, input, other
+
+
+def without_derivative(name: str, forward, *inputs: str):
+    """An operation that PyTorch records but cannot differentiate: backward through it raises its error."""
+
+    def derivative(grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    rules = dict.fromkeys(inputs, derivative)
+    call = define(name, forward, kind="elementwise", node="NotImplemented", **rules)
+    cls = call.op.node_class
+    cls.name = lambda node: "torch::autograd::NotImplemented"
+    cls.next_functions = property(
+        lambda node: tuple(e for e in Node.next_functions.fget(node) if e[0] is not None)
+    )
+    return call
+
+
+_floor_divide = without_derivative("floor_divide", _floor_quotient, "self", "other")
+
+
+@in_both_forms("floor_divide")
+def floor_divide(input: Tensor, other: Tensor | float) -> Tensor:
+    """`input / other` rounded downwards, broadcast. It has no derivative in PyTorch: backward through it is an error."""
+    return _floor_divide, input, other
+
+
+def _modulo(self: ndarray, other: ndarray) -> ndarray:
+    refuse(self, "b", "remainder_cpu")
+    _refuse_zero(other)
+    return np.remainder(self, other)
+
+
+def _fmodulo(self: ndarray, other: ndarray) -> ndarray:
+    refuse(self, "b", "fmod_cpu")
+    _refuse_zero(other)
+    return np.fmod(self, other)
+
+
+_remainder_scalar = define(
+    "remainder", lambda self, other: _modulo(self, np.asarray(other, self.dtype)), kind="elementwise",
+    self=lambda grad: grad,
+)  # fmt: skip
+_remainder = define(
+    "remainder", _modulo, kind="elementwise", node="RemainderBackward1",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"),
+)  # fmt: skip
+_remainder_of_number = without_derivative(
+    "remainder", lambda other, self: _modulo(np.asarray(self, other.dtype), other), "other"
+)
+_fmod_scalar = define(
+    "fmod", lambda self, other: _fmodulo(self, np.asarray(other, self.dtype)), kind="elementwise",
+    self=lambda grad: grad,
+)  # fmt: skip
+_fmod = define(
+    "fmod", _fmodulo, kind="elementwise", node="FmodBackward1",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"),
+)  # fmt: skip
+
+
+@in_both_forms("remainder")
+def remainder(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """`input % other`, broadcast: the rest of a division rounded downwards, so it has the sign of `other`."""
+    if isinstance(other, Tensor):
+        if isinstance(input, Tensor):
+            return _remainder, input, other
+        return _remainder_of_number, beside(other, input), input
+    return _remainder_scalar, beside(input, other), other
+
+
+@in_both_forms("fmod")
+def fmod(input: Tensor, other: Tensor | float) -> Tensor:
+    """The rest of a division rounded towards zero, so it has the sign of `input`."""
+    return (_fmod, input, other) if isinstance(other, Tensor) else (_fmod_scalar, beside(input, other), other)
 
 
 # ---------------------------------------------------------------- powers
@@ -106,9 +276,13 @@ def _power(base, exponent):
         return base * base
     if exponent == 3:
         return base * base * base
-    if exponent == 0.5:
-        return np.sqrt(base) if is_array(base) else sqrt(base)
-    return base ** (np.asarray(exponent, base.dtype) if is_array(base) else exponent)
+    if is_array(base):
+        if exponent == 0.5:
+            return np.sqrt(base)
+        if exponent == -1:
+            return 1 / base
+        return base ** np.asarray(exponent, base.dtype)
+    return base**exponent
 
 
 def _pow_forward(self: ndarray, exponent: float) -> ndarray:
@@ -118,181 +292,266 @@ def _pow_forward(self: ndarray, exponent: float) -> ndarray:
 
 
 def _pow_self(grad, self, exponent):
-    return grad * 0.0 if exponent == 0 else grad * (_power(self, exponent - 1) * exponent)
+    return zeros_like(grad) if exponent == 0 else grad * (_power(self, exponent - 1) * exponent)
 
 
-_pow_scalar = define("pow", _pow_forward, kind="elementwise", node="PowBackward0", self=_pow_self)
+_pow_scalar = define("pow", _pow_forward, kind="elementwise", self=_pow_self)
 _pow_tensor = define(
     "pow", np.power, kind="elementwise", node="PowBackward1",
-    self=lambda grad, self, exponent: grad * where(exponent == 0.0, 0.0, exponent * self ** (exponent - 1)),
-    exponent=lambda grad, self, exponent, result: grad * where((self == 0.0) & (exponent >= 0.0), 0.0, result * log(self)),
+    self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
+    exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)),
 )  # fmt: skip
 _pow_base = define(
     "pow", lambda exponent, self: np.power(np.asarray(self, exponent.dtype), exponent), kind="elementwise", node="PowBackward2",
-    exponent=lambda grad, self, exponent, result: where(exponent >= 0, 0.0, grad * (result * math.nan)) if self == 0
-        else grad * (result * (math.log(self) if self > 0 else math.nan)),
+    exponent=lambda grad, self, exponent, result: grad * (result * math.log(self)) if self > 0
+        else where((exponent >= 0) & (self == 0), 0.0, grad * (result * math.nan if self else result * -math.inf)),
 )  # fmt: skip
 
 
+@in_both_forms()
 def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """`input ** exponent`, broadcast; either may be a Python number."""
-    if not isinstance(exponent, Tensor):
-        if isinstance(exponent, (ndarray, str)) or not isinstance(input, Tensor):
-            raise TypeError(
-                f"pow(): argument 'exponent' must be a Tensor or a number, not {type(exponent).__name__}"
-            )
-        if not _keeps_dtype(input, exponent):
-            input = input.to(dtypes.get_default_dtype())
-        return _pow_scalar(input, exponent)
-    if not isinstance(input, Tensor):
-        if not _keeps_dtype(exponent, input):
-            exponent = exponent.to(dtypes.get_default_dtype())
-        return _pow_base(exponent, input)
-    return _pow_tensor(input, exponent)
+    """`input ** exponent`, broadcast; one of them may be a Python number."""
+    if isinstance(exponent, Tensor):
+        if isinstance(input, Tensor):
+            return _pow_tensor, input, exponent
+        if isinstance(input, (int, float, np.generic)):
+            return _pow_base, beside(exponent, input), input
+    elif isinstance(input, Tensor) and isinstance(exponent, (int, float, np.generic)):
+        return _pow_scalar, beside(input, exponent), exponent
+    raise TypeError(
+        f"pow() received an invalid combination of arguments - got ({type(input).__name__}, {type(exponent).__name__}), but "
+        "expected one of: (Tensor input, Tensor exponent), (Number self, Tensor exponent), (Tensor input, Number exponent)"
+    )
 
 
+@in_both_forms()
 def square(input: Tensor) -> Tensor:
     """`input ** 2`."""
-    return pow(input, 2)
+    return _pow_scalar, beside(input, 2), 2
 
 
-# ---------------------------------------------------------------- functions of one variable
+def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """`input ** exponent`, computed in double precision."""
+    base, power = (t.double() if isinstance(t, Tensor) else float(t) for t in (input, exponent))
+    return pow(base, power)
 
-exp = define("exp", np.exp, kind="elementwise", floating=True, self=lambda grad, result: grad * result)
-log = define("log", np.log, kind="elementwise", floating=True, self=lambda grad, self: grad / self)
-sqrt = define(
-    "sqrt", np.sqrt, kind="elementwise", floating=True, self=lambda grad, result: grad / (2 * result)
-)
-sin = define("sin", np.sin, kind="elementwise", floating=True, self=lambda grad, self: grad * cos(self))
-cos = define("cos", np.cos, kind="elementwise", floating=True, self=lambda grad, self: -grad * sin(self))
-tanh = define(
-    "tanh", np.tanh, kind="elementwise", floating=True,
-    self=lambda grad, result: grad * (1 - result * result),
+
+# ---------------------------------------------------------------- other functions of two or three tensors
+
+
+def _addcmul_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
+    refuse(self, "b", "addcmul_cpu_out")
+    return self + np.asarray(value, self.dtype) * (tensor1 * tensor2)
+
+
+def _addcdiv_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
+    return self + np.asarray(value, self.dtype) * (tensor1 / tensor2)
+
+
+_addcmul = define(
+    "addcmul", _addcmul_forward, kind="elementwise",
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
+)  # fmt: skip
+_addcdiv = define(
+    "addcdiv", _addcdiv_forward, kind="elementwise",
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),
 )  # fmt: skip
 
 
-def _sigmoid(x: ndarray) -> ndarray:
-    return np.reciprocal(np.exp(-x) + 1)
+@in_both_forms()
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """`input + value * tensor1 * tensor2`, broadcast."""
+    return _addcmul, input, tensor1, tensor2, value
 
 
-sigmoid = define(
-    "sigmoid", _sigmoid, kind="elementwise", floating=True,
-    self=lambda grad, result: grad * ((1 - result) * result),
-)  # fmt: skip
-relu = define(
-    "relu", lambda x: np.maximum(x, np.zeros((), x.dtype)), kind="elementwise",
-    self=lambda grad, result: grad * (result > 0),
-)  # fmt: skip
-trunc = define("trunc", np.trunc, kind="elementwise", self=lambda grad: grad * 0.0)
-floor = define("floor", np.floor, kind="elementwise", self=lambda grad: grad * 0.0)
-
-
-# ---------------------------------------------------------------- choice
-
-_where = define(
-    "where", np.where, kind="elementwise",
-    condition=None,
-    self=lambda grad, condition: where(condition, grad, 0.0),
-    other=lambda grad, condition: where(condition, 0.0, grad),
-)  # fmt: skip
-
-
-def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None):
-    """Elements of `input` where `condition` holds, else of `other`; with one argument the indices where it holds."""
-    if is_array(condition) and is_array(input) and is_array(other):  # inside a rule
-        like = input if isinstance(input, ndarray) else other
-        return np.where(
-            condition, *(v if isinstance(v, ndarray) else np.asarray(v, like.dtype) for v in (input, other))
-        )
-    if input is None:
-        return tuple(wrap(i) for i in np.nonzero(condition._array))
-    if not isinstance(condition, Tensor):
-        condition = wrap(np.asarray(condition))
-    if condition._array.dtype.kind != "b":
+@in_both_forms()
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError if both are integers."""
+    if not (_is_floating(tensor1) or _is_floating(tensor2)):
         raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            + condition.dtype.name
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
+            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "tensor2), for all dtypes."
         )
-    like = next((t for t in (input, other) if isinstance(t, Tensor)), None)
-    if like is None:
-        input, other = (
-            wrap(np.asarray(v, dtypes.default_float() if isinstance(v, float) else None))
-            for v in (input, other)
-        )
-    return _where(condition, *(operand(t, like) if not isinstance(t, Tensor) else t for t in (input, other)))
+    return _addcdiv, input, tensor1, tensor2, value
 
 
-# ---------------------------------------------------------------- comparisons: no gradient
+def _interpolate(self: ndarray, end: ndarray, weight: ndarray | float) -> ndarray:
+    """Exact at both ends: counted from the nearer one."""
+    weight = np.asarray(weight, self.dtype)
+    step = end - self
+    if not weight.ndim:
+        return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
 
 
-def _comparison(name: str, compare: np.ufunc):
-    op = define(name, compare, kind="elementwise", self=None, other=None)
+_lerp = define(
+    "lerp", _interpolate, kind="elementwise",
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+)  # fmt: skip
+_lerp_tensor = define(
+    "lerp", _interpolate, kind="elementwise", node="LerpBackward1",
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self),
+)  # fmt: skip
 
-    def call(input: Tensor, other: Tensor | float) -> Tensor:
-        if not isinstance(other, Tensor):
-            if not isinstance(other, (builtins.bool, int, float, np.generic)):
-                return NotImplemented
-            other = operand(other, input)
-        return op(input, other)
 
-    call.__name__, call.__doc__ = name, f"Elementwise `{name}`: a boolean tensor, broadcast."
-    return call
+@in_both_forms()
+def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+    """`input + weight * (end - input)`, broadcast. Raises RuntimeError if the dtypes differ."""
+    refuse(input._array, "biu", "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar")
+    for name, t in (("end", end), ("weight", weight)):
+        if not isinstance(t, Tensor):
+            if name == "weight":
+                continue
+            raise TypeError(f"lerp(): argument '{name}' (position 2) must be Tensor, not {type(t).__name__}")
+        if t._array.dtype != input._array.dtype:
+            raise RuntimeError(
+                f"expected dtype {dtype_word(input)} for `{name}` but got dtype {dtype_word(t)}"
+            )
+    return (_lerp_tensor if isinstance(weight, Tensor) else _lerp), input, end, weight
 
 
-eq, ne = _comparison("eq", np.equal), _comparison("ne", np.not_equal)
-lt, le = _comparison("lt", np.less), _comparison("le", np.less_equal)
-gt, ge = _comparison("gt", np.greater), _comparison("ge", np.greater_equal)
-logical_and = define("logical_and", np.logical_and, self=None, other=None)
-logical_or = define("logical_or", np.logical_or, self=None, other=None)
-logical_not = define("logical_not", np.logical_not, self=None)
-logical_xor = define("logical_xor", np.logical_xor, self=None, other=None)
-bitwise_and = define("bitwise_and", np.bitwise_and, kind="elementwise", self=None, other=None)
-bitwise_or = define("bitwise_or", np.bitwise_or, kind="elementwise", self=None, other=None)
-bitwise_xor = define("bitwise_xor", np.bitwise_xor, kind="elementwise", self=None, other=None)
-bitwise_not = define("bitwise_not", np.invert, kind="elementwise", self=None)
+def inverse_or_zero(x):
+    """1 / x, and 0 where x is 0: at the origin atan2 has no derivative, PyTorch says 0."""
+    return where(x == 0, 0.0, 1 / x)
+
+
+atan2 = define(
+    "atan2", np.arctan2, kind="elementwise", floating=True, numbers=False,
+    self=lambda grad, self, other: grad * (other * inverse_or_zero(self * self + other * other)),
+    other=lambda grad, self, other: grad * (-self * inverse_or_zero(self * self + other * other)),
+)  # fmt: skip
+hypot = define(
+    "hypot", np.hypot, kind="elementwise", numbers=False,
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)  # fmt: skip
+logaddexp = define(
+    "logaddexp", np.logaddexp, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: grad / (1 + exp(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp(self - other)),
+)  # fmt: skip
+logaddexp2 = define(
+    "logaddexp2", np.logaddexp2, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: grad / (1 + exp2(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp2(self - other)),
+)  # fmt: skip
+
+
+def _x_log_y(self: ndarray, other: ndarray) -> ndarray:
+    other = other if other.dtype.kind == "f" else other.astype(self.dtype)
+    return np.where(
+        np.isnan(other), other, np.where(self == 0, np.zeros((), other.dtype), self * np.log(other))
+    )
+
+
+def _xlogy_self(grad, self, other):
+    return where((self == 0) & (other <= 0), 0.0, xlogy(grad, other))
+
+
+_xlogy = define(
+    "xlogy", _x_log_y, kind="elementwise", floating=True,
+    self=_xlogy_self,
+    other=lambda grad, self, other: grad * self / other,
+)  # fmt: skip
+_xlogy_of_number = define(
+    "xlogy", lambda other, self: _x_log_y(np.asarray(self, other.dtype), other), kind="elementwise", floating=True,
+    node="XlogyBackward1", other=lambda grad, other, self: grad * self / other,
+)  # fmt: skip
+_xlogy_number = define(
+    "xlogy", lambda self, other: _x_log_y(self, np.asarray(other, self.dtype)), kind="elementwise", floating=True,
+    node="XlogyBackward2",
+    self=lambda grad, self, other: grad * math.log(other) if other > 0 else where(self == 0, 0.0, grad * -math.inf),
+)  # fmt: skip
+
+
+@in_both_forms()
+def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """`input * log(other)`, broadcast, and 0 where `input` is 0 (unless `other` is NaN)."""
+    if not isinstance(other, Tensor):
+        if isinstance(input, Tensor):
+            return _xlogy_number, input, other
+    elif not isinstance(input, Tensor) and isinstance(input, (int, float)):
+        return _xlogy_of_number, other, input
+    return _xlogy, input, other
+
+
+def _copysign_self(grad, self, result):
+    return grad * where(self == 0, 0.0, result / self)
+
+
+_copysign = define(
+    "copysign", np.copysign, kind="elementwise", floating=True,
+    self=_copysign_self,
+    other=lambda grad: zeros_like(grad),
+)  # fmt: skip
+_copysign_number = define(
+    "copysign", lambda self, other: np.copysign(self, np.asarray(other, self.dtype)), kind="elementwise", floating=True,
+    node="CopysignBackward1", self=_copysign_self,
+)  # fmt: skip
+
+
+@in_both_forms()
+def copysign(input: Tensor, other: Tensor | float) -> Tensor:
+    """The magnitude of `input` with the sign of `other`, broadcast."""
+    return (_copysign if isinstance(other, Tensor) else _copysign_number), input, other
+
+
+heaviside = without_derivative("heaviside", np.heaviside, "self", "values")
+ldexp = define(
+    "ldexp", lambda self, other: self * np.exp2(other), kind="elementwise", floating=True, numbers=False,
+    self=lambda grad, other: grad * exp2(other),
+    other=lambda grad, result: grad * result * math.log(2),
+)  # fmt: skip
+gcd = define("gcd", np.gcd, kind="elementwise", numbers=False, self=None, other=None)
+lcm = define("lcm", np.lcm, kind="elementwise", numbers=False, self=None, other=None)
 
 
 # ---------------------------------------------------------------- methods and operators
 
 
-def _operator(op, symbol: str):
-    """An operation as an operator: foreign operands get Python's own TypeError."""
+def _operator(run, reflected: bool = False):
+    """A function as an operator, which leaves foreign operands to Python."""
 
-    def call(self, other):
+    def operator(self, other):
         if not isinstance(other, (Tensor, int, float, np.generic, ndarray)):
             return NotImplemented
-        return op(self, other)
+        return run(other, self) if reflected else run(self, other)
 
-    call.__name__ = symbol
-    return call
+    return operator
 
 
-for _name, _op in {
-    "__add__": _add, "__radd__": _add, "__mul__": mul, "__rmul__": mul, "__neg__": neg, "__truediv__": _div,
-    "__pow__": pow, "__lt__": lt, "__le__": le, "__gt__": gt, "__ge__": ge, "__eq__": eq, "__ne__": ne,
-    "__invert__": bitwise_not, "__and__": bitwise_and, "__or__": bitwise_or, "__xor__": bitwise_xor,
+_plus, _times = make_binary(_add.op, operator=True), make_binary(_mul.op, operator=True)
+for _symbol, _operation in {
+    "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
+    "__truediv__": make_binary(_div.op, operator=True), "__sub__": _operator(sub), "__rsub__": _operator(rsub),
+    "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
+    "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
+    "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
+    "__pow__": _operator(pow), "__rpow__": _operator(pow, True),
+    "__iadd__": Tensor.add_, "__isub__": Tensor.sub_, "__imul__": Tensor.mul_, "__itruediv__": Tensor.div_,
+    "__ifloordiv__": Tensor.floor_divide_, "__imod__": Tensor.remainder_, "__ipow__": Tensor.pow_,
 }.items():  # fmt: skip
-    function(_op, _name)
-function(lambda self, other: sub(self, other), "__sub__")
-function(lambda self, other: rsub(self, other), "__rsub__")
-function(lambda self, other: pow(other, self), "__rpow__")
-function(_rdiv, "__rtruediv__")
-for _op in (add, sub, mul, div, neg, reciprocal, pow, square, exp, log, sqrt, sin, cos, tanh, sigmoid, relu, trunc, floor,
-            eq, ne, lt, le, gt, ge, logical_and, logical_or, logical_not, logical_xor, bitwise_not, rsub):  # fmt: skip
-    function(_op, _op.__name__)
-function(div, "divide", "true_divide")
-function(sub, "subtract")
-function(mul, "multiply")
-
-
-@method("where")
-def _where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
-    """`where(condition, self, other)`."""
-    return where(condition, self, other)
-
+    function(_operation, _symbol)
+for _call in (neg, reciprocal, atan2, hypot, logaddexp, logaddexp2, heaviside, ldexp, gcd, lcm):
+    function(_call, _call.op.name)
+    define_inplace(_call, _call.op.name + "_")
+function(neg, "negative")
+function(atan2, "arctan2")
+function(float_power, "float_power")
+arctan2, divide, multiply, negative, subtract = atan2, div, mul, neg, sub
 
 __all__ = [
-    "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cos", "div", "eq", "exp", "floor", "ge", "gt", "le",
-    "log", "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "mul", "ne", "neg", "pow", "reciprocal", "relu",
-    "rsub", "sigmoid", "sin", "sqrt", "square", "sub", "tanh", "trunc", "where",
+    "add", "addcdiv", "addcmul", "arctan2", "atan2", "copysign", "div", "divide", "float_power", "floor_divide", "fmod",
+    "gcd", "heaviside", "hypot", "lcm", "ldexp", "lerp", "logaddexp", "logaddexp2", "mul", "multiply", "neg", "negative", "pow",
+    "reciprocal", "remainder", "rsub", "square", "sub", "subtract", "true_divide", "xlogy",
 ]  # fmt: skip

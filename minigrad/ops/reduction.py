@@ -1,23 +1,56 @@
-"""Operations that reduce a tensor, or some of its dimensions, to fewer elements."""
+"""Operations that reduce a tensor, or some of its dimensions, to fewer elements: sums, means, products, extrema.
+
+What picks elements by rank (`max` over a dimension, `median`, `sort`) is in sorting.py.
+"""
 
 from __future__ import annotations
 
 import builtins
 import math
+import warnings
 
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim
-from .table import define, function
+from ..autograd.grad_mode import state
+from ..autograd.interpreter import Wrapper
+from ..autograd.node import edge
+from ..tensor import Tensor, check_dim, wrap
+from .choice import where
+from .comparison import isnan
+from .table import define, function, is_array
 
 ndarray = np.ndarray
+
+
+class _All:
+    """The default of `dim`: over all elements. (`dim=None` says the same, but makes another node.)"""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+ALL = _All()
+
+
+class _EveryDimension:
+    """Stands for the tuple of all dimensions, however many there are."""
+
+    def __contains__(self, dim: int) -> bool:
+        return True
+
+
+ALL_DIMS = _EveryDimension()
 
 
 def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
     """The reduced dimensions, counted from the front. Raises for dimensions out of range or named twice."""
     if isinstance(dim, int):
-        return (check_dim(dim, ndim),) if ndim else ()
+        return (check_dim(dim, ndim),)[:ndim]
+    if dim is None or dim is ALL:
+        return tuple(range(ndim))
+    if not isinstance(dim, (tuple, list)):
+        raise TypeError(f"argument 'dim' must be tuple of ints, not {type(dim).__name__}")
     found = tuple(check_dim(d, ndim) for d in dim)
     for d in found:
         if found.count(d) > 1:
@@ -29,72 +62,421 @@ def expand_reduced(grad, sizes: tuple, dims: tuple, keepdim: bool):
     """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
     if not keepdim:
         grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
-    return grad.expand(sizes) if isinstance(grad, Tensor) else np.broadcast_to(grad, sizes)
+    if isinstance(grad, Tensor):
+        return grad.expand(sizes)
+    grad = np.asarray(grad)
+    if not grad.flags.c_contiguous:
+        grad = grad.copy()
+    strides = tuple(0 if n != m else s for n, m, s in zip(sizes, grad.shape, grad.strides, strict=True))
+    return np.ndarray(sizes, grad.dtype, grad, 0, strides)  # what np.broadcast_to does, ten times as fast
 
+
+def count_of(sizes: tuple, dims: tuple) -> int:
+    return math.prod(sizes[d] for d in dims)
+
+
+def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Tensor:
+    """Run a reduction in another dtype. As in PyTorch the cast is part of the operation and has no node of its own."""
+    if dtype is None or dtypes.to_numpy(dtype) == input._array.dtype:
+        return call(input, *params)
+    if state.special or not input._requires_grad:
+        return call(input.to(dtype), *params)
+    cast = wrap(input._array.astype(dtypes.to_numpy(dtype)), True)
+    cast._grad_fn, cast._output_nr = edge(input), input._output_nr
+    out = call(cast, *params)
+    out._grad_fn.meta = ((input._array.shape, input._array.dtype),)  # the gradient is cast back
+    return out
+
+
+def widened(input: Tensor) -> Tensor:
+    """Integers and bools are added up as int64."""
+    return input if input._array.dtype.kind == "f" or input._array.dtype == np.int64 else input.long()
+
+
+# ---------------------------------------------------------------- sum and mean
 
 _sum = define(
     "sum", lambda self: np.add.reduce(self, axis=None), kind="linear",
-    self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes, (), True),
+    self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
 _sum_dim = define(
     "sum", lambda self, dim, keepdim: np.add.reduce(self, axis=dim, keepdims=keepdim), kind="linear", node="SumBackward1",
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
 )  # fmt: skip
 _mean = define(
-    "mean", lambda self: np.add.reduce(self, axis=None) / np.asarray(self.size, self.dtype), kind="linear",
-    self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes, (), True) / math.prod(self_sym_sizes),
+    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / np.asarray(self_sym_numel, self.dtype), kind="linear",
+    self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
 
 
-def _mean_dim_self(grad, self_sym_sizes, dim, keepdim):
-    return expand_reduced(grad, self_sym_sizes, dim, keepdim) / math.prod(self_sym_sizes[d] for d in dim)
+def _mean_dim_forward(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
+    return np.add.reduce(self, axis=dim, keepdims=keepdim) / np.asarray(count_of(self.shape, dim), self.dtype)
 
 
-_mean_dim = define(
-    "mean", lambda self, dim, keepdim: np.mean(self, axis=dim, keepdims=keepdim), kind="linear", node="MeanBackward1",
-    self=_mean_dim_self,
-)  # fmt: skip
+def mean_self(grad, self_sym_sizes, dim, keepdim):
+    return expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim)
+
+
+_mean_dim = define("mean", _mean_dim_forward, kind="linear", node="MeanBackward1", self=mean_self)
 
 
 def sum(
     input: Tensor,
-    dim: int | tuple | None = None,
+    dim: int | tuple | None = ALL,
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
 ) -> Tensor:
     """The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64."""
-    if dtype is not None:
-        input = input.to(dtype)
-    elif input._array.dtype.kind != "f" and input._array.dtype != np.int64:
-        input = input.long()
-    if dim is None and not keepdim:
-        return _sum(input)
-    return _sum_dim(input, dims_of(() if dim is None else dim, input._array.ndim), keepdim)
+    if not isinstance(input, Tensor):
+        raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if dtype is None:
+        input = widened(input)
+    if dim is ALL and not keepdim:
+        return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
+    dim = dims_of(dim, input._array.ndim)
+    return (
+        _sum_dim(input, dim, keepdim) if dtype is None else computed_in(dtype, input, _sum_dim, dim, keepdim)
+    )
 
 
 def mean(
+    input: Tensor,
+    dim: int | tuple | None = ALL,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The mean of all elements, or over the dimensions `dim`. Raises RuntimeError for integer tensors."""
+    if dtype is None and input._array.dtype.kind != "f":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            + dtypes.word(input._array.dtype)
+        )
+    if dim is ALL and not keepdim:
+        return computed_in(dtype, input, _mean, input._array.size)
+    return computed_in(dtype, input, _mean_dim, dims_of(dim, input._array.ndim), keepdim)
+
+
+_nansum = define(
+    "nansum", lambda self, dim, keepdim: np.nansum(self, axis=dim, keepdims=keepdim),
+    self=lambda grad, self, dim, keepdim: where(
+        isnan(self), 0.0, expand_reduced(grad, self.shape, dims_of(dim, self.ndim), keepdim)
+    ),
+)  # fmt: skip
+
+
+def nansum(
     input: Tensor,
     dim: int | tuple | None = None,
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
 ) -> Tensor:
-    """The mean of all elements, or over the dimensions `dim`. Raises RuntimeError for integer tensors."""
-    if dtype is not None:
-        input = input.to(dtype)
-    if input._array.dtype.kind != "f":
-        name = {"int64": "Long", "int32": "Int", "bool": "Bool"}.get(input.dtype.name, input.dtype.name)
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            + name
+    """The sum over `dim`, with NaN counted as zero."""
+    if dtype is None:
+        input = widened(input)
+    return computed_in(
+        dtype, input, _nansum, None if dim is None else dims_of(dim, input._array.ndim), keepdim
+    )
+
+
+def nanmean(
+    input: Tensor,
+    dim: int | tuple | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The mean over `dim` of the elements that are not NaN."""
+    return nansum(input, dim, keepdim, dtype=dtype) / (~isnan(input.detach())).sum(dim, keepdim)
+
+
+# ---------------------------------------------------------------- product
+
+
+def products_of_others(x, dim: int):
+    """For each element along `dim` the product of all others: what a quotient cannot say where there are zeros."""
+    n = x.shape[dim]
+    if isinstance(x, Tensor):
+        own = np.eye(n, dtype=bool).reshape((n, n) + (1,) * (x.dim() - dim - 1))
+        return where(wrap(own), 1.0, x.unsqueeze(dim)).prod(dim + 1)
+    before, after = np.ones(x.shape, x.dtype), np.ones(x.shape, x.dtype)
+    part = (slice(None),) * dim
+    before[(*part, slice(1, None))] = np.multiply.accumulate(x[(*part, slice(None, -1))], axis=dim)
+    after[(*part, slice(None, -1))] = np.multiply.accumulate(x[(*part, slice(None, 0, -1))], axis=dim)[
+        (*part, slice(None, None, -1))
+    ]
+    return before * after
+
+
+def any_zero(x) -> builtins.bool:
+    """Is there a zero? Inside a transform the values cannot be asked, so there may be one."""
+    return isinstance(x, Wrapper) or not (x if is_array(x) else x._array).all()
+
+
+def prod_self(grad, self, result):
+    if any_zero(self):
+        return grad * products_of_others(self.reshape(-1), 0).reshape(self.shape)
+    return grad * (result / self)
+
+
+def prod_dim_self(grad, self, result, dim, keepdim):
+    sizes, dims = self.shape, (dim,) if len(self.shape) else ()
+    grad = expand_reduced(grad, sizes, dims, keepdim)
+    if dims and any_zero(self):
+        return grad * products_of_others(self, dim)
+    return grad * (expand_reduced(result, sizes, dims, keepdim) / self) if dims else grad
+
+
+_prod = define("prod", lambda self: np.multiply.reduce(self, axis=None), self=prod_self)
+_prod_dim = define(
+    "prod", lambda self, dim, keepdim: np.multiply.reduce(self, axis=dim, keepdims=keepdim), node="ProdBackward1",
+    self=prod_dim_self,
+)  # fmt: skip
+
+
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The product of all elements, or over one dimension. Integers and bools are multiplied as int64."""
+    if dim is not None and not isinstance(dim, int):
+        raise TypeError(
+            f"prod() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of: "
+            "(*, torch.dtype dtype = None), (int dim, bool keepdim = False, *, torch.dtype dtype = None)"
         )
-    if dim is None and not keepdim:
-        return _mean(input)
-    return _mean_dim(input, dims_of(() if dim is None else dim, input._array.ndim), keepdim)
+    if dtype is None:
+        input = widened(input)
+    if dim is None:
+        return computed_in(dtype, input, _prod)
+    return computed_in(dtype, input, _prod_dim, check_dim(dim, input._array.ndim), keepdim)
 
 
-for _fn in (sum, mean):
+# ---------------------------------------------------------------- variance
+
+
+def _all_or(dim: tuple | None, ndim: int) -> tuple:
+    return tuple(range(ndim)) if dim is None else dim
+
+
+def _moments(
+    self: ndarray, dim: tuple | None, correction: float | None, keepdim: builtins.bool
+) -> tuple[ndarray, ndarray]:
+    """Variance and mean over dimensions."""
+    dims = _all_or(dim, self.ndim)
+    count = count_of(self.shape, dims)
+    average = np.add.reduce(self, axis=dims, keepdims=True) / np.asarray(count, self.dtype)
+    deviation = self - average
+    deviation *= deviation
+    freedom = builtins.max(count - (1 if correction is None else correction), 0)
+    variance = np.add.reduce(deviation, axis=dims, keepdims=keepdim) / np.asarray(freedom, self.dtype)
+    return variance, average if keepdim else average.reshape(variance.shape)
+
+
+def var_self(grad, self, dim, correction, keepdim):
+    sizes = self.shape
+    dims = _all_or(dim, len(sizes))
+    count = count_of(sizes, dims)
+    freedom = count - (1 if correction is None else correction)
+    if is_array(self):
+        average = np.add.reduce(self, axis=dims, keepdims=True) / np.asarray(count, self.dtype)
+    else:
+        average = self.mean(dims, keepdim=True)
+    factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
+    return expand_reduced(grad * factor, sizes, dims, keepdim) * (self - average)
+
+
+def std_self(grad, self, result, dim, correction, keepdim):
+    return var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, correction, keepdim)
+
+
+def var_mean_self(grad, self, dim, correction, keepdim):
+    sizes = self.shape
+    parts = []
+    if grad[0] is not None:
+        parts.append(var_self(grad[0], self, dim, correction, keepdim))
+    if grad[1] is not None:
+        parts.append(mean_self(grad[1], sizes, _all_or(dim, len(sizes)), keepdim))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def std_mean_self(grad, self, result0, dim, correction, keepdim):
+    of_std, of_mean = grad
+    if of_std is not None:
+        of_std = where(result0 == 0, 0.0, of_std / (2 * result0))
+    return var_mean_self((of_std, of_mean), self, dim, correction, keepdim)
+
+
+def _std_mean_forward(self, dim, correction, keepdim):
+    variance, average = _moments(self, dim, correction, keepdim)
+    return np.sqrt(variance), average
+
+
+_var = define(
+    "var", lambda self, dim, correction, keepdim: _moments(self, dim, correction, keepdim)[0], self=var_self
+)
+_std = define(
+    "std",
+    lambda self, dim, correction, keepdim: np.sqrt(_moments(self, dim, correction, keepdim)[0]),
+    self=std_self,
+)
+_var_mean = define(
+    "var_mean", lambda self, dim, correction, keepdim: _moments(self, dim, correction, keepdim), outputs=("result0", "result1"),
+    self=var_mean_self,
+)  # fmt: skip
+_std_mean = define("std_mean", _std_mean_forward, outputs=("result0", "result1"), self=std_mean_self)
+
+
+def _spread(name: str, call, doc: str):
+    """var, std, var_mean, std_mean: they read their arguments in the same ways."""
+
+    def measure(
+        input: Tensor, dim: int | tuple | None = None, unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False, *, correction: float | None = None,
+    ):  # fmt: skip
+        if isinstance(dim, builtins.bool):  # x.var(False)
+            dim, unbiased = None, dim
+        if correction is not None and unbiased is not None:
+            raise TypeError(
+                f"{name}() received both 'unbiased' and 'correction': they say the same, give one of them"
+            )
+        if input._array.dtype.kind != "f":
+            raise RuntimeError("std and var only support floating point and complex dtypes")
+        if unbiased is not None:
+            correction = int(unbiased)
+        elif correction is None and dim is not None:
+            correction = 1
+        dims = None if dim is None or dim == () or dim == [] else dims_of(dim, input._array.ndim)
+        count = input._array.size if dims is None else count_of(input._array.shape, dims)
+        if count - (1 if correction is None else correction) <= 0:
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+                "numel divided by output numel).",
+                stacklevel=2,
+            )
+        return call(input, dims, correction, keepdim)
+
+    measure.__name__ = measure.__qualname__ = name
+    measure.__doc__ = (
+        f"{doc} of all elements, or over the dimensions `dim`. The sum of squares is divided by the count less `correction` "
+        "(1; `unbiased=False` says 0)."
+    )
+    return measure
+
+
+var, std = _spread("var", _var, "The variance"), _spread("std", _std, "The standard deviation")
+var_mean = _spread("var_mean", _var_mean, "Variance and mean")
+std_mean = _spread("std_mean", _std_mean, "Standard deviation and mean")
+
+
+# ---------------------------------------------------------------- extrema: several equal ones share the gradient
+
+
+def shared(grad, chosen, sizes: tuple, dims: tuple, keepdim: builtins.bool):
+    """A gradient of a reduction's result, divided equally among the elements that were `chosen`."""
+    if isinstance(chosen, Tensor):
+        count = chosen.sum(dims, keepdim=True)
+    else:
+        count = np.add.reduce(chosen, axis=dims, keepdims=True, dtype=grad.dtype)
+    if not keepdim:
+        grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
+    return where(chosen, grad / count, 0.0)
+
+
+def _is_result(self, result):
+    """Where the extremum is taken; NaN counts as equal to itself."""
+    return (self == result) | (isnan(self) & isnan(result))
+
+
+def extremum_self(grad, self, result, dim, keepdim):
+    sizes = self.shape
+    dims = dims_of(dim, len(sizes))
+    return shared(grad, _is_result(self, expand_reduced(result, sizes, dims, keepdim)), sizes, dims, keepdim)
+
+
+def whole_extremum_self(grad, self, result):
+    sizes = self.shape
+    return shared(grad, _is_result(self, result), sizes, tuple(range(len(sizes))), False)
+
+
+amax_op = define(
+    "amax",
+    lambda self, dim, keepdim: np.maximum.reduce(self, axis=dim or None, keepdims=keepdim),
+    self=extremum_self,
+)
+amin_op = define(
+    "amin",
+    lambda self, dim, keepdim: np.minimum.reduce(self, axis=dim or None, keepdims=keepdim),
+    self=extremum_self,
+)
+max_op = define(
+    "max", lambda self: np.maximum.reduce(self, axis=None), node="MaxBackward1", self=whole_extremum_self
+)
+min_op = define(
+    "min", lambda self: np.minimum.reduce(self, axis=None), node="MinBackward1", self=whole_extremum_self
+)
+
+
+def _extremum_over_dims(name: str, call):
+    def extremum(input: Tensor, dim: int | tuple = (), keepdim: builtins.bool = False) -> Tensor:
+        dims = () if dim == () else dims_of(dim, input._array.ndim)
+        refuse_empty(name, input, dims or None)
+        return call(input, dims, keepdim)
+
+    extremum.__name__ = extremum.__qualname__ = name
+    extremum.__doc__ = "The {} element over the dimensions `dim`. Equal ones share the gradient.".format(
+        "largest" if name == "amax" else "smallest"
+    )
+    return extremum
+
+
+amax, amin = _extremum_over_dims("amax", amax_op), _extremum_over_dims("amin", amin_op)
+
+
+def refuse_empty(name: str, input: Tensor, dims: tuple | None) -> None:
+    """Raise PyTorch's error for the extremum of nothing."""
+    if input._array.size:
+        return
+    if dims is None:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+            "'dim' argument."
+        )
+    for d in dims:
+        if not input._array.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+# ---------------------------------------------------------------- truth
+
+
+def _quantifier(name: str, reduce: np.ufunc):
+    def quantify(input: Tensor, dim: int | tuple | None = None, keepdim: builtins.bool = False) -> Tensor:
+        dims = dims_of(dim, input._array.ndim)
+        found = np.asarray(reduce.reduce(input._array, axis=dims, keepdims=keepdim, dtype=bool))
+        return wrap(found.astype(np.uint8) if input._array.dtype == np.uint8 else found)
+
+    quantify.__name__ = quantify.__qualname__ = name
+    quantify.__doc__ = f"Whether {name} of the elements (over `dim`) are not zero: a tensor of bools."
+    return quantify
+
+
+all, any = _quantifier("all", np.logical_and), _quantifier("any", np.logical_or)
+
+
+def count_nonzero(input: Tensor, dim: int | tuple | None = None) -> Tensor:
+    """How many elements (over `dim`) are not zero."""
+    return wrap(np.add.reduce(input._array != 0, axis=dims_of(dim, input._array.ndim), dtype=np.int64))
+
+
+for _fn in (sum, mean, nansum, nanmean, prod, var, std, amax, amin, all, any, count_nonzero):
     function(_fn, _fn.__name__)
 
-__all__ = ["mean", "sum"]
+__all__ = [
+    "all", "amax", "amin", "any", "count_nonzero", "mean", "nanmean", "nansum", "prod", "std", "std_mean",
+    "sum", "var", "var_mean",
+]  # fmt: skip

@@ -1,0 +1,447 @@
+"""The nonlinear functions of neural networks, with the signatures of torch.nn.functional."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, check_dim
+from . import exponential
+from .choice import refuse, where
+from .elementary import erf, exp, sigmoid, tanh
+from .inplace import apply_inplace, define_inplace
+from .table import define, function, is_array
+
+ndarray = np.ndarray
+SIXTH = float(np.float32(1 / 6))  # PyTorch's constant, rounded to float32, also where it computes in float64
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+def _floating(input: Tensor, kernel: str) -> None:
+    """Most of these are for floating point only; `kernel` is how PyTorch's message calls the function."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{kernel.removesuffix('_cpu')}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(input._array.dtype)}'")
+
+
+# ---------------------------------------------------------------- straight lines with a kink
+
+relu_op = define(
+    "relu", lambda x: np.maximum(x, np.zeros((), x.dtype)), kind="elementwise",
+    self=lambda grad, result: where(result > 0, grad, 0.0),
+)  # fmt: skip
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`max(x, 0)`. Its derivative at 0 is 0."""
+    if isinstance(input, Tensor) and input._array.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return apply_inplace(relu_op.op, (input,)) if inplace else relu_op(input)
+
+
+def _leaky_relu_forward(self: ndarray, negative_slope: float) -> ndarray:
+    slope = np.asarray(negative_slope, self.dtype)
+    return (
+        np.maximum(self, self * slope) if 0 <= negative_slope <= 1 else np.where(self > 0, self, self * slope)
+    )
+
+
+_leaky_relu = define(
+    "leaky_relu", _leaky_relu_forward, kind="elementwise",
+    self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope),
+)  # fmt: skip
+_leaky_relu_in_place = define(
+    "leaky_relu_", _leaky_relu_forward, kind="elementwise", node="LeakyReluBackward1",
+    self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope),
+)  # fmt: skip
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """`x` where positive, else `negative_slope * x`."""
+    _floating(input, "leaky_relu_cpu")
+    if not inplace:
+        return _leaky_relu(input, negative_slope)
+    if (
+        negative_slope < 0 and input._requires_grad
+    ):  # the sign of the result would not tell the sign of the input
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused "
+            "by calling in-place forward function with a negative slope, please call out-of-place version instead. File an "
+            "issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward calculation "
+            "with negative slope"
+        )
+    return apply_inplace(_leaky_relu_in_place.op, (input,), (negative_slope,))
+
+
+_prelu = define(
+    "prelu", lambda self, weight: np.where(self > 0, self, self * weight), kind="elementwise", node="PreluKernelBackward0",
+    self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
+    weight=lambda grad, self: where(self > 0, 0.0, grad * self),
+)  # fmt: skip
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`x` where positive, else `weight * x`, with one learnt weight for all or one for each channel (dimension 1)."""
+    size, shape = weight._array.size, input._array.shape
+    if size != 1 and (len(shape) < 1 or size != shape[min(1, len(shape) - 1)]):
+        channels = shape[1] if len(shape) > 1 else 1
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {size} and channel size = "
+            f"{channels}."
+        )
+    if weight._array.ndim != len(shape):
+        weight = weight.reshape(tuple(size if i == min(1, len(shape) - 1) else 1 for i in range(len(shape))))
+    return _prelu(input, weight)
+
+
+def between(x: ndarray, low: float, high: float) -> ndarray:
+    return np.minimum(np.maximum(x, np.asarray(low, x.dtype)), np.asarray(high, x.dtype))
+
+
+_hardtanh = define(
+    "hardtanh", lambda self, min_val, max_val: between(self, min_val, max_val), kind="elementwise",
+    self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0),
+)  # fmt: skip
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """The elements clamped to [min_val, max_val]; at the bounds the derivative is 0 (that of `clamp` is 1)."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if input._array.dtype.kind != "f":
+        min_val, max_val = int(min_val), int(max_val)
+        if input._array.dtype.kind == "u" and min_val < 0:
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    params = (min_val, max_val)
+    return apply_inplace(_hardtanh.op, (input,), params) if inplace else _hardtanh(input, *params)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """`min(max(x, 0), 6)`."""
+    return hardtanh(input, 0, 6, inplace)
+
+
+def _line(x: ndarray) -> ndarray:
+    """From 0 at -3 to 6 at 3."""
+    return between(x + 3, 0, 6)
+
+
+_hardsigmoid = define(
+    "hardsigmoid", lambda x: _line(x) / 6, kind="elementwise",
+    self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0),
+)  # fmt: skip
+_hardswish = define(
+    "hardswish", lambda x: x * _line(x) / 6, kind="elementwise",
+    self=lambda grad, self: where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad)),
+)  # fmt: skip
+_softshrink = define(
+    "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise",
+    self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
+)  # fmt: skip
+_hardshrink = define(
+    "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, np.zeros((), self.dtype), self), kind="elementwise",
+    self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
+)  # fmt: skip
+
+
+def _threshold_forward(self: ndarray, threshold: float, value: float) -> ndarray:
+    refuse(self, "b", "threshold_cpu")
+    limit = threshold if self.dtype.kind == "f" else int(threshold)
+    return np.where(self <= limit, np.asarray(value, self.dtype), self)
+
+
+_threshold = define(
+    "threshold", _threshold_forward, kind="elementwise",
+    self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
+)  # fmt: skip
+_threshold_in_place = define(
+    "threshold_", _threshold_forward, kind="elementwise", node="ThresholdBackward1",
+    self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
+)  # fmt: skip
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """A straight line from 0 at -3 to 1 at 3, constant outside."""
+    _floating(input, "hardsigmoid_cpu")
+    return apply_inplace(_hardsigmoid.op, (input,)) if inplace else _hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """`x * hardsigmoid(x)`."""
+    _floating(input, "hardswish_cpu")
+    return apply_inplace(_hardswish.op, (input,)) if inplace else _hardswish(input)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """The elements moved towards 0 by `lambd`, those nearer than that to 0."""
+    _floating(input, "softshrink_check")
+    if lambd < 0:
+        raise RuntimeError(
+            f"lambda must be in range [0, {np.finfo(input._array.dtype).max:.6g}] for input dtype "
+            f"{dtypes.word(input._array.dtype)}, but found {lambd:g}"
+        )
+    return _softshrink(input, lambd)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """The elements, those in [-lambd, lambd] replaced by 0."""
+    _floating(input, "hardshrink_cpu")
+    return _hardshrink(input, lambd)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The elements above `threshold`, in the place of the others `value`."""
+    if inplace:
+        return apply_inplace(_threshold_in_place.op, (input,), (threshold, value))
+    return _threshold(input, threshold, value)
+
+
+# ---------------------------------------------------------------- smooth ones
+
+
+def _elu_forward(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarray:
+    below = np.expm1(np.minimum(self, np.zeros((), self.dtype)) * input_scale)
+    return np.where(self > 0, self * scale, below * (alpha * scale))
+
+
+_elu = define(
+    "elu", _elu_forward, kind="elementwise",
+    self=lambda grad, self, alpha, scale, input_scale: where(
+        self > 0, grad * scale, grad * (exp(self * input_scale) * (alpha * scale * input_scale))
+    ),
+)  # fmt: skip
+_elu_in_place = define(
+    "elu_", _elu_forward, kind="elementwise", node="EluBackward1",
+    self=lambda grad, result, alpha, scale, input_scale: where(
+        result > 0, grad * scale, grad * ((result + alpha * scale) * input_scale)
+    ),
+)  # fmt: skip
+_celu = define(
+    "celu", lambda self, alpha: _elu_forward(self, alpha, 1, 1 / alpha), kind="elementwise",
+    self=lambda grad, self, alpha: where(self > 0, grad, grad * exp(self / alpha)),
+)  # fmt: skip
+
+
+def _run_elu(input: Tensor, params: tuple, inplace: bool) -> Tensor:
+    _floating(input, "elu_cpu")
+    return apply_inplace(_elu_in_place.op, (input,), params) if inplace else _elu(input, *params)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+    return _run_elu(input, (alpha, 1, 1), inplace)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """A scaled elu that keeps the mean 0 and the variance 1 of its input (Klambauer and others, 2017)."""
+    return _run_elu(input, (SELU_ALPHA, SELU_SCALE, 1), inplace)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`x` where positive, else `alpha * (exp(x / alpha) - 1)`."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    _floating(input, "elu_cpu")
+    return apply_inplace(_celu.op, (input,), (alpha,)) if inplace else _celu(input, alpha)
+
+
+ROOT_HALF, ROOT_2_OVER_PI, CUBIC = math.sqrt(0.5), math.sqrt(2 / math.pi), 0.044715
+
+
+def normal_cdf(x):
+    """The probability that a standard normal variable is below x."""
+    return 0.5 * (1 + erf(x * ROOT_HALF))
+
+
+def normal_pdf(x):
+    return exp(-0.5 * (x * x)) * (1 / math.sqrt(2 * math.pi))
+
+
+def _gelu_forward(self: ndarray, approximate: str) -> ndarray:
+    if approximate == "none":
+        return self * normal_cdf(self)
+    return 0.5 * self * (1 + np.tanh(ROOT_2_OVER_PI * (self + CUBIC * (self * self * self))))
+
+
+def gelu_self(grad, self, approximate):
+    if approximate == "none":
+        return grad * (normal_cdf(self) + self * normal_pdf(self))
+    square = self * self
+    t = tanh(ROOT_2_OVER_PI * (self + CUBIC * (square * self)))
+    slope = (1 - t * t) * (ROOT_2_OVER_PI * (1 + 3 * CUBIC * square))
+    return grad * (0.5 * (1 + t + self * slope))
+
+
+_gelu = define("gelu", _gelu_forward, kind="elementwise", self=gelu_self)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """`x` times the probability that a normal variable is below it; `approximate="tanh"` for a formula without erf."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    _floating(input, "GeluKernelImpl")
+    return _gelu(input, approximate)
+
+
+def silu_self(grad, self):
+    s = sigmoid(self)
+    return grad * (s * (1 + self * (1 - s)))
+
+
+_silu = define("silu", lambda x: x * sigmoid(x), kind="elementwise", self=silu_self)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`x * sigmoid(x)`."""
+    _floating(input, "silu_cpu")
+    return apply_inplace(_silu.op, (input,)) if inplace else _silu(input)
+
+
+def _softplus_forward(self: ndarray, beta: float, threshold: float) -> ndarray:
+    scaled = self * beta
+    return np.where(scaled > threshold, self, np.log1p(np.exp(scaled)) / beta)
+
+
+_softplus = define(
+    "softplus", _softplus_forward, kind="elementwise",
+    self=lambda grad, self, beta, threshold: where(self * beta > threshold, grad, grad * sigmoid(self * beta)),
+)  # fmt: skip
+
+
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`."""
+    _floating(input, "softplus_cpu")
+    return _softplus(input, beta, threshold)
+
+
+def mish_self(grad, self):
+    t = tanh(_softplus(self, 1, 20))
+    return grad * (t + self * sigmoid(self) * (1 - t * t))
+
+
+_mish = define("mish", lambda x: x * np.tanh(_softplus_forward(x, 1, 20)), kind="elementwise", self=mish_self)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """`x * tanh(softplus(x))`."""
+    _floating(input, "mish_cpu")
+    return apply_inplace(_mish.op, (input,)) if inplace else _mish(input)
+
+
+def _log_sigmoid_forward(x: ndarray) -> ndarray:
+    return np.minimum(x, np.zeros((), x.dtype)) - np.log1p(np.exp(-np.abs(x)))
+
+
+_log_sigmoid = define(
+    "log_sigmoid", _log_sigmoid_forward, kind="elementwise", self=lambda grad, self: grad * sigmoid(-self)
+)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """`log(sigmoid(x))`, without overflow."""
+    _floating(input, "log_sigmoid_cpu")
+    return _log_sigmoid(input)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """`x - tanh(x)`."""
+    return input - tanh(input)
+
+
+def softsign(input: Tensor) -> Tensor:
+    """`x / (1 + |x|)`."""
+    return input / (input.abs() + 1)
+
+
+# ---------------------------------------------------------------- gates
+
+
+def halves(x, dim: int) -> tuple:
+    """The first and the second half of an array or a Tensor along a dimension."""
+    half, before = x.shape[dim] // 2, (slice(None),) * dim
+    return x[(*before, slice(0, half))], x[(*before, slice(half, None))]
+
+
+def glu_self(grad, self, dim):
+    value, gate = halves(self, dim)
+    open_ = sigmoid(gate)
+    parts = grad * open_, grad * value * open_ * (1 - open_)
+    if is_array(grad) and is_array(self):
+        return np.concatenate(parts, axis=dim)
+    from .joining import cat  # here, as joining.py itself uses operations of this family
+
+    return cat(parts, dim)
+
+
+def _glu_forward(self: ndarray, dim: int) -> ndarray:
+    value, gate = halves(self, dim)
+    return value * sigmoid(gate)
+
+
+_glu = define("glu", _glu_forward, self=glu_self)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """One half of the tensor times the sigmoid of the other."""
+    if input._array.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = check_dim(dim, input._array.ndim)
+    if input._array.shape[dim] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {input._array.shape[dim]}"
+        )
+    return _glu(input, dim)
+
+
+# ---------------------------------------------------------------- softmax with the dimension left to guesswork
+
+
+def _implied_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """`exp(x)` divided by its sum over a dimension."""
+    if dim is None:
+        dim = _implied_dim("softmax", input._array.ndim, _stacklevel)
+    return exponential.softmax(input, dim, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """`log(softmax(x))`, without overflow."""
+    if dim is None:
+        dim = _implied_dim("log_softmax", input._array.ndim, _stacklevel)
+    return exponential.log_softmax(input, dim, dtype=dtype)
+
+
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """`softmax(-x)`."""
+    if dim is None:
+        dim = _implied_dim("softmin", input._array.ndim, _stacklevel)
+    return exponential.softmax(-input, dim, dtype=dtype)
+
+
+function(relu, "relu")
+define_inplace(relu_op, "relu_")
+function(prelu, "prelu")
+function(hardshrink, "hardshrink")
+
+__all__ = ["celu", "hardshrink", "prelu", "relu", "selu", "threshold"]

@@ -1,0 +1,205 @@
+"""Choosing between values, element by element: where, maximum, clamp. Their derivatives say what happens at a tie."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, wrap
+from .inplace import in_both_forms
+from .table import define, function, method, operand
+
+ndarray = np.ndarray
+
+zeros_like = define("zeros_like", lambda x: np.zeros(x.shape, x.dtype), kind="elementwise", self=None)
+
+
+def refuse(array: ndarray, kinds: str, kernel: str) -> None:
+    """Raise PyTorch's error for a dtype (of a kind of "b", "i", "u") that an operation does not take."""
+    if array.dtype.kind in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(array.dtype)}'")
+
+
+def beside(input: Tensor, *numbers: object) -> Tensor:
+    """`input` in the dtype that it takes beside these Python numbers: an integer tensor becomes float beside a float."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    kind = input._array.dtype.kind
+    if kind == "f":
+        return input
+    if builtins.any(isinstance(n, (float, np.floating)) for n in numbers):
+        return input.to(dtypes.get_default_dtype())
+    if kind == "b" and builtins.any(type(n) is int for n in numbers):
+        return input.long()
+    return input
+
+
+# ---------------------------------------------------------------- where
+
+_where = define(
+    "where", np.where, kind="elementwise",
+    condition=None,
+    self=lambda grad, condition: where(condition, grad, 0.0),
+    other=lambda grad, condition: where(condition, 0.0, grad),
+)  # fmt: skip
+
+
+def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None):
+    """Elements of `input` where `condition` holds, else of `other`; with one argument the indices where it holds.
+
+    A gradient reaches only the elements that were chosen; the others get an exact zero, even where theirs is not finite.
+    """
+    if not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
+        return np.where(condition, input, other)  # inside a rule
+    if input is None:
+        return tuple(wrap(i) for i in np.nonzero(condition._array))
+    if not isinstance(condition, Tensor):
+        condition = wrap(np.asarray(condition))
+    if condition._array.dtype.kind != "b":
+        word = dtypes.word(condition._array.dtype)
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {word}"
+        )
+    like = next((t for t in (input, other) if isinstance(t, Tensor)), None)
+    if like is None:
+        input, other = (
+            wrap(np.asarray(v, dtypes.default_float() if isinstance(v, float) else None))
+            for v in (input, other)
+        )
+    return _where(condition, *(operand(t, like) if not isinstance(t, Tensor) else t for t in (input, other)))
+
+
+@method("where")
+def _where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    """`where(condition, self, other)`."""
+    return where(condition, self, other)
+
+
+# ---------------------------------------------------------------- the larger, the smaller
+
+maximum = define(
+    "maximum", np.maximum, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
+    other=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
+)  # fmt: skip
+minimum = define(
+    "minimum", np.minimum, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
+    other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
+)  # fmt: skip
+fmax = define(
+    "fmax", np.fmax, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
+    other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad),
+)  # fmt: skip
+fmin = define(
+    "fmin", np.fmin, kind="elementwise", numbers=False,
+    self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
+    other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- clamp: the bounds themselves let the gradient through
+
+
+def _clamp_numbers(self: ndarray, min: float | None, max: float | None) -> ndarray:
+    if min is not None:
+        self = np.maximum(
+            self, np.array(min).astype(self.dtype)
+        )  # a negative bound of unsigned numbers wraps round
+    if max is not None:
+        self = np.minimum(self, np.array(max).astype(self.dtype))
+    return self
+
+
+def within(x, min, max):
+    """A mask of the elements between two bounds, each included, each may be None."""
+    if min is None:
+        return x <= max
+    return x >= min if max is None else (x >= min) & (x <= max)
+
+
+_clamp = define(
+    "clamp", _clamp_numbers, kind="elementwise", node="ClampBackward1",
+    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
+)  # fmt: skip
+
+
+def _clamp_tensors_forward(self: ndarray, min: ndarray | None, max: ndarray | None) -> ndarray:
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+_clamp_tensors = define(
+    "clamp", _clamp_tensors_forward, kind="elementwise", node="ClampBackward0", optional=("min", "max"),
+    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
+    min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
+    max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
+)  # fmt: skip
+_clamp_min = define(
+    "clamp_min", lambda self, min: _clamp_numbers(self, min, None), kind="elementwise",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0),
+)  # fmt: skip
+_clamp_min_tensor = define(
+    "clamp_min", np.maximum, kind="elementwise", node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0),
+    min=lambda grad, self, min: where(self < min, grad, 0.0),
+)  # fmt: skip
+_clamp_max = define(
+    "clamp_max", lambda self, max: _clamp_numbers(self, None, max), kind="elementwise",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0),
+)  # fmt: skip
+_clamp_max_tensor = define(
+    "clamp_max", np.minimum, kind="elementwise", node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0),
+    max=lambda grad, self, max: where(self > max, grad, 0.0),
+)  # fmt: skip
+
+
+@in_both_forms("clamp", "clip")
+def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+    """The elements, those below `min` raised to it, those above `max` lowered to it. Where min > max, max.
+
+    The bounds are both numbers or both tensors; one may be left out. Raises RuntimeError if both are, TypeError if they
+    are mixed.
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    given = [b for b in (min, max) if b is not None]
+    if builtins.all(isinstance(b, Tensor) for b in given):
+        return _clamp_tensors, input, min, max
+    if not builtins.all(isinstance(b, (int, float, np.generic)) for b in given):
+        kinds = ", ".join(
+            f"{name}={type(b).__name__}" for name, b in (("min", min), ("max", max)) if b is not None
+        )
+        raise TypeError(
+            f"clamp() received an invalid combination of arguments - got ({kinds}), but expected both bounds to be numbers "
+            "or both to be tensors"
+        )
+    return _clamp, beside(input, *given), min, max
+
+
+@in_both_forms()
+def clamp_min(input: Tensor, min: Tensor | float) -> Tensor:
+    """The elements, those below `min` raised to it."""
+    if isinstance(min, Tensor):
+        return _clamp_min_tensor, input, min
+    return _clamp_min, beside(input, min), min
+
+
+@in_both_forms()
+def clamp_max(input: Tensor, max: Tensor | float) -> Tensor:
+    """The elements, those above `max` lowered to it."""
+    if isinstance(max, Tensor):
+        return _clamp_max_tensor, input, max
+    return _clamp_max, beside(input, max), max
+
+
+clip = clamp
+
+for _call in (maximum, minimum, fmax, fmin):
+    function(_call, _call.__name__)
+
+__all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "where"]

@@ -1,0 +1,146 @@
+"""Questions about each element, and logic: the results are true or false (or bits) and have no gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, wrap
+from .table import define, function
+
+ndarray = np.ndarray
+NUMBERS = (bool, int, float, np.generic)
+
+
+def _comparison(name: str, compare: np.ufunc, *aliases: str):
+    op = define(name, compare, kind="elementwise", self=None, other=None)
+
+    def operator(self: Tensor, other: Tensor | float) -> Tensor:
+        if not isinstance(other, (Tensor, *NUMBERS, ndarray)):
+            return NotImplemented  # Python then asks `other`, or compares identities, or raises its TypeError
+        return op(self, other)
+
+    def compare_tensors(input: Tensor, other: Tensor | float) -> Tensor:
+        return op(input, other)
+
+    compare_tensors.__name__ = name
+    compare_tensors.__doc__ = f"Elementwise `{name}`, broadcast: a tensor of bools."
+    function(operator, f"__{name}__")
+    return function(compare_tensors, name, *aliases)
+
+
+eq, ne = _comparison("eq", np.equal), _comparison("ne", np.not_equal, "not_equal")
+lt, le = _comparison("lt", np.less, "less"), _comparison("le", np.less_equal, "less_equal")
+gt, ge = _comparison("gt", np.greater, "greater"), _comparison("ge", np.greater_equal, "greater_equal")
+not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+
+
+# ---------------------------------------------------------------- logic and bits
+
+logical_and = define("logical_and", np.logical_and, kind="elementwise", numbers=False, self=None, other=None)
+logical_or = define("logical_or", np.logical_or, kind="elementwise", numbers=False, self=None, other=None)
+logical_xor = define("logical_xor", np.logical_xor, kind="elementwise", numbers=False, self=None, other=None)
+logical_not = define("logical_not", np.logical_not, kind="elementwise", self=None)
+
+
+def _bitwise(name: str, compute: np.ufunc, symbol: str):
+    call = define(name, compute, kind="elementwise", self=None, other=None)
+
+    def operator(self: Tensor, other: Tensor | int) -> Tensor:
+        return call(self, other) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
+
+    def reflected(self: Tensor, other: int) -> Tensor:
+        return call(other, self) if isinstance(other, (*NUMBERS, ndarray)) else NotImplemented
+
+    function(operator, f"__{symbol}__")
+    function(reflected, f"__r{symbol}__")
+    return function(call, name)
+
+
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "and")
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "or")
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "xor")
+bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "lshift")
+bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "rshift")
+bitwise_not = define("bitwise_not", np.invert, kind="elementwise", self=None)
+
+
+def _invert(self: Tensor) -> Tensor:
+    if self._array.dtype.kind == "f":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)
+
+
+function(_invert, "__invert__")
+
+
+# ---------------------------------------------------------------- special values
+
+isnan = define("isnan", np.isnan, kind="elementwise", self=None)
+isinf = define("isinf", np.isinf, kind="elementwise", self=None)
+isfinite = define("isfinite", np.isfinite, kind="elementwise", self=None)
+isposinf = define("isposinf", lambda x: x == np.inf, kind="elementwise", self=None)
+isneginf = define("isneginf", lambda x: x == -np.inf, kind="elementwise", self=None)
+isreal = define("isreal", lambda x: np.ones(x.shape, bool), kind="elementwise", self=None)
+signbit = define(
+    "signbit", lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0, kind="elementwise", self=None
+)
+
+
+# ---------------------------------------------------------------- equality of whole tensors
+
+
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError if the dtypes differ."""
+    a, b = input._array, other._array
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{dtypes.word(a.dtype)} did not match {dtypes.word(b.dtype)}")
+    if rtol < 0 or atol < 0:
+        name, value = ("rtol", rtol) if rtol < 0 else ("atol", atol)
+        raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    close = a == b
+    if equal_nan and a.dtype.kind == "f":
+        close = close | (np.isnan(a) & np.isnan(b))
+    if a.dtype.kind != "f":
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    difference = np.abs(a - b)
+    return wrap(close | (np.isfinite(difference) & (difference <= atol + np.abs(rtol * b))))
+
+
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """True if `isclose` holds everywhere."""
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """True if both have the same shape and elements."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return input._array.shape == other._array.shape and bool((input._array == other._array).all())
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """True if the single element is not zero."""
+    return bool(input)
+
+
+def isin(elements: Tensor, test_elements: Tensor | float, *, invert: bool = False) -> Tensor:
+    """Where an element of `elements` occurs in `test_elements`."""
+    wanted = test_elements._array if isinstance(test_elements, Tensor) else test_elements
+    return wrap(np.isin(elements._array, wanted, invert=invert))
+
+
+for _fn in (logical_and, logical_or, logical_xor, logical_not, bitwise_not, isnan, isinf, isfinite, isposinf, isneginf,
+            isreal, signbit, isclose, allclose, equal, is_nonzero):  # fmt: skip
+    function(_fn, _fn.__name__)
+
+__all__ = [
+    "allclose", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_nonzero", "isclose", "isfinite", "isin", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lt", "ne", "not_equal", "signbit",
+]  # fmt: skip

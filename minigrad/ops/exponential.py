@@ -1,0 +1,103 @@
+"""softmax, its logarithm, and logsumexp: exponentials along a dimension, each computed relative to the largest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, check_dim
+from .elementary import exp
+from .reduction import dims_of, expand_reduced
+from .table import define, function, is_array
+
+ndarray = np.ndarray
+
+
+def total(x, dim: int):
+    """The sum over a dimension, which is kept, of an array or a Tensor."""
+    return np.add.reduce(x, axis=dim, keepdims=True) if is_array(x) else x.sum(dim, keepdim=True)
+
+
+def _softmax_forward(self: ndarray, dim: int) -> ndarray:
+    if not self.size:
+        return self.copy()
+    y = np.exp(self - np.maximum.reduce(self, axis=dim, keepdims=True))
+    y /= np.add.reduce(y, axis=dim, keepdims=True)
+    return y
+
+
+def softmax_self(grad, result, dim):
+    weighted = grad * result
+    return weighted - result * total(weighted, dim)
+
+
+_softmax = define("softmax", _softmax_forward, self=softmax_self)
+
+
+def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
+    if not self.size:
+        return self.copy()
+    y = self - np.maximum.reduce(self, axis=dim, keepdims=True)
+    y -= np.log(np.add.reduce(np.exp(y), axis=dim, keepdims=True))
+    return y
+
+
+_log_softmax = define(
+    "log_softmax", _log_softmax_forward,
+    self=lambda grad, result, dim: grad - exp(result) * total(grad, dim),
+)  # fmt: skip
+
+
+def _prepared(name: str, input: Tensor, dim: int, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:
+    if dtype is not None:
+        input = input.to(dtype)
+    if not isinstance(dim, int):
+        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+    dim = check_dim(dim, input._array.ndim)
+    if input._array.dtype.kind != "f":
+        kernel = f"{name}_lastdim_kernel_impl" if dim == input._array.ndim - 1 else f"{name}_kernel_impl"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(input._array.dtype)}'")
+    return input, dim
+
+
+def softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    """`exp(x)` divided by its sum over the dimension `dim`: positive numbers that add up to 1."""
+    input, dim = _prepared("softmax", input, dim, dtype)
+    return _softmax(input, dim)
+
+
+def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    """`log(softmax(x))`, computed without overflow."""
+    input, dim = _prepared("log_softmax", input, dim, dtype)
+    return _log_softmax(input, dim)
+
+
+# ---------------------------------------------------------------- logsumexp
+
+
+def _logsumexp_forward(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
+    if not self.size:
+        return np.log(np.add.reduce(self, axis=dim, keepdims=keepdim))
+    largest = np.maximum.reduce(self, axis=dim, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, np.zeros((), self.dtype))  # inf - inf would be NaN
+    y = np.log(np.add.reduce(np.exp(self - largest), axis=dim, keepdims=True)) + largest
+    return y if keepdim else y.reshape([n for i, n in enumerate(self.shape) if i not in dim])
+
+
+def logsumexp_self(grad, self, result, dim, keepdim):
+    sizes = self.shape
+    return expand_reduced(grad, sizes, dim, keepdim) * exp(self - expand_reduced(result, sizes, dim, keepdim))
+
+
+_logsumexp = define("logsumexp", _logsumexp_forward, floating=True, self=logsumexp_self)
+
+
+def logsumexp(input: Tensor, dim: int | tuple, keepdim: bool = False) -> Tensor:
+    """`log(sum(exp(x)))` over the dimensions `dim`, computed without overflow."""
+    return _logsumexp(input, dims_of(dim, input._array.ndim), keepdim)
+
+
+for _fn in (softmax, log_softmax, logsumexp):
+    function(_fn, _fn.__name__)
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]

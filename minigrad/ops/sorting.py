@@ -1,0 +1,398 @@
+"""Operations that pick elements by rank: sort, topk, median, and the extrema over one dimension with their indices.
+
+They hand the gradient of each result to the one element that it was taken from.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from .. import return_types
+from ..tensor import Tensor, check_dim, wrap
+from .choice import maximum, minimum
+from .comparison import isnan
+from .reduction import expand_reduced, max_op, min_op, refuse_empty, shared
+from .table import define, function
+
+ndarray = np.ndarray
+bool = builtins.bool
+
+# ---------------------------------------------------------------- elements along a dimension, by index
+
+
+def along(index: ndarray, dim: int) -> tuple:
+    """What to index an array with to get, for each position of `index`, the element it names along `dim`."""
+    ndim = index.ndim
+    return tuple(
+        index if d == dim else np.arange(n).reshape((1,) * d + (n,) + (1,) * (ndim - d - 1))
+        for d, n in enumerate(index.shape)
+    )
+
+
+def _spread_forward(self: ndarray, index: ndarray, dim: int, size: int, distinct: bool) -> ndarray:
+    shape = self.shape[:dim] + (size,) + self.shape[dim + 1 :]
+    out = np.zeros(shape, self.dtype)
+    if distinct:
+        out[along(index, dim)] = self
+    else:
+        np.add.at(out, along(index, dim), self)
+    return out
+
+
+spread = define(
+    "scatter_add", _spread_forward, kind="linear",
+    self=lambda grad, index, dim: picked(grad, index, dim),
+    index=None,
+)  # fmt: skip
+picked = define(
+    "gather", lambda self, index, dim: self[along(index, dim)], kind="linear",
+    self=lambda grad, self_sym_sizes, index, dim: spread(grad, index, dim, self_sym_sizes[dim], False),
+    index=None,
+)  # fmt: skip
+
+
+def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
+    """The gradient of a selection that took one element of each row along `dim`."""
+    if not self_sym_sizes:
+        return grad[0]
+    grad = grad[0]
+    if not keepdim:
+        kept = tuple(1 if d == dim else n for d, n in enumerate(self_sym_sizes))
+        grad, indices = grad.reshape(kept), indices.reshape(kept)
+    return spread(grad, indices, dim, self_sym_sizes[dim], True)
+
+
+def sorted_self(grad, indices, self_sym_sizes, dim):
+    return grad[0] if not self_sym_sizes else spread(grad[0], indices, dim, self_sym_sizes[dim], True)
+
+
+def _selection(name: str, choose, node: str | None = None):
+    """An operation that takes one element of each row: `choose(rows, *params)` gives its index in the last dimension."""
+
+    def forward(self, dim, keepdim, k=None):
+        if not self.ndim:
+            return self.copy(), np.zeros((), np.int64)
+        index = choose(self.swapaxes(dim, -1), k).astype(np.int64)[..., None].swapaxes(dim, -1)
+        values = self[along(index, dim)]
+        return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
+
+    op = define(name, forward, node=node, outputs=("values", "indices"), self=selected_self)
+    result = getattr(return_types, name)
+    return lambda input, *params: result(*op(input, *params))
+
+
+# ---------------------------------------------------------------- the largest and the smallest
+
+
+def _extremum_forward(find, reduce):
+    def forward(self, dim, keepdim):
+        if not self.ndim:
+            return self.copy(), np.zeros((), np.int64)
+        index = find(self, axis=dim, keepdims=keepdim)
+        return reduce(self, axis=dim, keepdims=keepdim), index
+
+    return forward
+
+
+_max_dim = define(
+    "max", _extremum_forward(np.argmax, np.maximum.reduce), outputs=("values", "indices"), self=selected_self
+)
+_min_dim = define(
+    "min", _extremum_forward(np.argmin, np.minimum.reduce), outputs=("values", "indices"), self=selected_self
+)
+
+
+def _extremum(name: str, over_all, over_dim, elementwise):
+    result = getattr(return_types, name)
+
+    def extremum(
+        input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False, *, other: Tensor | None = None
+    ) -> Tensor | tuple:
+        if isinstance(dim, Tensor) or other is not None:
+            return elementwise(input, dim if other is None else other)
+        if dim is None:
+            refuse_empty(name, input, None)
+            return over_all(input)
+        if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (Tensor, {type(dim).__name__}), but expected one "
+                "of: (Tensor input), (Tensor input, Tensor other), (Tensor input, int dim, bool keepdim = False)"
+            )
+        dim = check_dim(int(dim), input._array.ndim)
+        if input._array.ndim:
+            refuse_empty(name, input, (dim,))
+        return result(*over_dim(input, dim, keepdim))
+
+    word = "largest" if name == "max" else "smallest"
+    extremum.__name__ = extremum.__qualname__ = name
+    extremum.__doc__ = (
+        f"The {word} element; with `dim` (values, indices) of the {word} of each row; with a tensor, element by element.\n\n"
+        "Over all elements equal ones share the gradient; over a dimension the one that was picked gets it all."
+    )
+    return extremum
+
+
+max = _extremum("max", max_op, _max_dim, maximum)
+min = _extremum("min", min_op, _min_dim, minimum)
+
+
+def _argument(name: str, find):
+    def position(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        array = input._array
+        if array.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if dim is None:
+            if not array.size:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            return wrap(np.asarray(find(array, axis=None, keepdims=keepdim)))
+        dim = check_dim(dim, array.ndim)
+        if not array.ndim:
+            return wrap(np.zeros((), np.int64))
+        refuse_empty(name, input, (dim,))
+        return wrap(np.asarray(find(array, axis=dim, keepdims=keepdim)))
+
+    position.__name__ = position.__qualname__ = name
+    position.__doc__ = (
+        "The index of the {} element: the first of equal ones; without `dim` in the flattened tensor.".format(
+            "largest" if name == "argmax" else "smallest"
+        )
+    )
+    return position
+
+
+argmax, argmin = _argument("argmax", np.argmax), _argument("argmin", np.argmin)
+
+
+def _aminmax_forward(self, dim, keepdim):
+    return np.minimum.reduce(self, axis=dim, keepdims=keepdim), np.maximum.reduce(
+        self, axis=dim, keepdims=keepdim
+    )
+
+
+def aminmax_self(grad, self, min, max, dim, keepdim):
+    sizes = self.shape
+    dims = tuple(range(len(sizes))) if dim is None else (dim,)[: len(sizes)]
+    parts = [
+        shared(g, self == expand_reduced(bound, sizes, dims, keepdim), sizes, dims, keepdim)
+        for g, bound in zip(grad, (min, max), strict=True)
+        if g is not None
+    ]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+_aminmax = define("aminmax", _aminmax_forward, outputs=("min", "max"), self=aminmax_self)
+
+
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
+    """(min, max) of all elements, or along one dimension. Equal ones share the gradient."""
+    if dim is not None:
+        if not isinstance(dim, int):
+            raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
+        dim = check_dim(dim, input._array.ndim)
+    return return_types.aminmax(*_aminmax(input, dim, keepdim))
+
+
+# ---------------------------------------------------------------- order
+
+
+def order(x: ndarray, dim: int, descending: bool) -> ndarray:
+    """The indices that sort along `dim`, equal elements in their order, NaN as the largest."""
+    if not descending:
+        return np.argsort(x, axis=dim, kind="stable")
+    backwards = (slice(None),) * dim + (slice(None, None, -1),)
+    return x.shape[dim] - 1 - np.argsort(x[backwards], axis=dim, kind="stable")[backwards]
+
+
+def _sort_forward(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    index = order(self, dim, descending)
+    return self[along(index, dim)], index
+
+
+_sort = define("sort", _sort_forward, outputs=("values", "indices"), self=sorted_self)
+_sort_stable = define(
+    "sort", _sort_forward, node="SortBackward1", outputs=("values", "indices"), self=sorted_self
+)
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None):
+    """(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order."""
+    call = _sort if stable is None else _sort_stable
+    return return_types.sort(*call(input, check_dim(dim, input._array.ndim), descending))
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+    """The indices that sort along `dim`."""
+    dim = check_dim(dim, input._array.ndim)
+    return wrap(order(input._array, dim, descending) if input._array.ndim else np.zeros((), np.int64))
+
+
+def msort(input: Tensor) -> Tensor:
+    """The rows sorted: `sort` along the first dimension, values only."""
+    return sort(input, 0).values
+
+
+def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarray, ndarray]:
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    index = order(self, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    return self[along(index, dim)], index
+
+
+_topk = define("topk", _topk_forward, outputs=("values", "indices"), self=sorted_self)
+
+
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
+    """(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first."""
+    dim = check_dim(dim, input._array.ndim)
+    if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return return_types.topk(*_topk(input, k, dim, largest))
+
+
+# ---------------------------------------------------------------- median, k-th value, mode
+
+
+def _median_index(rows: ndarray, k: object = None) -> ndarray:
+    index = np.argsort(rows, axis=-1, kind="stable")[..., (rows.shape[-1] - 1) // 2]
+    if rows.dtype.kind == "f":
+        missing = np.isnan(rows)
+        index = np.where(missing.any(-1), missing.argmax(-1), index)
+    return index
+
+
+def _nanmedian_index(rows: ndarray, k: object = None) -> ndarray:
+    count = rows.shape[-1] - (
+        np.isnan(rows).sum(-1) if rows.dtype.kind == "f" else np.zeros(rows.shape[:-1], int)
+    )
+    middle = np.maximum(count - 1, 0) // 2
+    return np.take_along_axis(np.argsort(rows, axis=-1, kind="stable"), middle[..., None], -1)[..., 0]
+
+
+def _mode_index(rows: ndarray, k: object = None) -> ndarray:
+    """The last place of the most frequent element, the smallest of several."""
+    indices = np.empty(rows.shape[:-1], np.int64)
+    for place in np.ndindex(indices.shape):
+        values, counts = np.unique(rows[place], return_counts=True)
+        indices[place] = np.flatnonzero(rows[place] == values[counts.argmax()])[-1]
+    return indices
+
+
+_kthvalue = _selection("kthvalue", lambda rows, k: np.argsort(rows, axis=-1, kind="stable")[..., k - 1])
+_mode = _selection("mode", _mode_index)
+_median_dim = _selection("median", _median_index, "MedianBackward1")
+_nanmedian_dim = _selection("nanmedian", _nanmedian_index, "NanmedianBackward1")
+
+
+def median_self(grad, self, result):
+    sizes = self.shape
+    return shared(
+        grad, (self == result) | (isnan(self) & isnan(result)), sizes, tuple(range(len(sizes))), False
+    )
+
+
+def _over_all(choose):
+    def forward(x: ndarray) -> ndarray:
+        flat = x.reshape(-1)
+        return flat[choose(flat)] if x.size else np.asarray(np.nan, x.dtype)
+
+    return forward
+
+
+_median = define("median", _over_all(_median_index), self=median_self)
+_nanmedian = define("nanmedian", _over_all(_nanmedian_index), self=median_self)
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False):
+    """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices)."""
+    return _median(input) if dim is None else _median_dim(input, check_dim(dim, input._array.ndim), keepdim)
+
+
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False):
+    """The median of the elements that are not NaN."""
+    return (
+        _nanmedian(input)
+        if dim is None
+        else _nanmedian_dim(input, check_dim(dim, input._array.ndim), keepdim)
+    )
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
+    """(values, indices) of the k-th smallest element along `dim`, counted from 1."""
+    dim = check_dim(dim, input._array.ndim)
+    if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    return _kthvalue(input, dim, keepdim, k)
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False):
+    """(values, indices) of the most frequent element along `dim`, of several the smallest."""
+    return _mode(input, check_dim(dim, input._array.ndim), keepdim)
+
+
+# ---------------------------------------------------------------- sets
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+):
+    """The distinct elements (or slices along `dim`) in order; on request where each went, and how often each occurs.
+
+    PyTorch has no derivative for it, so backward through the result raises its error.
+    """
+    call = _unique if dim is None else _unique_dim
+    values, inverse, counts = call(input, None if dim is None else check_dim(dim, input._array.ndim))
+    found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+    return found if len(found) > 1 else values
+
+
+def _unique_forward(self: ndarray, dim: int | None):
+    values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim)
+    return values, inverse.reshape(self.shape if dim is None else -1), counts
+
+
+def _no_derivative(name: str):
+    def derivative(grad):
+        raise RuntimeError(f"the derivative for '{name}' is not implemented.")
+
+    return derivative
+
+
+_unique = define(
+    "unique", _unique_forward, node="Unique2Backward0", outputs=("values", "inverse", "counts"),
+    self=_no_derivative("_unique2"),
+)  # fmt: skip
+_unique_dim = define(
+    "unique", _unique_forward, node="UniqueDimBackward0", outputs=("values", "inverse", "counts"),
+    self=_no_derivative("unique_dim"),
+)  # fmt: skip
+
+for _fn in (
+    max,
+    min,
+    argmax,
+    argmin,
+    aminmax,
+    sort,
+    argsort,
+    msort,
+    topk,
+    median,
+    nanmedian,
+    kthvalue,
+    mode,
+    unique,
+):
+    function(_fn, _fn.__name__)
+
+__all__ = [
+    "aminmax", "argmax", "argmin", "argsort", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian", "sort", "topk",
+    "unique",
+]  # fmt: skip
