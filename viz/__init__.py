@@ -3,11 +3,14 @@
     viz.draw(z)         the graph as a picture
     viz.trace(z)        the backward pass as a list of steps
     viz.step(z)         the backward pass to walk through
+    viz.explore(f, x=2) sliders on the leaves of a function; values and gradients follow
     viz.compare(a, b)   two passes beside each other, the first difference marked
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
 """
+
+import importlib
 
 from . import magic
 from .compare import Comparison, compare
@@ -23,6 +26,7 @@ __all__ = [
     "Trace",
     "compare",
     "draw",
+    "explore",
     "record",
     "step",
     "trace",
@@ -31,10 +35,14 @@ __all__ = [
 magic.register()
 
 
-def __getattr__(name: str):
-    if name == "step":  # brings the notebook widgets with it: only when asked for
-        from .stepper import step
+LATER = {
+    "step": "stepper",
+    "explore": "explorer",
+}  # they bring the notebook widgets with them: only when asked for
 
-        globals()["step"] = step
-        return step
+
+def __getattr__(name: str):
+    if name in LATER:
+        globals()[name] = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
+        return globals()[name]
     raise AttributeError(f"module 'viz' has no attribute {name!r}")

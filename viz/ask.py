@@ -268,14 +268,15 @@ def _order_question(p: Pass, i: int) -> dict:
             continue
         missing = ", ".join(p.name(m) for m in waiting["for"])
         says = f"{p.name(waiting['node'])} has {waiting['got']} of {waiting['needs']} parts and must wait for {missing}."
-        here = [part for part in p.parts[w][: waiting["got"]]]
+        here = p.parts[w][: waiting["got"]]
         if p.total[w] is not None and all(part is not None for part in here):
             change = p.leaves_after(w, sum(here) - p.total[w])
             for leaf, delta in (change or {}).items():
                 after = array_of(p.steps[leaf]["accumulate"]["after"])
                 if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
                     stored = p.steps[leaf]["accumulate"]["leaf"]
-                    says += f" Fired now, it would give {stored}.grad = {text_of(after + delta)} in the place of {text_of(after)}."
+                    wrong = text_of(after + delta)
+                    says += f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
         early[waiting["node"]] = says
     return {
         "kind": "order",

@@ -112,6 +112,20 @@ function paintCells(a, x, y, width, height, gap = 0.8) {
   return g;
 }
 
+// A box of the picture: numbers are written where they have room, painted where they have not.
+function paintBox(a, x, y, width, height) {
+  const { rows, cols } = grid(a), w = width / cols, t = height / rows;
+  if (!a.values || !a.values.length || a.values.length > 12 || w < 20 || t < 10) return paintCells(a, x, y, width, height);
+  const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
+  a.values.forEach((value, i) => {
+    const text = typeof value === "number" ? number(Number(value.toPrecision(3))) : value, cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
+    const [sign, size] = cellLook(value, scale), font = Math.min(11, t - 2, (w - 3) / (0.58 * text.length));
+    g.append(s("rect", { x: cx + 0.5, y: cy + 0.5, width: w - 1, height: t - 1, class: sign, "fill-opacity": sign === "bad" ? 0.15 : (0.06 + 0.24 * size).toFixed(3) }),
+      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font.toFixed(1) }, text));
+  });
+  return g;
+}
+
 export function arrayText(a) {
   if (a === null || a === undefined) return "None";
   if (!a.shape) return a.text || "";
@@ -261,7 +275,7 @@ function timeline(data, late) {
     (fired[step.node] ??= []).push(k); // a folded box stands for several steps
     if (!grads[step.node] || step.total) grads[step.node] = { at: late ? k : Math.min(k, ready[step.node] ?? k), array: step.total };
     for (const out of step.outgoing || []) {
-      if (out.edge) edges[out.edge] = { at: [...(edges[out.edge]?.at || []), k], array: out.value };
+      if (out.edge && out.value) edges[out.edge] = { at: [...(edges[out.edge]?.at || []), k], array: out.value };
       if (out.to && out.value) touched[out.to] ??= k;
     }
     for (const id of step.ready || []) ready[id] ??= k;
@@ -440,7 +454,7 @@ class Pane {
     for (const [id, item] of this.nodes) {
       const node = this.data.nodes[id];
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
-      if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintCells(node.value, ...node.box.value));
+      if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintBox(node.value, ...node.box.value));
     }
     // when a node or an edge comes to be in the forward pass
     this.appears = new Map();
@@ -731,7 +745,7 @@ class Pane {
       const want = grad && grad.at <= k ? grad.array : null;
       if (want !== item.grad) {
         if (item.cells) item.cells.remove();
-        item.cells = want && want.shape ? paintCells(want, ...box.grad) : null;
+        item.cells = want && want.shape ? paintBox(want, ...box.grad) : null;
         if (item.cells) item.group.append(item.cells);
         item.grad = want;
       }

@@ -1,0 +1,73 @@
+"""python -m viz program.py:loss -o loss.html"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_viz_page import unpacked
+from viz.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = """\
+import minigrad as torch
+
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+
+
+def loss():
+    h = w * 3
+    return (h * h).sum()
+
+
+total = loss()
+number = 3
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    return file
+
+
+@pytest.mark.parametrize("name", ["total", "loss"])
+def test_a_tensor_or_a_function_of_a_script_becomes_a_page(program: Path, name: str, capsys):
+    page = program.with_name("page.html")
+    assert main([f"{program}:{name}", "-o", str(page)]) == 0
+    assert capsys.readouterr().out.startswith(str(page))
+    data = unpacked(page.read_text(encoding="utf-8"))["data"]
+    assert data["title"] == name
+    assert data["steps"][-1]["accumulate"]["after"]["values"] == [18.0, 36.0]
+    assert any("h = w * 3" in line for line in data["source"]["lines"])
+
+
+def test_it_runs_from_the_command_line_and_can_ask(program: Path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "viz", "program.py:total", "--ask", "gradients", "--view", "functions"]
+    done = subprocess.run(command, cwd=program.parent, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    content = unpacked((program.parent / "total.html").read_text(encoding="utf-8"))
+    assert content["options"]["ask"] == "gradients" and content["data"]["questions"]
+    assert content["data"]["view"] == "functions"
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("program.py", "must be FILE.py:NAME"),
+        ("nowhere.py:loss", "there is no file nowhere.py"),
+        ("{program}:missing", "no 'missing' that is a tensor or makes one. Its tensors: w, total"),
+        ("{program}:number", "needs a tensor"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_sentence(program: Path, target: str, says: str, capsys):
+    assert main([target.format(program=program), "-o", str(program.with_name("x.html"))]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("viz: ") and says in error
+    assert not program.with_name("x.html").exists()
