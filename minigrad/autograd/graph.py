@@ -222,6 +222,9 @@ def saved_arrays(node: Node) -> Iterator[np.ndarray]:
         packed = getattr(value, "packed", None)
         if packed is not None:
             value = packed
+        for kept in getattr(value, "keeps", ()):  # a checkpoint: what it recomputes from
+            if kept._grad_fn is not None or not kept._requires_grad:
+                yield kept._array
         if isinstance(value, Tensor):
             if value._requires_grad and value._grad_fn is None:
                 continue

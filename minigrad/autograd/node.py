@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..tensor import Counter, Tensor, new_object, wrap
+from ..tensor import Counter, Tensor, new_object, plain_types, wrap
 from .grad_mode import local
 
 next_sequence = (
@@ -265,12 +265,13 @@ Tensor.is_leaf = property(is_leaf)
 
 
 class Packed:
-    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back."""
+    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back, at its place in the graph."""
 
-    __slots__ = ("hook", "packed")
+    __slots__ = ("hook", "node", "output_nr", "packed")
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable]):
+        self.node, self.output_nr = edge(t), t._output_nr
         with no_recording():
             self.packed, self.hook = hooks[0](t), hooks[1]
 
@@ -280,7 +281,18 @@ class Packed:
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t)}"
             )
-        return t
+        node = self.node
+        if node is None or type(t) not in plain_types or t._grad_fn is node:
+            return t
+        if type(node) is not AccumulateGrad:
+            out = wrap(t._array, requires_grad=True)
+            out._grad_fn, out._output_nr = node, self.output_nr
+            return out
+        if t._requires_grad and t._grad_fn is None and edge(t) is node:
+            return t  # the leaf itself
+        out = wrap(t._array, requires_grad=True)
+        out.meta().accumulator = weakref.ref(node)
+        return out
 
 
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:

@@ -7,7 +7,7 @@
 A rule is the vector-Jacobian product of one input: from `grad`, the gradient with respect to the operation's result,
 it gives the gradient with respect to that input. **Its parameter names are what the node saves**: another input, the
 `result` (or an output's name, if there are several), a parameter of the forward function, or `self_sym_sizes`, the
-shape of input `self`. They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyTorch.
+shape of input `self`; a leading underscore keeps it out of the node's attributes. They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyTorch.
 
 A rule is written once, in operators and operations that work on arrays and on Tensors alike: a plain backward pass
 runs it on arrays, `create_graph`, forward mode and vmap run it on Tensors. So an operation that is called with arrays
@@ -86,7 +86,7 @@ class Op:
             return "result", self.outputs.index(name)
         if name in self.params:
             return "param", self.params.index(name)
-        owner = name.removesuffix("_sym_sizes")
+        owner = name.removesuffix("_sym_sizes").lstrip("_")
         if owner in self.inputs:
             return "sizes", self.inputs.index(owner)
         raise TypeError(
@@ -231,7 +231,11 @@ def unpack(node: Node, recorded: bool):
         for i in (*op.saved_inputs, *op.saved_results):
             if type(saved[i]) is Packed:
                 t = saved[i].unpack()
-                values[i] = t if recorded else t._array
+                source, number = op.sources[i]
+                if recorded:
+                    values[i] = nodes.saved_result(node, t._array, number) if source == "result" else t
+                else:
+                    values[i] = t._array
     return values
 
 
