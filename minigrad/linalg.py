@@ -16,12 +16,12 @@ from .ops.decompositions import (
     matrix_power,
     pinv,
     qr,
-    slogdet,
     solve,
     solve_triangular,
-    svd,
     svdvals,
 )
+from .ops.decompositions import linalg_slogdet as slogdet
+from .ops.decompositions import linalg_svd as svd
 from .ops.linalg import linalg_cross as cross
 from .ops.linalg import matmul, multi_dot, vecdot
 from .ops.norms import cond, matrix_norm, matrix_rank, vector_norm

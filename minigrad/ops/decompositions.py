@@ -202,7 +202,7 @@ def cofactors(grad, A, result):
     if not is_array(A):
         if np.all(result._array != 0):
             return (grad * result)[..., None, None] * adjoint(_inv(A))
-        U, S, Vh = svd(A)  # cofactors of U S Vᵀ: det(U) det(V) U (Π_{j≠i} s_j) Vᵀ
+        U, S, Vh = linalg_svd(A)  # cofactors of U S Vᵀ: det(U) det(V) U (Π_{j≠i} s_j) Vᵀ
         others = products_of_others(S) * (det(U) * det(Vh) * grad)[..., None]
         return (U * others[..., None, :]) @ Vh
     scale = grad * result
@@ -252,13 +252,19 @@ _slogdet = define(
     A=lambda grad, A: _slogdet_A(grad, A),
 )  # fmt: skip
 SlogdetResult = results("linalg_slogdet", "sign", "logabsdet")
+OldSlogdetResult = results("slogdet", "sign", "logabsdet")
 
 
-@method()
-def slogdet(A: Tensor) -> SlogdetResult:
+def linalg_slogdet(A: Tensor) -> SlogdetResult:
     """The sign and the logarithm of the absolute value of the determinant."""
     check_matrices("linalg.slogdet", A)
     return SlogdetResult(*_slogdet(A))
+
+
+@method()
+def slogdet(input: Tensor) -> OldSlogdetResult:
+    """The sign and the logarithm of the absolute value of the determinant."""
+    return OldSlogdetResult(*linalg_slogdet(input))
 
 
 @method()
@@ -504,7 +510,7 @@ _svd = define(
 SvdResult, OldSvdResult = results("linalg_svd", "U", "S", "Vh"), results("svd", "U", "S", "V")
 
 
-def svd(A: Tensor, full_matrices: bool = True) -> SvdResult:
+def linalg_svd(A: Tensor, full_matrices: bool = True) -> SvdResult:
     """A = U diag(S) Vᵀ with orthonormal U and V and singular values S ≥ 0, descending."""
     check_matrices("linalg.svd", A, square=False)
     return SvdResult(*_svd(A, bool(full_matrices)))
@@ -516,7 +522,8 @@ def svdvals(A: Tensor) -> Tensor:
     return _svd(A, False)[1]
 
 
-def svd_with_v(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSvdResult:
+@method()
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSvdResult:
     """The older form of `linalg.svd`: gives V, not its transpose."""
     check_matrices("svd", input, square=False)
     U, S, Vh = _svd(input, not some)
@@ -573,14 +580,13 @@ def lstsq_backward(grad, self, b, wants_A: bool):
     return pinv_backward(grad @ adjoint(b), P, self)
 
 
-def _lstsq_forward(self: ndarray, b: ndarray) -> tuple[ndarray, ...]:
+def _lstsq_forward(self: ndarray, b: ndarray, residuals: bool) -> tuple[ndarray, ...]:
     X = _pinv_forward(self, None, False) @ b
-    rank = np.linalg.matrix_rank(self)
     m, n = self.shape[-2:]
-    full = m > n and np.all(rank == n)
+    if not residuals or m <= n or np.any(np.linalg.matrix_rank(self) < n):
+        return X, np.empty((0,), self.dtype)
     difference = b - self @ X
-    residuals = np.add.reduce(difference * difference, axis=-2) if full else np.empty((0,), self.dtype)
-    return X, residuals
+    return X, np.add.reduce(difference * difference, axis=-2)
 
 
 _lstsq = define(
@@ -592,10 +598,17 @@ LstsqResult = results("linalg_lstsq", "solution", "residuals", "rank", "singular
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
-    """X that makes |A X - B| smallest, the squared residuals (if A is tall and of full rank), and the rank of A."""
+    """X that makes |A X - B| smallest, and the rank of A. All of PyTorch's drivers give the same X.
+
+    With the drivers "gels", "gelsd" and "gelss" also the squared residuals, if A is tall and of full rank.
+    """
     check_matrices("linalg.lstsq", A, square=False)
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss) but got {driver}"
+        )
     vector = B._array.ndim == A._array.ndim - 1
-    solution, residuals = _lstsq(A, unsqueeze(B, -1) if vector else B)
+    solution, residuals = _lstsq(A, unsqueeze(B, -1) if vector else B, driver not in (None, "gelsy"))
     if vector:
         solution = solution.squeeze(-1)
     rank = wrap(np.asarray(np.linalg.matrix_rank(A._array), np.int64))
@@ -661,4 +674,4 @@ def matrix_exp(A: Tensor) -> Tensor:
     return _matrix_exp(A)
 
 
-__all__ = ["det", "inverse", "logdet", "matrix_exp", "matrix_power", "pinverse", "slogdet"]
+__all__ = ["det", "inverse", "logdet", "matrix_exp", "matrix_power", "pinverse", "slogdet", "svd"]

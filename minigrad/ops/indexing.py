@@ -431,43 +431,40 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     return _slice(input, dim, start, start + length, 1)
 
 
-def replaced(input, src, key: tuple):
-    out = input.copy()
-    out[key] = src
+def with_part(x: ndarray, key: tuple, part) -> ndarray:
+    """A copy of an array with `part` at `key`."""
+    out = x.copy()
+    out[key] = part
     return out
 
 
-def _replacing(name: str, node: str, doc: str):
-    op = define(
-        name, lambda self, src, key: replaced(self, src, key), kind="linear", node=node,
-        self=lambda grad, key: zeroed(grad, key),
-        src=lambda grad, key: grad[key],
-    )  # fmt: skip
-    op.__doc__ = doc
-    return op
-
-
-def zeroed(grad, key: tuple):
+def cleared(grad, key: tuple):
     """`grad` with zeros at `key`."""
-    if not is_array(grad):
-        out = grad.clone()
-        out[key] = 0.0
-        return out
-    out = np.array(grad)
-    out[key] = 0
+    if is_array(grad):
+        return with_part(grad, key, 0)
+    out = grad.clone()
+    out[key] = 0.0
     return out
 
 
-_select_scatter = _replacing("select_scatter", "SelectScatterBackward0", "One slice replaced.")
-_slice_scatter = _replacing("slice_scatter", "SliceScatterBackward0", "Some slices replaced.")
+_select_scatter = define(
+    "select_scatter", lambda self, src, dim, index: with_part(self, along(dim, index), src), kind="linear",
+    self=lambda grad, dim, index: cleared(grad, along(dim, index)),
+    src=lambda grad, dim, index: grad[along(dim, index)],
+)  # fmt: skip
+_slice_scatter = define(
+    "slice_scatter", lambda self, src, dim, start, end, step: with_part(self, along(dim, slice(start, end, step)), src),
+    kind="linear",
+    self=lambda grad, dim, start, end, step: cleared(grad, along(dim, slice(start, end, step))),
+    src=lambda grad, dim, start, end, step: grad[along(dim, slice(start, end, step))],
+)  # fmt: skip
 
 
 @method()
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of `input` with `src` in the place of `input.select(dim, index)`."""
-    target = select(input, dim, index)
-    _same_shape("select_scatter", target, src)
-    return _select_scatter(input, src, along(check_dim(dim, input._array.ndim), int(index)))
+    _same_shape(select(input, dim, index), src)
+    return _select_scatter(input, src, check_dim(dim, input._array.ndim), int(index))
 
 
 @method()
@@ -475,12 +472,12 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """A copy of `input` with `src` in the place of the slice `start:end:step` of one dimension."""
-    key = along(check_dim(dim, input._array.ndim), slice(start, end, step))
-    _same_shape("slice_scatter", wrap(input._array[key]), src)
-    return _slice_scatter(input, src, key)
+    dim = check_dim(dim, input._array.ndim)
+    _same_shape(wrap(input._array[along(dim, slice(start, end, step))]), src)
+    return _slice_scatter(input, src, dim, start, end, step)
 
 
-def _same_shape(name: str, target: Tensor, src: Tensor) -> None:
+def _same_shape(target: Tensor, src: Tensor) -> None:
     if target._array.shape != src._array.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "

@@ -268,6 +268,7 @@ _copy = define(
     self=lambda grad: nothing(grad),
     src=lambda grad: grad,
 )  # fmt: skip
+_copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
 _fill = define(
     "fill", lambda self, value: np.full_like(self, value), node="FillBackward2",
     self=lambda grad: nothing(grad),

@@ -53,7 +53,7 @@ def _cat_forward(tensors: Sequence[ndarray], dim: int) -> ndarray:
 
 _cat = define(
     "cat", _cat_forward, kind="linear", variadic=True,
-    tensors=lambda grad, tensors_sym_sizes, dim: pieces(grad, tensors_sym_sizes, dim),
+    tensors=lambda grad, _tensors_sym_sizes, dim: pieces(grad, _tensors_sym_sizes, dim),
 )  # fmt: skip
 _stack = define(
     "stack", lambda tensors, dim: np.stack(tensors, axis=dim), kind="linear", variadic=True,
@@ -182,7 +182,7 @@ def blocks(grad, sizes: list[tuple]) -> list:
 
 _block_diag = define(
     "block_diag", _block_diag_forward, kind="linear", variadic=True,
-    tensors=lambda grad, tensors_sym_sizes: blocks(grad, tensors_sym_sizes),
+    tensors=lambda grad, _tensors_sym_sizes: blocks(grad, _tensors_sym_sizes),
 )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def equal_widths(length: int, split_size: int) -> list[int]:
 _unbind = define(
     "unbind", lambda self, dim: tuple(self[(slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])),
     kind="linear", view=True, outputs=(),
-    self=lambda grad, self_sym_sizes, dim: stacked(grad, self_sym_sizes, dim),
+    self=lambda grad, _self_sym_sizes, dim: stacked(grad, _self_sym_sizes, dim),
 )  # fmt: skip
 _split = define(
     "split", lambda self, split_size, dim: _parts(self, dim, equal_widths(self.shape[dim], split_size)),

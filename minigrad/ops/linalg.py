@@ -14,7 +14,7 @@ from .inplace import _squeeze_dim_, in_both_forms
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
-    _contiguous, _t, _unsafe_view, broadcast_pair, expand, meshgrid, permute, reshape, squeeze, t, transpose, unsqueeze, view,
+    _t, _unsafe_view, broadcast_pair, expand, meshgrid, permute, reshape, squeeze, t, transpose, unsqueeze, view,
 )  # fmt: skip
 from .table import define, function, is_array, method
 
@@ -379,7 +379,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         *batch, length = input._array.shape
         rows = view(input, (math.prod(batch), length))
         return view(_addmm(bias, rows, turned, 1, 1), (*batch, weight._array.shape[0]))
-    return add(matmul(input, turned), bias)
+    return matmul(input, turned).add_(bias)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -529,7 +529,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, one a row."""
     if len(tensors) == 1:
         return tensors[0]
-    return stack([reshape(_contiguous(g), -1) for g in meshgrid(*tensors, indexing="ij")], 1)
+    return stack([reshape(g, -1) for g in meshgrid(*tensors, indexing="ij")], 1)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -185,12 +185,27 @@ _gather = define(
 )  # fmt: skip
 
 
+def part_for(src, index):
+    """The part of `src` that an index speaks of, if it is smaller."""
+    return src if src.shape == index.shape else src[tuple(slice(0, n) for n in index.shape)]
+
+
+def of_size(grad, sizes: tuple, name: str):
+    """`grad` itself. Raises PyTorch's error where `src` was larger than `index`: that has no derivative."""
+    if tuple(grad.shape) != sizes:
+        raise RuntimeError(
+            f"Function {name}Backward0 returned an invalid gradient at index 1 - got {list(grad.shape)} but expected shape "
+            f"compatible with {list(sizes)}"
+        )
+    return grad
+
+
 def _scatter_added(self: ndarray, index: ndarray, src: ndarray, dim: int) -> ndarray:
     out = self.copy()
     if not out.ndim:
         out += src.sum()
         return out
-    np.add.at(out, positions(index, dim), src)
+    np.add.at(out, positions(index, dim), part_for(src, index))
     return out
 
 
@@ -198,14 +213,14 @@ _scatter_add = define(
     "scatter_add", _scatter_added, kind="linear",
     self=lambda grad: grad,
     index=None,
-    src=lambda grad, index, dim: _gather(grad, index, dim),
+    src=lambda grad, index, dim, _src_sym_sizes: of_size(_gather(grad, index, dim), _src_sym_sizes, "ScatterAdd"),
 )  # fmt: skip
 
 
 def _scatter_forward(self: ndarray, index: ndarray, src, dim: int) -> ndarray:
     out = self.copy()
     if out.ndim:
-        out[positions(index, dim)] = src
+        out[positions(index, dim)] = part_for(src, index) if isinstance(src, ndarray) else src
     else:
         out[...] = src
     return out
@@ -215,7 +230,7 @@ _scatter = define(
     "scatter", _scatter_forward, kind="linear",
     self=lambda grad, index, dim: _scatter_value(grad, index, dim, 0),
     index=None,
-    src=lambda grad, index, dim: _gather(grad, index, dim),
+    src=lambda grad, index, dim, _src_sym_sizes: of_size(_gather(grad, index, dim), _src_sym_sizes, "Scatter"),
 )  # fmt: skip
 _scatter_value = define(
     "scatter", lambda self, index, dim, value: _scatter_forward(self, index, value, dim), node="ScatterBackward1",
@@ -287,12 +302,10 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 def _source(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple[Tensor, int]:
-    """The part of `src` that `index` speaks of, and the dimension."""
+    """`src`, checked, and the dimension."""
     dim = _check_index(name, input, dim, index, src)
     if src._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-    if src._array.shape != index._array.shape:
-        src = src[tuple(slice(0, n) for n in index._array.shape)]
     return src, dim
 
 

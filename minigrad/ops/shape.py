@@ -49,6 +49,10 @@ _view = define(
     "view", lambda self, shape: self.reshape(shape), kind="linear", view=True,
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
 )  # fmt: skip
+_reshape_alias = define(
+    "reshape_alias", lambda self, shape: self.reshape(shape), kind="linear", view=True,
+    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
+)  # fmt: skip
 _unsafe_view = define(
     "unsafe_view", lambda self, shape: self.reshape(shape), kind="linear",
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
@@ -88,7 +92,13 @@ def reshape(input: Tensor, *shape) -> Tensor:
     if not isinstance(input, Tensor):
         return input.reshape(*shape)
     shape = fill_in(wanted_shape(shape), input._array.size)
-    return _view(input, shape) if _shares(input._array, shape) else _unsafe_view(_contiguous(input), shape)
+    if input._array.flags.c_contiguous:
+        return _view(input, shape)
+    return (
+        _reshape_alias(input, shape)
+        if _shares(input._array, shape)
+        else _unsafe_view(_contiguous(input), shape)
+    )
 
 
 @method()
@@ -230,6 +240,7 @@ def _each(change, tensors: tuple):
 # ---------------------------------------------------------------- order of dimensions
 
 _t = define("t", lambda x: x.T, kind="linear", view=True, self=lambda grad: grad.T)
+_t_vector = define("t", lambda x: x.view(), kind="linear", view=True, self=lambda grad: grad)
 _transpose = define(
     "transpose", lambda self, dim0, dim1: self.swapaxes(dim0, dim1), kind="linear", view=True,
     self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
@@ -253,7 +264,7 @@ def t(input: Tensor) -> Tensor:
     """A matrix transposed. Raises RuntimeError for more than two dimensions."""
     if input._array.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._array.ndim}D")
-    return _t(input)
+    return _t(input) if input._array.ndim == 2 else _t_vector(input)
 
 
 @method("transpose", "swapaxes", "swapdims")
@@ -529,7 +540,7 @@ def fold(grad, sizes: tuple, dimension: int, size: int, step: int):
 
 _fold = define(
     "unfold_backward", fold, kind="linear",
-    self=lambda grad, dimension, size, step: grad.unfold(dimension, size, step),
+    self=lambda grad, dimension, size, step: unfold(grad, dimension, size, step),
 )  # fmt: skip
 
 

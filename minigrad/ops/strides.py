@@ -63,8 +63,8 @@ _as_strided = define(
     "as_strided",
     lambda self, size, stride, storage_offset, _start, _layout: strided(self, size, stride, _start),
     kind="linear", view=True,
-    self=lambda grad, self_sym_sizes, size, stride, storage_offset, _start, _layout:
-        as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout),
+    self=lambda grad, _self_sym_sizes, size, stride, storage_offset, _start, _layout:
+        as_strided_backward(grad, _self_sym_sizes, size, stride, _start, _layout),
 )  # fmt: skip
 as_strided_scatter = define(
     "as_strided_scatter",
