@@ -140,11 +140,17 @@ class Lab:
         raise RuntimeError(f"JupyterLab did not start within {STARTS_WITHIN} s:\n{log.read_text()[-3000:]}")
 
     @contextmanager
-    def open(self, browser: Browser, name: str, width: int = 1400, height: int = 1000) -> Iterator[Lesson]:
-        """Notebook `name`, as shipped, in a fresh window of the server's theme, with a kernel of its own."""
+    def open(
+        self, browser: Browser, name: str, width: int = 1400, height: int = 1000, scale: float = 1
+    ) -> Iterator[Lesson]:
+        """Notebook `name`, as shipped, in a fresh window of the server's theme, with a kernel of its own.
+
+        width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
+        """
         shutil.copy(self.notebooks / name, self.folder / name)
         context = browser.new_context(
             viewport={"width": width, "height": height},
+            device_scale_factor=scale,
             color_scheme=self.theme,
             reduced_motion="reduce",  # a picture does not depend on the moment it is taken
         )
