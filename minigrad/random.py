@@ -1,4 +1,4 @@
-"""Random tensors. The stream is NumPy's: seeded runs repeat, but the numbers are not PyTorch's."""
+"""Random tensors. The stream is PyTorch's: the same seed gives the same numbers (see mersenne.py)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,45 @@ import numpy as np
 
 from . import dtypes
 from .creation import _dtype, _finish
+from .mersenne import Stream
 from .ops.shape import wanted_shape
-from .tensor import Tensor
+from .ops.table import method
+from .tensor import Tensor, wrap
 
 
 class Generator:
     """A source of random numbers of its own."""
 
     def __init__(self, device: object = None):
-        self.seed()
+        self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from `seed`. Returns self."""
-        self._seed = int(seed)
-        self.numpy = np.random.default_rng(self._seed & 0xFFFF_FFFF_FFFF_FFFF)
+        self._seed = int(seed) & 0xFFFF_FFFF_FFFF_FFFF
+        self.stream = Stream(self._seed)
         return self
 
     def seed(self) -> int:
         """Start from a seed that cannot be foretold, and return it."""
-        self.manual_seed(int(np.random.SeedSequence().entropy) & 0xFFFF_FFFF_FFFF_FFFF)
+        self.manual_seed(int(np.random.SeedSequence().entropy))
         return self._seed
 
     def initial_seed(self) -> int:
         """The seed that the stream started from."""
         return self._seed
 
+    def get_state(self) -> Tensor:
+        """The place in the stream, as a tensor of bytes for `set_state`."""
+        return wrap(self.stream.get_state())
 
-default_generator = Generator().manual_seed(0)
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go back to a place in the stream that `get_state` told. Returns self."""
+        self.stream.set_state(new_state.numpy())
+        return self
+
+
+default_generator = Generator()
+default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
@@ -40,8 +52,28 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def rng(generator: Generator | None = None) -> np.random.Generator:
-    return (generator or default_generator).numpy
+def seed() -> int:
+    """Start the default stream from a seed that cannot be foretold, and return it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default stream started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The default stream's place, as a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Set the default stream to a place that `get_rng_state` told."""
+    default_generator.set_state(new_state)
+
+
+def rng(generator: Generator | None = None) -> Stream:
+    return (generator or default_generator).stream
 
 
 def randn(
@@ -51,9 +83,8 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normally distributed numbers, mean 0, standard deviation 1."""
-    return _finish(
-        np.asarray(rng(generator).standard_normal(wanted_shape(size)), _dtype(dtype)), requires_grad
-    )
+    values = rng(generator).standard_normal(wanted_shape(size), _dtype(dtype))
+    return _finish(values, requires_grad)
 
 
 def rand(
@@ -62,37 +93,116 @@ def rand(
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Evenly distributed numbers from 0 to 1."""
-    wanted = _dtype(dtype)
-    values = rng(generator).random(wanted_shape(size), dtype=wanted if wanted != np.float16 else np.float32)
-    return _finish(np.asarray(values, wanted), requires_grad)
+    """Evenly distributed numbers from 0 up to but not including 1."""
+    return _finish(rng(generator).random(wanted_shape(size), _dtype(dtype)), requires_grad)
 
 
 def randint(
-    low: int, high, size=None, *, generator: Generator | None = None, dtype: dtypes.dtype | None = None
+    low: int,
+    high=None,
+    size=None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` (0 if omitted) up to but not including `high`."""
-    if size is None:
-        low, high, size = 0, low, high
+    if size is None or high is None:
+        low, high, size = 0, low, high if size is None else size
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     values = rng(generator).integers(low, high, tuple(size))
-    return _finish(np.asarray(values, np.int64 if dtype is None else _dtype(dtype)), False)
+    return _finish(values.astype(np.int64 if dtype is None else _dtype(dtype)), requires_grad)
 
 
-def randperm(n: int, *, generator: Generator | None = None) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """The numbers 0 ... n-1 in random order."""
-    return _finish(rng(generator).permutation(n).astype(np.int64), False)
+    values = rng(generator).permutation(n)
+    return wrap(values if dtype is None else values.astype(_dtype(dtype)))
 
 
-def randn_like(input: Tensor, *, requires_grad: bool = False) -> Tensor:
+def normal(mean: float, std: float, size: tuple, *, generator: Generator | None = None) -> Tensor:
+    """Normally distributed numbers with the given mean and standard deviation."""
+    return wrap(rng(generator).normal(mean, std, tuple(size), _dtype(None)))
+
+
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """0 or 1 for each probability in `input`, in its dtype; no gradient comes through."""
+    probability = input.detach().numpy()
+    drawn = rng(generator).random(probability.shape, probability.dtype)
+    return wrap((drawn < probability).astype(probability.dtype))
+
+
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
+    """`num_samples` indices, each drawn with the probability that its weight in `input`, one row, gives it.
+
+    Without replacement the numbers are not PyTorch's.
+    """
+    weights = np.array(input.detach().numpy(), np.float64)
+    if weights.ndim != 1:
+        raise RuntimeError(
+            f"multinomial takes one row of weights here, but got a tensor of shape {input.shape!r}"
+        )
+    if (weights < 0).any() or not np.isfinite(weights).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not replacement and num_samples > (weights > 0).sum():
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    drawn = []
+    for _ in range(num_samples):
+        bounds = np.cumsum(weights)
+        drawn.append(int(np.searchsorted(bounds / bounds[-1], rng(generator).random((1,))[0])))
+        if not replacement:
+            weights[drawn[-1]] = 0.0
+    return wrap(np.array(drawn, np.int64))
+
+
+@method()
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Write normally distributed numbers into the tensor. Returns it."""
+    return self.copy_(wrap(rng(generator).normal(mean, std, tuple(self.shape), self._array.dtype)))
+
+
+@method()
+def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Write evenly distributed numbers from `a` up to but not including `b` into the tensor. Returns it."""
+    return self.copy_(wrap(rng(generator).uniform(a, b, tuple(self.shape), self._array.dtype)))
+
+
+@method()
+def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Write ones with probability `p`, else zeros, into the tensor. Returns it."""
+    return self.copy_(wrap(rng(generator).tosses(p, tuple(self.shape)).astype(self._array.dtype)))
+
+
+def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normally distributed numbers in the shape and dtype of `input`."""
-    return randn(input.shape, dtype=input.dtype, requires_grad=requires_grad)
+    return randn(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
-def rand_like(input: Tensor, *, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Evenly distributed numbers in the shape and dtype of `input`."""
-    return rand(input.shape, dtype=input.dtype, requires_grad=requires_grad)
+    return rand(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
-__all__ = ["Generator", "manual_seed", "rand", "rand_like", "randint", "randn", "randn_like", "randperm"]
+__all__ = [
+    "Generator",
+    "bernoulli",
+    "default_generator",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "seed",
+    "set_rng_state",
+]

@@ -56,14 +56,14 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Evenly distributed between a and b."""
-    return _fill(tensor, rng(generator).uniform(a, b, tensor._array.shape))
+    return _fill(tensor, rng(generator).uniform(a, b, tensor._array.shape, tensor._array.dtype))
 
 
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Normally distributed."""
-    return _fill(tensor, rng(generator).normal(mean, std, tensor._array.shape))
+    return _fill(tensor, rng(generator).normal(mean, std, tensor._array.shape, tensor._array.dtype))
 
 
 def trunc_normal_(

@@ -1,0 +1,124 @@
+"""PyTorch's stream of random numbers: the same seed gives the same numbers. Imports NumPy only.
+
+The source is the 32-bit Mersenne twister, which NumPy has too. What makes the numbers PyTorch's is how it turns
+32-bit words into uniform and normal ones, integers and permutations; each method says how.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+# A word of the twister times 2**-24 after masking is a float32 in [0, 1), two words times 2**-53 a float64.
+FLOAT_BITS, DOUBLE_BITS = 24, 53
+BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
+
+
+class Stream:
+    """Random arrays from a seed (its lowest 32 bits count), bit for bit PyTorch's on a CPU.
+
+    Normal float32 arrays of 16 elements or more may differ in the last bit: there PyTorch computes sine and
+    logarithm by its own approximations.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.twister = np.random.MT19937()
+        self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
+        self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
+
+    def get_state(self) -> np.ndarray:
+        """The place in the stream, as bytes for `set_state`."""
+        state = self.twister.state["state"]
+        rest = [state["pos"], self.spare is not None, self.spare or 0.0]
+        return np.concatenate([state["key"].astype(np.float64), rest]).view(np.uint8)
+
+    def set_state(self, state: np.ndarray) -> None:
+        """Go to a place that `get_state` told."""
+        *key, pos, has_spare, spare = state.view(np.float64)
+        self.twister.state = {
+            "bit_generator": "MT19937",
+            "state": {"key": np.array(key, np.uint32), "pos": int(pos)},
+        }
+        self.spare = float(spare) if has_spare else None
+
+    def words(self, count: int) -> np.ndarray:
+        """`count` 32-bit words, as uint64."""
+        return self.twister.random_raw(count)
+
+    def double_words(self, count: int) -> np.ndarray:
+        """`count` 64-bit words, each of two of 32 bits, the high one first."""
+        high, low = self.words(2 * count).reshape(count, 2).T
+        return high << np.uint64(32) | low
+
+    def random(self, size: int | tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
+        """Uniform numbers from 0 up to but not including 1."""
+        count = _count(size)
+        if np.dtype(dtype) == np.float64:
+            bits, raw = DOUBLE_BITS, self.double_words(count)
+        else:
+            bits, raw = FLOAT_BITS, self.words(count)
+        masked = raw & np.uint64((1 << bits) - 1)
+        return (masked * 2.0**-bits).astype(dtype).reshape(size)
+
+    def uniform(self, low: float, high: float, size: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
+        """Uniform numbers from `low` up to but not including `high`."""
+        numbers = self.random(size, dtype).astype(np.float64)
+        return (numbers * (high - low) + low).astype(dtype)
+
+    def standard_normal(self, size: int | tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
+        """Normal numbers, mean 0 and standard deviation 1, by Box and Muller's method."""
+        count = _count(size)
+        if count < BLOCK:
+            return np.array([self._one_normal() for _ in range(count)], dtype).reshape(size)
+        narrow = np.float64 if np.dtype(dtype) == np.float64 else np.float32
+        uniform = self.random((count,), narrow)
+        whole = count - count % BLOCK
+        numbers = np.empty(count, narrow)
+        numbers[:whole] = _box_muller(uniform[:whole])
+        if whole < count:  # the last block is filled again, over what is there
+            numbers[-BLOCK:] = _box_muller(self.random((BLOCK,), narrow))
+        return numbers.astype(dtype).reshape(size)
+
+    def normal(self, mean: float, std: float, size: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
+        """Normal numbers with the given mean and standard deviation."""
+        return (self.standard_normal(size, dtype) * std + mean).astype(dtype)
+
+    def _one_normal(self) -> float:
+        if self.spare is not None:
+            number, self.spare = self.spare, None
+            return number
+        angle, distance = self.random((2,)).tolist()
+        radius = math.sqrt(-2.0 * math.log1p(-distance))
+        self.spare = radius * math.sin(2.0 * math.pi * angle)
+        return radius * math.cos(2.0 * math.pi * angle)
+
+    def integers(self, low: int, high: int, size: int | tuple[int, ...]) -> np.ndarray:
+        """Integers from `low` up to but not including `high`, as int64: the remainder of a word."""
+        count, span = _count(size), high - low
+        raw = self.double_words(count) if span >= 1 << 28 else self.words(count)
+        return (raw % np.uint64(span)).astype(np.int64).reshape(size) + low
+
+    def permutation(self, count: int) -> np.ndarray:
+        """The numbers 0 ... count-1 in random order: each place is swapped with one that is not yet settled."""
+        order = list(range(count))
+        steps = (self.words(max(count - 1, 0)) % np.arange(count, 1, -1, dtype=np.uint64)).tolist()
+        for i, step in enumerate(steps):
+            order[i], order[i + step] = order[i + step], order[i]
+        return np.array(order, np.int64)
+
+    def tosses(self, probability: float, size: int | tuple[int, ...]) -> np.ndarray:
+        """Booleans, true with the given probability, as dropout draws them."""
+        return self.random(size) < probability
+
+
+def _count(size: int | tuple[int, ...]) -> int:
+    return math.prod(size) if isinstance(size, tuple) else size
+
+
+def _box_muller(uniform: np.ndarray) -> np.ndarray:
+    """Blocks of 16 uniform numbers to normal ones: eight radii, eight angles, their cosines, then their sines."""
+    radius, angle = uniform.reshape(-1, 2, BLOCK // 2).transpose(1, 0, 2)
+    radius = np.sqrt(-2 * np.log(1 - radius))
+    angle = uniform.dtype.type(2.0 * math.pi) * angle
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).ravel()
