@@ -7,6 +7,7 @@ the lessons open already would work in two servers at once.
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -37,14 +38,26 @@ def port_number(text: str) -> int:
 
 
 def main(port: int) -> int:
-    print(f"minigrad: opening {FIRST.name} in JupyterLab on port {port}; stop it with Ctrl+C", flush=True)
-    command = [sys.executable, "-m", "jupyterlab", str(FIRST), f"--port={port}", "--ServerApp.port_retries=0"]
+    """Run JupyterLab until it is stopped; its exit code."""
+    token = secrets.token_hex(16)
+    print(
+        f"minigrad: opening {FIRST.name} in JupyterLab. If no browser opens, open\n"
+        f"  http://localhost:{port}/lab/tree/{FIRST.name}?token={token}\n"
+        "minigrad: Ctrl+C ends it",
+        flush=True,
+    )
+    options = [f"--port={port}", "--ServerApp.port_retries=0", "--log-level=WARN"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")  # in a container; JupyterLab refuses otherwise
-    try:
-        return subprocess.call(command)
-    except KeyboardInterrupt:  # the server has told its part
-        return 0
+        options.append("--allow-root")  # in a container; JupyterLab refuses otherwise
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", str(FIRST), *options],
+        env={**os.environ, "JUPYTER_TOKEN": token},  # not on the command line, where others may read it
+    )
+    while True:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            pass  # Ctrl+C reached the server too, which asks whether it is meant and then ends
 
 
 if __name__ == "__main__":
