@@ -61,11 +61,21 @@ export function number(x) {
 }
 
 // The numbers of one array with one count of decimals, so that they line up.
-function numbers(values) {
+function numbers(values, most = 4) {
   const sizes = values.filter((x) => typeof x === "number" && x !== 0).map(Math.abs);
   if (!sizes.length || Math.max(...sizes) >= 1e5 || Math.max(...sizes) < 1e-3) return values.map(number);
-  const decimals = Math.max(0, ...values.map((x) => (typeof x === "number" ? (String(Number(x.toFixed(4))).split(".")[1] || "").length : 0)));
+  const decimals = Math.max(0, ...values.map((x) => (typeof x === "number" ? (String(Number(x.toFixed(most))).split(".")[1] || "").length : 0)));
   return values.map((x) => (typeof x === "number" ? x.toFixed(decimals) : x));
+}
+
+// The numbers of a small array as they fit into a column of the panel: four decimals, else two, else null.
+function fitting(values, cols) {
+  if (values.length === 1) return values.map(number);
+  for (const most of [4, 2]) {
+    const texts = numbers(values, most);
+    if (cols * (Math.max(...texts.map((text) => text.length)) * 7.3 + 13) <= 300) return texts;
+  }
+  return null;
 }
 
 export function shapeText(shape) {
@@ -143,15 +153,15 @@ function arrayView(a) {
   const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
   if (a.values && a.values.length === 0)
     return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
-  if (a.values && cols <= 6 && rows <= 6 && rows * cols <= 20) {
+  const texts = a.values && cols <= 6 && rows <= 6 && rows * cols <= 20 ? fitting(a.values, cols) : null;
+  if (texts) {
     const scale = scaleOf(a);
-    const texts = a.values.length > 1 ? numbers(a.values) : a.values.map(number);
     const cells = a.values.map((value, i) => {
       const [sign, size] = cellLook(value, scale);
       return h("span", { class: `mgv-num ${sign}`, style: `--size:${size.toFixed(2)}` }, texts[i]);
     });
     return h("span", { class: "mgv-array", title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
-      h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}` }, cells),
+      h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
       h("span", { class: "mgv-shape" }, shapeText(a.shape)));
   }
   const side = Math.max(9, Math.min(15, 120 / Math.max(rows, cols, 1)));
@@ -604,7 +614,7 @@ class Pane {
     }
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
-    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step), card]));
+    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
     this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   }
@@ -874,7 +884,7 @@ class Pane {
     return this.column("Receives", rows);
   }
 
-  rule(step) {
+  rule(step, asked) {
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
     const accumulate = step.accumulate;
     const rules = accumulate
@@ -883,7 +893,7 @@ class Pane {
         h("span", { class: "mgv-input" }, rule.input), rule.math ? h("span", { class: "mgv-math" }, rule.math) : null, rule.code ? h("code", {}, rule.code) : null));
     const saved = (step.saved || []).map((item) => h("div", { class: "mgv-part" },
       h("span", { class: "mgv-who" }, h("code", {}, item.name), item.label ? ` = ${item.label}` : ""), arrayView(item.value)));
-    return this.column("Rule", name, rules, saved.length ? [h("h5", {}, "Saved tensors that it reads"), saved] : null, this.check(step.check));
+    return this.column("Rule", name, rules, saved.length ? [h("h5", {}, "Saved tensors that it reads"), saved] : null, asked ? null : this.check(step.check));
   }
 
   check(check) {

@@ -65,6 +65,7 @@ def test_what_is_asked_is_shown_nowhere(browser: Browser, tmp_path: Path):
         pane.node(node).hover()
         assert "grad\n" not in pane.page.get_by_role("tooltip").inner_text()
         assert "?" in pane.column("Receives").inner_text()
+        assert "checked" not in pane.column("Rule").inner_text()  # it says what was measured
 
 
 @pytest.mark.parametrize(
