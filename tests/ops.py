@@ -52,7 +52,7 @@ ELEMENTWISE = {
     "positive": """
         x.log(); torch.log(x); x.log1p(); torch.log2(x); torch.log10(x); x.sqrt(); x.rsqrt(); x.reciprocal()
         3 / x; x ** 0.5; x ** -1; x ** -2.5; x ** y; x.pow(y); 0.5 ** x; torch.xlogy(x, y)
-        torch.float_power(x, y); torch.lgamma(x)
+        torch.float_power(x, y)
     """,
     "nonzero": """
         x / y; 1 / x; 2.5 / x; x.div(y); x.true_divide(y); torch.div(x, y, rounding_mode="floor")
@@ -60,7 +60,7 @@ ELEMENTWISE = {
         x % y; x % 0.7; torch.remainder(x, y); torch.fmod(x, y)
     """,
     "unit": """
-        x.asin(); x.acos(); torch.atanh(x); torch.arcsin(x); torch.arccos(x); torch.erfinv(x)
+        x.asin(); x.acos(); torch.atanh(x); torch.arcsin(x); torch.arccos(x)
         torch.logit((x + 1) / 2)
     """,
     "above one": """
@@ -76,7 +76,7 @@ NOT_DIFFERENTIABLE = {
         torch.allclose(x, x); torch.equal(x, x); x.long(); x.int(); x.bool(); x.to(torch.int64)
         torch.zeros_like(x); torch.ones_like(x); torch.full_like(x, 2); torch.empty_like(x).shape
         x.new_zeros(2); x.new_ones(2, 3); x.new_tensor([1.5]); x.new_full((2,), 3); x.any(); x.all()
-        torch.count_nonzero(x); x.argmax(); x.argmin(); x.argsort(); x.nonzero(); torch.signbit(x)
+        torch.count_nonzero(x); x.argmax(); x.argmin(); x.argsort(); x.nonzero()
         torch.logical_and(x > 0, y > 0); torch.logical_or(x, y); torch.logical_not(x)
         torch.logical_xor(x, y); (x > 0) & (y > 0); (x > 0) | (y > 0); (x > 0) ^ (y > 0); ~(x > 0); x.shape
         x.dim(); x.numel(); x.size(); x.dtype
@@ -97,8 +97,8 @@ SHAPED = [
         x.norm(1); x.norm(2, 1, keepdim=True); x.norm(p=3); x.norm(float("inf")); torch.norm(x)
         x.norm("fro"); x.amax(); x.amax(0); x.amin(1, keepdim=True); x.amax((0, 1)); x.max(); x.min()
         x.max(0); x.min(1); x.max(1, keepdim=True); x.max(dim=0).values; x.min(dim=0)[1]; x.median()
-        x.median(0); x.mode(0); x.kthvalue(2); x.cumsum(0); x.cumsum(1); x.cumprod(0); x.cumprod(1)
-        x.cummax(0); x.cummin(1); torch.logcumsumexp(x, 0); x.logsumexp(0); x.logsumexp((0, 1))
+        x.median(0); x.kthvalue(2); x.cumsum(0); x.cumsum(1); x.cumprod(0); x.cumprod(1)
+        x.cummax(0); x.cummin(1); x.logsumexp(0); x.logsumexp((0, 1))
         torch.logsumexp(x, 1, keepdim=True); x.softmax(0); x.softmax(-1); F.softmax(x, dim=1)
         x.log_softmax(1); F.log_softmax(x, 0); F.softmin(x, 1); F.normalize(x); F.normalize(x, p=1, dim=0)
         x.sort(); x.sort(0); x.sort(1, descending=True); x.topk(2); x.topk(2, 0); x.topk(1, largest=False)
@@ -109,12 +109,12 @@ SHAPED = [
         x[None].squeeze(); x[:, None].squeeze(1); x[None].squeeze(1); x[None].squeeze((0,)); x.movedim(0, 1)
         x[None].movedim((0, 1), (2, 0)); x.expand(2, 4, 3); x[:, :1].expand(4, 5); x[:, :1].expand(-1, 2)
         x.expand_as(torch.zeros(2, 4, 3)); x.broadcast_to((2, 4, 3)); x.repeat(2, 1); x.repeat(2, 1, 2)
-        x.tile((2,)); x.repeat_interleave(2, 0); x.flip(0); x.flip(0, 1); x.fliplr(); x.roll(1)
-        x.roll(1, 0); x.roll((1, -1), (0, 1)); x.rot90(); x.tril(); x.triu(); x.tril(-1); x.triu(1)
+        x.tile((2,)); x.repeat_interleave(2, 0); x.flip(0); x.flip(0, 1); x.roll(1)
+        x.roll(1, 0); x.roll((1, -1), (0, 1)); x.tril(); x.triu(); x.tril(-1); x.triu(1)
         x.diag(); x.diag(1); x.diagonal(); x.diagonal(-1); x[0].diag(); x[0].diag(-1); torch.diag_embed(x)
         torch.trace(x[:3]); x.chunk(2); x.chunk(2, 1); x.split(2); x.split([1, 3]); x.split(2, 1)
-        x.unbind(); x.unbind(1); x.tensor_split(3); x.hsplit(3); x.narrow(0, 1, 2); x.select(1, 2)
-        x.unfold(0, 2, 1); x.contiguous(); x.t().contiguous(); x.t().reshape(12); x.t().clone()
+        x.unbind(); x.unbind(1); x.narrow(0, 1, 2); x.select(1, 2)
+        x.contiguous(); x.t().contiguous(); x.t().reshape(12); x.t().clone()
         x.unflatten(0, (2, 2)); x.diff(); x.diff(dim=0); torch.meshgrid(x[0], x[:, 0], indexing="ij"); x[0]
         x[-1]; x[1, 2]; x[:, 1]; x[1:]; x[::2]; x[:, ::2]; x[1:3, 0]; x[...]; x[..., 0]; x[None]; x[:, None]
         x[0, None, 1:]; x[[0, 2]]; x[[0, 2], [1, 1]]; x[:, [0, 2]]; x[torch.tensor([0, 0, 3])]
@@ -137,30 +137,29 @@ SHAPED = [
         F.nll_loss(x, torch.tensor([0, 2, 1, 1]), reduction="none")
         F.nll_loss(x, torch.tensor([0, 2, 1, 1]), reduction="sum"); torch.einsum("ij->ji", x)
         torch.einsum("ij->", x); torch.einsum("ij->i", x); torch.einsum("ii->i", x[:3]); sum(x); list(x)
-        x.cov(); x.corrcoef(); x.detach() * x; torch.softmax(x, 0, dtype=torch.float64)
+        x.detach() * x; torch.softmax(x, 0, dtype=torch.float64)
         x.sum(dtype=torch.float64); x.sum(dim=None)
     """),
     ("real", {"x": (4, 3), "y": (4, 3)}, """
         torch.cat([x, y]); torch.cat([x, y], 1); torch.cat((x, y[:2]), dim=0); torch.stack([x, y])
         torch.stack([x, y], 1); torch.stack((x, y), dim=-1); torch.vstack([x, y]); torch.hstack([x, y])
-        torch.dstack([x, y]); torch.concat([x, y]); torch.dist(x, y); torch.cdist(x, y); F.mse_loss(x, y)
+        torch.concat([x, y]); torch.dist(x, y); F.mse_loss(x, y)
         F.mse_loss(x, y, reduction="sum"); F.mse_loss(x, y, reduction="none"); F.l1_loss(x, y)
         F.l1_loss(x, y, reduction="none"); F.smooth_l1_loss(x, y)
         F.smooth_l1_loss(x, y, beta=0.5, reduction="sum"); F.huber_loss(x, y)
         F.huber_loss(x, y, delta=0.3, reduction="none"); F.kl_div(x, y.softmax(1), reduction="batchmean")
         F.kl_div(x, y, log_target=True, reduction="sum"); F.cosine_similarity(x, y)
-        F.soft_margin_loss(x, y.detach().sign()); F.binary_cross_entropy_with_logits(x, y.sigmoid())
+        F.binary_cross_entropy_with_logits(x, y.sigmoid())
         F.binary_cross_entropy_with_logits(x, y.sigmoid(), reduction="none")
-        F.hinge_embedding_loss(x, y.sign())
         F.binary_cross_entropy_with_logits(x, y.sigmoid(), pos_weight=torch.tensor([1.0, 2.0, 3.0]).to(x))
-        F.margin_ranking_loss(x, y, x.sign()); (x * y).sum(1); (x[:, None] * y[None]).sum(-1)
+        (x * y).sum(1); (x[:, None] * y[None]).sum(-1)
         x.index_add(0, torch.tensor([0, 0, 1, 2]), y)
         x.scatter_add(0, torch.zeros(4, 3, dtype=torch.int64), y)
         x.scatter(0, torch.tensor([[1, 2, 0]]), y[:1]); x.index_copy(0, torch.tensor([2, 0]), y[:2])
-        x.masked_scatter(x > 0, y); torch.where(x > y, x, y); torch.cross(x, y, dim=1)
+        torch.where(x > y, x, y); torch.cross(x, y, dim=1)
         x.index_put((torch.tensor([0, 0]),), y[:2], accumulate=True)
-        torch.tensordot(x, y, dims=([0, 1], [0, 1])); torch.kron(x, y); torch.block_diag(x, y)
-        F.poisson_nll_loss(x, y.abs()); F.gaussian_nll_loss(x, y, x.exp()); torch.einsum("ij,ij->i", x, y)
+        torch.tensordot(x, y, dims=([0, 1], [0, 1]))
+        torch.einsum("ij,ij->i", x, y)
         torch.einsum("ij,kj->ik", x, y); torch.einsum("ij,ij", x, y)
     """),
     ("probability", {"x": (4, 3), "y": (4, 3)}, """
@@ -176,7 +175,6 @@ SHAPED = [
     ("real", {"x": (4, 3), "y": (3, 5)}, """
         x @ y; torch.mm(x, y); x.matmul(y); torch.matmul(x, y); torch.einsum("ij,jk->ik", x, y)
         torch.einsum("ij,jk->k", x, y); torch.tensordot(x, y, dims=1); F.linear(x, y.t())
-        torch.linalg.multi_dot([x, y])
     """),
     ("real", {"x": (4, 3), "y": (3,)}, """
         x @ y; x.mv(y); torch.mv(x, y); F.linear(x, x, x[:, 0]); F.linear(y, x); F.linear(x, y)
@@ -188,7 +186,7 @@ SHAPED = [
     """),
     ("real", {"x": (3,), "y": (3,)}, """
         x @ y; x.dot(y); torch.dot(x, y); x.inner(y); torch.outer(x, y); x.ger(y); torch.vdot(x, y)
-        torch.cross(x, y); torch.einsum("i,j->ij", x, y); torch.cartesian_prod(x, y)
+        torch.cross(x, y); torch.einsum("i,j->ij", x, y)
     """),
     ("real", {"x": (2, 4, 3), "y": (2, 3, 5)}, """
         x @ y; torch.bmm(x, y); x.bmm(y); torch.matmul(x, y); torch.einsum("bij,bjk->bik", x, y)
@@ -212,13 +210,12 @@ SHAPED = [
     """),
     ("real", {"x": (4, 3), "y": (3, 5), "z": (5,)}, """
         torch.addmm(z, x, y); torch.addmm(z, x, y, beta=0.5, alpha=2); F.linear(x, y.t(), z); x @ y + z
-        F.bilinear(x, x, y.sum(1) * torch.ones(2, 3, 3).to(x))
     """),
     ("matrix", {"x": (3, 3)}, """
         torch.linalg.inv(x); x.inverse(); torch.linalg.det(x); x.det(); torch.linalg.slogdet(x)
         torch.logdet(x @ x.T + torch.eye(3).to(x)); torch.linalg.norm(x); torch.linalg.norm(x, "fro")
         torch.linalg.norm(x, dim=0); torch.linalg.vector_norm(x, 3); torch.linalg.matrix_power(x, 3)
-        torch.matrix_exp(x); x.trace(); torch.linalg.pinv(x)
+        x.trace()
     """),
     ("matrix", {"x": (2, 3, 3)}, """
         torch.linalg.inv(x); torch.linalg.det(x); torch.linalg.matrix_norm(x)
@@ -227,7 +224,7 @@ SHAPED = [
         torch.linalg.solve(x, y); torch.linalg.solve(x, x.t()); torch.linalg.solve(x, y[:, None])
     """),
     ("definite", {"x": (3, 3)}, """
-        torch.linalg.cholesky(x); torch.linalg.cholesky(x @ x.T); torch.linalg.eigvalsh(x @ x.T)
+        torch.linalg.cholesky(x); torch.linalg.cholesky(x @ x.T)
         torch.linalg.cholesky(x @ x.T).sum(0)
     """),
     ("real", {"x": (2, 2, 6, 5), "y": (4, 2, 3, 2), "z": (4,)}, """
@@ -243,8 +240,7 @@ SHAPED = [
         F.max_pool2d(x, 2); F.max_pool2d(x, 3, stride=1); F.max_pool2d(x, (2, 3), padding=1)
         F.avg_pool2d(x, 2); F.avg_pool2d(x, 3, stride=1, padding=1); F.avg_pool2d(x, (2, 1))
         F.batch_norm(x, None, None, training=True); F.pad(x, (1, 1, 1, 1)); x.flatten(1); x.mean((2, 3))
-        F.group_norm(x, 2); F.instance_norm(x); F.adaptive_avg_pool2d(x, 1)
-        F.interpolate(x, scale_factor=2)
+        F.adaptive_avg_pool2d(x, 1)
     """),
     ("real", {"x": (4, 3), "y": (5, 3)}, """
         F.embedding(torch.tensor([[0, 2], [4, 2]]), y); F.embedding(torch.tensor([1, 1]), y, padding_idx=1)
