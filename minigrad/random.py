@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import numpy as np
 
 from . import dtypes
+from .autograd.grad_mode import local
 from .creation import _dtype, _finish
 from .mersenne import Stream
 from .ops.shape import wanted_shape
@@ -76,6 +80,20 @@ def rng(generator: Generator | None = None) -> Stream:
     return (generator or default_generator).stream
 
 
+def drawn_for_each_example(draw: Callable) -> Callable:
+    """Inside vmap `randomness` decides: refuse, draw once for all examples, or draw for each."""
+
+    @functools.wraps(draw)
+    def wrapper(*args, **kwargs):
+        level = local.interpreter
+        while level is not None and not hasattr(level, "randomness"):
+            level = level.below
+        return draw(*args, **kwargs) if level is None else level.random(draw, args, kwargs)
+
+    return wrapper
+
+
+@drawn_for_each_example
 def randn(
     *size: int,
     generator: Generator | None = None,
@@ -87,6 +105,7 @@ def randn(
     return _finish(values, requires_grad)
 
 
+@drawn_for_each_example
 def rand(
     *size: int,
     generator: Generator | None = None,
@@ -97,6 +116,7 @@ def rand(
     return _finish(rng(generator).random(wanted_shape(size), _dtype(dtype)), requires_grad)
 
 
+@drawn_for_each_example
 def randint(
     low: int,
     high=None,
@@ -115,17 +135,20 @@ def randint(
     return _finish(values.astype(np.int64 if dtype is None else _dtype(dtype)), requires_grad)
 
 
+@drawn_for_each_example
 def randperm(n: int, *, generator: Generator | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """The numbers 0 ... n-1 in random order."""
     values = rng(generator).permutation(n)
     return wrap(values if dtype is None else values.astype(_dtype(dtype)))
 
 
+@drawn_for_each_example
 def normal(mean: float, std: float, size: tuple, *, generator: Generator | None = None) -> Tensor:
     """Normally distributed numbers with the given mean and standard deviation."""
     return wrap(rng(generator).normal(mean, std, tuple(size), _dtype(None)))
 
 
+@drawn_for_each_example
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """0 or 1 for each probability in `input`, in its dtype; no gradient comes through."""
     probability = input.detach().numpy()
@@ -133,6 +156,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     return wrap((drawn < probability).astype(probability.dtype))
 
 
+@drawn_for_each_example
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:

@@ -172,7 +172,7 @@ def test_an_operation_without_a_batching_rule_is_run_in_a_loop_and_says_so_once(
     from minigrad.func import batching
 
     def f(x):
-        return x.reshape(1, 1, 3).unfold(2, 2, 1).sum()
+        return x.take(minigrad.tensor([2, 0])).sum()
 
     batching.warned.clear()
     with warnings.catch_warnings(record=True) as caught:
@@ -268,6 +268,14 @@ def test_a_dual_of_a_tensor_that_requires_grad_goes_both_ways():
         (second,) = minigrad.autograd.grad(tangent, x, retain_graph=True)
         y.backward()
     assert (tangent.item(), second.item(), x.grad.item()) == (12.0, 12.0, 12.0)
+
+
+def test_randomness_under_vmap():
+    x = minigrad.zeros(4)
+    same = func.vmap(lambda x: x + minigrad.rand(()), randomness="same")(x)
+    different = func.vmap(lambda x: x + minigrad.rand(()), randomness="different")(x)
+    assert len(set(same.tolist())) == 1
+    assert len(set(different.tolist())) == 4
 
 
 # ---------------------------------------------------------------- bad calls: (name, call on the module and its func)

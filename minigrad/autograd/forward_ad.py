@@ -114,9 +114,11 @@ class Forward(Interpreter):
         target = inputs[0]
         new = self.process(op, inputs, params)
         primal, tangent = self.unwrap(new)
-        with self.lowered():
-            own, _ = self.unwrap(target)
-            own.copy_(primal)
+        if new._array.shape != target._array.shape and self.owns(target):
+            target.primal, target._array = primal, new._array  # squeeze_ and its like
+        else:
+            with self.lowered():
+                self.unwrap(target)[0].copy_(primal)
         if not self.owns(target):
             if tangent is not None:
                 raise RuntimeError(

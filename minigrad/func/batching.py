@@ -7,11 +7,12 @@ shapes speak of one example, so they are shifted by one. Elementwise operations 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..ops import indexing, joining, linalg, reduction, selecting
+from ..ops import joining, linalg, loss, reduction
 from ..tensor import Tensor
 
 if TYPE_CHECKING:
@@ -112,65 +113,58 @@ def _same(level, op, pairs, params):
     return op.call(pairs[0][0], *params)
 
 
-@batch("t")
+@batch("t", "t_")
 def _t(level, op, pairs, params):
     value = pairs[0][0]
     return value if value._array.ndim < 3 else value.transpose(1, 2)
 
 
-@batch("unsqueeze", "unbind", "cumsum", "cumprod", "flip")
-def _first_param_is_dim(level, op, pairs, params):
-    return op.call(pairs[0][0], *shifted(params[:1]), *params[1:])
-
-
-@batch("transpose", "squeeze", "sum", "mean", "permute", "roll", "split", "split_with_sizes", "softmax", "log_softmax",
-       "logsumexp", "select", "slice", "amax", "amin", "tril", "triu", "prod", "var", "std", "max", "min", "sort", "topk",
-       "linalg_vector_norm", "median", "cummax", "cummin", "logcumsumexp", "kthvalue")  # fmt: skip
-def _dims_shifted(level, op, pairs, params):
+@batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind", "split",
+       "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
+       "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
+       "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp",
+       "glu", "linalg_vector_norm")  # fmt: skip
+def _one_tensor(level, op, pairs, params):
     """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
     ((value, _),) = pairs
     ndim = value._array.ndim - 1
+    names = dict(zip(op.params, params, strict=False))
+    dims = [n for n in names if n in DIM_NAMES]
     if op.name == "permute":
         return op.call(value, (0, *(d + 1 for d in params[0])))
-    if op.name in ("tril", "triu"):
-        return op.call(value, *params)
-    if "dim" not in " ".join(op.params):
+    if not dims and op.name not in ("tril", "triu"):
         return over_all_dims(op, value, ndim)
-    if op.name == "squeeze" and not ndim:
-        return value
-    new = [
-        shifted((p,))[0] if name in DIM_NAMES and p is not None else p
-        for name, p in zip(op.params, params, strict=False)
-    ]
-    return op.call(value, *new)
+    if not ndim and not op.name.startswith("unsqueeze"):
+        return NotImplemented
+    for n in dims:
+        d = names[n]
+        every = d is None or (isinstance(d, tuple) and not d and op.name not in ("flip", "roll", "squeeze"))
+        names[n] = (
+            tuple(range(1, ndim + 1)) if every else tuple(i + 1 for i in d) if isinstance(d, tuple) else d + 1
+        )
+    return op.call(value, *names.values())
 
 
-DIM_NAMES = {"dim", "dim0", "dim1", "dim2", "dims", "axis"}
-
-
-def shifted(dims: Sequence) -> tuple:
-    return tuple(tuple(d + 1 for d in p) if isinstance(p, (tuple, list)) else p + 1 for p in dims)
+DIM_NAMES = ("dim", "dim0", "dim1", "dim2", "dims", "dimension")
 
 
 def over_all_dims(op: Op, value: Tensor, ndim: int):
-    """A reduction of whole examples."""
-    dims = tuple(range(1, ndim + 1))
-    if op.name == "squeeze":
-        kept = (value._array.shape[0], *(n for n in value._array.shape[1:] if n != 1))
-        return value.reshape(kept)
-    if op.name in ("sum", "mean") and not ndim:
-        return value.clone()
-    if op.name == "sum":
-        return reduction.sum(value, dims)
-    if op.name == "mean":
-        return reduction.mean(value, dims)
-    if op.name in ("max", "min"):
-        return (
-            (reduction.amax if op.name == "max" else reduction.amin)(value, dims) if ndim else value.clone()
-        )
-    if op.name == "prod":
-        return reduction.prod(value.reshape(value._array.shape[0], -1), 1)
-    return NotImplemented
+    """A reduction, or a squeeze, of whole examples."""
+    size, *rest = value._array.shape
+    if op.name.startswith("squeeze"):
+        return value.reshape(size, *(n for n in rest if n != 1))
+    if op.name not in WHOLE:
+        return NotImplemented
+    return WHOLE[op.name](value.reshape(size, -1), 1)
+
+
+WHOLE = {
+    "sum": reduction.sum,
+    "mean": reduction.mean,
+    "prod": reduction.prod,
+    "max": reduction.amax,
+    "min": reduction.amin,
+}
 
 
 @batch("cat", "stack")
@@ -236,40 +230,48 @@ def _addmm(level, op, pairs, params):
     return parts[1] + (parts[0] if beta == 1 else parts[0] * beta)
 
 
-# ---------------------------------------------------------------- picking elements
+# ---------------------------------------------------------------- picking and placing elements
+
+
+def shared_indices(level: Vmap, indices: tuple) -> bool:
+    """Do all examples use the same indices, and would the batch dimension stay in front?"""
+    places = [i for i, index in enumerate(indices) if index is not None]
+    together = places == list(range(places[0], places[-1] + 1)) if places else True
+    return together and not any(isinstance(i, Tensor) and level.owns(i) for i in indices)
 
 
 @batch("index")
 def _index(level, op, pairs, params):
     ((value, _),) = pairs
     (indices,) = params
-    if any(isinstance(i, Tensor) and level.owns(i) for i in indices):
+    return op.call(value, (None, *indices)) if shared_indices(level, indices) else NotImplemented
+
+
+@batch("index_put")
+def _index_put(level, op, pairs, params):
+    indices, accumulate = params
+    if not shared_indices(level, indices) or pairs[1][1] is None:
         return NotImplemented
-    return indexing.getitem(value, (slice(None), *(slice(None) if i is None else i for i in indices)))
+    return op.call(whole(level, pairs[0]), pairs[1][0], (None, *indices), accumulate)
 
 
-@batch("gather")
-def _gather(level, op, pairs, params):
-    value, index = (whole(level, p) for p in pairs)
-    if len(logical(pairs[0])) == 0 or len(logical(pairs[1])) == 0:
+@batch("gather", "scatter_add", "scatter", "index_add", "index_select")
+def _along_one_dim(level, op, pairs, params):
+    if any(not logical(p) for p in pairs):
         return NotImplemented
-    return selecting.gather(value, params[0] + 1, index)
+    if op.name.startswith("index_"):  # one list of indices for all examples
+        if pairs[1][1] is not None:
+            return NotImplemented
+        values = [whole(level, p) if i != 1 else p[0] for i, p in enumerate(pairs)]
+    else:
+        values = [whole(level, p) for p in pairs]
+    return op.call(*values, params[0] + 1, *params[1:])
 
 
-@batch("scatter_add")
-def _scatter_add(level, op, pairs, params):
-    if any(len(logical(p)) == 0 for p in pairs):
-        return NotImplemented
-    value, index, src = (whole(level, p) for p in pairs)
-    return selecting.scatter_add(value, params[0] + 1, index, src)
-
-
-@batch("index_select")
-def _index_select(level, op, pairs, params):
-    (value, v_dim), (index, i_dim) = pairs
-    if i_dim is not None or v_dim is None:
-        return NotImplemented
-    return selecting.index_select(value, params[0] + 1, index)
+@batch("copy")
+def _copy(level, op, pairs, params):
+    value = whole(level, pairs[0])
+    return op.call(value, aligned([pairs[0], pairs[1], (value, 0)])[1])
 
 
 @batch("diagonal", "diag_embed")
@@ -279,25 +281,92 @@ def _diagonal(level, op, pairs, params):
     return op.call(value, offset, dim1 + 1 if dim1 >= 0 else dim1, dim2 + 1 if dim2 >= 0 else dim2)
 
 
-# ---------------------------------------------------------------- losses and networks
+# ---------------------------------------------------------------- linear algebra: NumPy batches by itself
+
+
+@batch("linalg_inv_ex", "linalg_det", "linalg_slogdet", "linalg_cholesky_ex", "linalg_qr", "linalg_eigh", "linalg_svd",
+       "linalg_pinv", "linalg_matrix_exp", "linalg_solve_ex", "linalg_solve_triangular")  # fmt: skip
+def _stack_of_matrices(level, op, pairs, params):
+    if len(pairs) == 2 and len(logical(pairs[1])) < 2:
+        return NotImplemented
+    return op.call(*(whole(level, p) for p in pairs), *params)
+
+
+# ---------------------------------------------------------------- losses
+
+
+@batch("mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy",
+       "binary_cross_entropy_with_logits")  # fmt: skip
+def _loss(level, op, pairs, params):
+    """The loss of each element, reduced within each example."""
+    reduction_kind, *rest = params
+    each = op.call(*aligned(pairs), loss.NONE, *rest)
+    return reduced(each.reshape(level.size, -1), reduction_kind) if reduction_kind != loss.NONE else each
+
+
+def reduced(each: Tensor, kind: int) -> Tensor:
+    return each if kind == loss.NONE else each.mean(1) if kind == loss.MEAN else each.sum(1)
 
 
 @batch("nll_loss")
 def _nll_loss(level, op, pairs, params):
-    """Per-example losses of a batch of predictions: of one prediction each, or of several with no weight."""
-    options = dict(zip(op.params, params, strict=False))
-    logits, target, weight = (*pairs, (None, None))[:3] if len(pairs) > 2 else (*pairs, (None, None))
-    if weight[0] is not None and weight[0]._array is not None:
+    kind, ignore_index = params
+    shape_of_one = logical(pairs[0])
+    if pairs[2][0]._array is not None or len(shape_of_one) > 2:
         return NotImplemented
-    if (
-        options.get("reduction") not in ("mean", "sum", "none", 0, 1, 2)
-        or options.get("ignore_index", -100) != -100
-    ):
+    logs, target = whole(level, pairs[0]), whole(level, pairs[1])
+    each, _ = op.call(logs.reshape(-1, shape_of_one[-1]), target.reshape(-1), None, loss.NONE, ignore_index)
+    total = (target.reshape(level.size, -1) != ignore_index).to(logs.dtype).sum(1)
+    if kind == loss.NONE:
+        return each.reshape(target._array.shape), total
+    summed = each.reshape(level.size, -1).sum(1)
+    return (summed / total if kind == loss.MEAN else summed), total
+
+
+@batch("nll_loss_backward")
+def _nll_loss_backward(level, op, pairs, params):
+    sizes, kind, ignore_index = params
+    (_, target, weight, total) = pairs
+    if weight[0]._array is not None or len(sizes) > 2:
         return NotImplemented
-    value, index = whole(level, logits), whole(level, target)
-    if len(logical(logits)) not in (1, 2):
+    upstream, target, total = (whole(level, p) for p in (pairs[0], target, total))
+    if kind != loss.NONE:
+        upstream = (upstream / total if kind == loss.MEAN else upstream).unsqueeze(-1)
+    upstream = upstream.expand(level.size, max(math.prod(sizes[:-1]), 1)).reshape(-1)
+    rows = op.call(
+        upstream, target.reshape(-1), None, total, (upstream.numel(), sizes[-1]), loss.NONE, ignore_index
+    )
+    return rows.reshape(level.size, *sizes)
+
+
+# ---------------------------------------------------------------- networks: the batch of examples is more images
+
+
+def folded(level: Vmap, pair: Pair) -> Tensor:
+    """(examples, images, ...) as (examples · images, ...)."""
+    value = whole(level, pair)
+    return value.reshape(-1, *value._array.shape[2:])
+
+
+@batch("convolution", "avg_pool2d", "adaptive_avg_pool2d", "max_pool2d_with_indices", "convolution_input")
+def _images(level, op, pairs, params):
+    example = logical(pairs[0])
+    if any(b is not None for _, b in pairs[1:]) or "size" in op.params or len(example) < 3:
         return NotImplemented
-    picked = -selecting.gather(value, value._array.ndim - 1, index.unsqueeze(-1)).squeeze(-1)
-    if picked._array.ndim == 1 or options["reduction"] in ("none", 0):
-        return picked
-    return picked.mean(1) if options["reduction"] in ("mean", 1) else picked.sum(1)
+    result = op.call(folded(level, pairs[0]), *(v for v, _ in pairs[1:]), *params)
+    several = isinstance(result, tuple)
+    outs = tuple(r.reshape(level.size, -1, *r._array.shape[1:]) for r in (result if several else (result,)))
+    return outs if several else outs[0]
+
+
+@batch("native_layer_norm")
+def _layer_norm(level, op, pairs, params):
+    if any(b is not None for _, b in pairs[1:]):
+        return NotImplemented
+    return op.call(*(v for v, _ in pairs), *params)
+
+
+@batch("embedding")
+def _embedding(level, op, pairs, params):
+    (weight, w_dim), (indices, _) = pairs
+    return NotImplemented if w_dim is not None else op.call(weight, indices, *params)

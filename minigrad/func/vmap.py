@@ -129,11 +129,26 @@ class Vmap(Interpreter):
                 f"aten::{op.name}_. If said operator is being called inside the PyTorch framework, please file a bug report "
                 "instead."
             )
-        with self.lowered():
-            own.copy_(value)
+        if new._array.shape != target._array.shape:
+            target.value, target._array = value, new._array  # squeeze_ and its like
+        else:
+            with self.lowered():
+                own.copy_(value)
         if self.owns(target) and new._requires_grad:
             target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
         return target
+
+    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
+        """A random tensor inside the function that is mapped."""
+        if self.randomness == "error":
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+                "randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+        with self.lowered():
+            if self.randomness == "same":
+                return draw(*args, **kwargs)
+            return Batched.of(self, Tensor.stack_all([draw(*args, **kwargs) for _ in range(self.size)]), 0)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
         if not any(isinstance(a, Tensor) and self.owns(a) for a in args):
@@ -334,16 +349,6 @@ def in_chunks(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size, c
             for parts, dim in zip(zip(*pieces, strict=True), wanted, strict=True)
         ]
     )
-
-
-def random_shape(size: tuple, level: Vmap) -> tuple[tuple, bool]:
-    """For random functions inside vmap: the shape to draw, and whether it counts the examples."""
-    if level.randomness == "error":
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap"
-        )
-    return ((level.size, *size), True) if level.randomness == "different" else (size, False)
 
 
 __all__ = ["Batched", "Vmap", "vmap"]

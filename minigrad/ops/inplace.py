@@ -325,6 +325,8 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
     op = define(name, forward, node=node, **rules).op
 
     def run(self: Tensor, *params: object) -> Tensor:
+        if local.interpreter is not None:
+            return local.interpreter.process_inplace(op, (self,), params)
         check_writable(self, recording=local.grad and self._requires_grad)
         if self._is_view() and local.grad and self._requires_grad:
             raise RuntimeError(

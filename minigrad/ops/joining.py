@@ -444,6 +444,8 @@ def repeat_interleave(
     return index_select(input, dim, wrap(np.repeat(np.arange(shape[dim]), counts)))
 
 
+Tensor.stack_all = staticmethod(stack)  # for minigrad.autograd, which knows no operation
+
 __all__ = [
     "block_diag", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
     "repeat_interleave", "row_stack", "split", "split_with_sizes", "stack", "tensor_split", "tile", "unbind", "vsplit",
