@@ -183,6 +183,51 @@ def test_cards_overlap_nowhere():
             assert x >= a + c or a >= x + w or y >= b + d or b >= y + h
 
 
+def test_values_are_written_where_asked_and_left_out_where_not():
+    tensors, names = GALLERY["diamond"](minigrad)
+    assert ">= 13<" in viz.draw(tensors, names=names, values=True).svg
+    assert ">= 13<" not in viz.draw(tensors, names=names).svg
+    cards = viz.draw(tensors, "cards", names=names, values=False)
+    assert not any("value" in item.boxes for item in cards.picture.items)
+
+
+def test_what_a_function_keeps_is_drawn_on_request():
+    tensors, names = GALLERY["source_example"](minigrad)
+    drawing = viz.draw(tensors, names=names, saved=True)
+    (note,) = (i for i in drawing.picture.items if i.kind == "saved")
+    assert [line.text for line in note.lines] == ["self = x", "(1, 3)"]
+    (link,) = (a for a in drawing.picture.links if a.kind == "saved")
+    assert link.tail.function.name == "MmBackward0"
+
+
+def test_a_freed_function_is_hollow_and_what_it_kept_is_marked():
+    tensors, names = GALLERY["freed"](minigrad)
+    drawing = viz.draw(tensors, names=names, saved=True)
+    assert [i.name for i in drawing.picture.items if "freed" in i.classes and i.kind == "function"] == [
+        "y",
+        "z",
+    ]
+    assert {i.lines[-1].text for i in drawing.picture.items if i.kind == "saved"} == {"freed"}
+
+
+def test_a_hook_is_a_mark_on_its_edge():
+    tensors, names = GALLERY["hooks"](minigrad)
+    root = ET.fromstring(viz.draw(tensors, names=names).svg)
+    (mark,) = (e for e in root.iter(SVG + "path") if e.get("class") == "hook")
+    assert mark is not None
+
+
+def test_the_graph_of_a_backward_pass_has_a_second_colour_family():
+    x = minigrad.tensor(2.0, requires_grad=True)
+    y = x**3
+    (g,) = minigrad.autograd.grad(y, x, create_graph=True)
+    by_itself = viz.draw([y, g]).graph  # the call with create_graph=True is in these lines
+    told = viz.draw(g, forward=y).graph
+    for graph in (by_itself, told):
+        assert {f.name for f in graph.functions if f.second} == {"MulBackward0"}
+    assert not any(f.second for f in viz.draw(y).graph.functions)
+
+
 # -- scale ----------------------------------------------------------------------------------------------------------------
 
 

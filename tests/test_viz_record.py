@@ -93,6 +93,28 @@ def test_the_forward_pass_is_told_op_by_op(t):
     assert forward[1]["sentence"].startswith("Forward 2 of 4. h = [[0.7163, 0.6044]], made by tanh()")
 
 
+@pytest.mark.filterwarnings(
+    "ignore:`torch.jit.script`:DeprecationWarning"
+)  # torch's own, when forward mode is first used
+def test_tangents_of_forward_mode_stand_beside_the_gradients(t):
+    forward_ad = importlib.import_module(f"{t.__name__}.autograd.forward_ad")
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    w = t.tensor([0.5, -1.0], requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, t.tensor([1.0, 0.0]))
+        with viz.record():
+            y = dual * w
+            z = (y.exp() + dual).sum()
+    assert y.requires_grad
+    drawing = viz.draw(z, "cards")
+    tangents = {f.name: f.outputs[0].tangent for f in drawing.graph.functions}
+    assert tangents["MulBackward0"].array.tolist() == [0.5, 0.0]
+    assert tangents["SumBackward0"].array.item() == pytest.approx(0.5 * np.exp(0.5) + 1)
+    root = drawing.picture.items[-1]
+    assert list(root.boxes) == ["value", "grad", "tangent"]
+    assert root.kind == "function"
+
+
 def test_tracing_ends_with_the_block_even_when_it_raises(t):
     before = sys.gettrace()
     with pytest.raises(ZeroDivisionError), viz.record():

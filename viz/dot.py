@@ -11,8 +11,8 @@ import math
 
 import graphviz
 
+from .picture import LABEL, Item, Link, Picture
 from .values import Value
-from .views import LABEL, Item, Link, Picture
 
 FONT = "Helvetica, Arial, sans-serif"
 INK = "#1b1f24"
@@ -26,6 +26,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "accumulate": ("#ffec99", "#a86400", "#4a3a00", "#ffd43b"),
     "none": ("#f8f9fa", "#868e96", "#22262b", "#868e96"),
     "fold": ("#dbe4ff", "#3b5bdb", "#1f2a55", "#91a7ff"),
+    "saved": ("#fff4e6", "#c2500b", "#3d2410", "#ffa94d"),
     "second": ("#e5dbff", "#6741d9", "#33235f", "#b197fc"),
     "custom": ("#c5f6fa", "#0b7285", "#083b45", "#66d9e8"),
 }
@@ -35,9 +36,10 @@ EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, 
     "store": ("#d9480f", "#ff922b", "", 1.5),
     "not_computed": ("#868e96", "#7d8790", "1.5 3.5", 1.3),
     "grad_fn": ("#495057", "#adb5bd", "", 1.0),
+    "saved": ("#c2500b", "#ffa94d", "2 2", 1.0),
 }
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
-_STYLE = {"forward": "dashed", "not_computed": "dotted"}
+_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted"}
 
 
 def colours(item: Item) -> tuple[str, str, str, str]:
@@ -58,18 +60,7 @@ def digraph(p: Picture) -> graphviz.Digraph:
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
     # statements are written straight into the body: all values are quoted by us, five times faster
     body = dot.body
-    inside = {item for _, items in p.clusters for item in items}
-    for i, (title, items) in enumerate(p.clusters):
-        frame = {
-            "label": _quote(title),
-            "style": '"rounded,dashed"',
-            "color": '"#868e96"',
-            "fontsize": '"10"',
-        }
-        body.append(f"\tsubgraph cluster_{i} {{\n\t\tgraph {_attributes(frame)}\n")
-        body.extend("\t" + _node(item) for item in items)
-        body.append("\t}\n")
-    body.extend(_node(item) for item in p.items if item not in inside)
+    body.extend(map(_node, p.items))
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
         members = " ".join(item.id for item in pair)
         body.append(
@@ -116,7 +107,7 @@ def _node(item: Item) -> str:
         "tooltip": _quote(item.tooltip),
     }
     if "root" in item.classes:
-        values["peripheries"] = "2"
+        values["penwidth"] = "2.4"
     return f"\t{item.id} {_attributes(values)}\n"
 
 
@@ -170,7 +161,7 @@ def _cells_label(item: Item) -> str:
     rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
     cells = []
     for caption, (_, _, w, h) in item.boxes.items():
-        value = item.value if caption == "value" else None
+        value = shown(item, caption)
         cells.append(f"<TD>{_cells_table(value, w, h)}</TD>")
     rows.append("<TR>" + "".join(cells) + "</TR>")
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
@@ -188,6 +179,13 @@ def _cells_table(value: Value | None, w: float, h: float) -> str:
         tds = "".join(f'<TD {size} BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>' for x in row)
         rows.append(f"<TR>{tds}</TR>")
     return _table("".join(rows))
+
+
+def shown(item: Item, caption: str) -> Value | None:
+    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it."""
+    if caption == "tangent":
+        return item.output.tangent
+    return item.value if caption == "value" else None
 
 
 def scale(cells) -> float:

@@ -17,10 +17,11 @@ from . import svg as painter
 from .fold import groups
 from .graph import Graph
 from .layout import FORMATS, Places, cost, places, render
+from .picture import Picture
 from .source import mark_second
 from .text import one_line
 from .trace import prepare
-from .views import VIEWS, Picture, build
+from .views import VIEWS, build
 
 GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
 WHOLE_UP_TO = 1_500  # nodes; above this a graph is folded unless fold=False
@@ -97,15 +98,21 @@ def draw(
     direction: str = "LR",
     fold: bool | str | None = None,
     forward: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
     frame: FrameType | None = None,
 ) -> Drawing:
     """Draw the live graph behind ``tensors`` (a tensor with a ``grad_fn``, or a list of them).
 
-    view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact); by default
-    "graph" for a small graph and "functions" for a large one. names: ``{"w": tensor}``; by default the caller's variables
-    are read. direction: "LR" (inputs on the left) or "TB". fold: "repeat" or True (time steps, equal layers), "module",
-    False (draw everything); by default a graph that is too large to place is folded, and the picture says so. forward: in a
-    graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets its own colours.
+    * view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact); by
+      default "graph" for a small graph and "functions" for a large one. direction: "LR" (inputs on the left) or "TB".
+    * names: ``{"w": tensor}``; by default the caller's variables are read.
+    * values: write short values into the tensors of the graph view, or (False) leave them out of the cards.
+    * saved: draw what each function keeps for its rule (graph view).
+    * fold: "repeat" or True (time steps, equal layers), "module", False (draw everything); by default a graph that is too
+      large to place is folded, and the picture says so.
+    * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
+      its own colours. By default the caller's own lines are read for it.
 
     Nothing is run and nothing is changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
@@ -113,7 +120,7 @@ def draw(
     frame = frame or sys._getframe(1)
     graph, _ = prepare(tensors, "draw", names, frame)
     mark_second(graph, frame, forward)
-    drawing = Drawing(picture_of(graph, view, direction, fold), graph)
+    drawing = Drawing(picture_of(graph, view, direction, fold, values, saved), graph)
     graph.release()
     return drawing
 
@@ -132,7 +139,12 @@ def check_options(view: str | None, direction: str, fold: bool | str | None = No
 
 
 def picture_of(
-    graph: Graph, view: str | None, direction: str = "LR", fold: bool | str | None = None
+    graph: Graph,
+    view: str | None,
+    direction: str = "LR",
+    fold: bool | str | None = None,
+    values: bool | None = None,
+    saved: bool = False,
 ) -> Picture:
     """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
@@ -150,14 +162,12 @@ def picture_of(
         found = groups(graph, "module" if fold == "module" else "repeat")
         if not found:
             notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
-    picture = (
-        build(graph, wanted, direction, title, found)
-        if len(graph) <= WHOLE_UP_TO or fold is not None
-        else None
-    )
+    shown = {"values": values, "saved": saved}
+    whole = len(graph) <= WHOLE_UP_TO or fold is not None
+    picture = build(graph, wanted, direction, title, found, **shown) if whole else None
     if picture is None or (fold is None and cost(picture) > WHOLE_COST):
         found = groups(graph, "size")
-        picture = build(graph, wanted, direction, title, found)
+        picture = build(graph, wanted, direction, title, found, **shown)
         if found:
             hidden = sum(len(g.functions) for g in found)
             boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"

@@ -38,6 +38,7 @@ class Output:
     name: str | None = None  # the caller's name, or one that we made (``named`` is False then)
     named: bool = False
     value: Value | None = None
+    tangent: Value | None = None  # of forward mode, where a recording saw one
     hooks: int = 0
     requires_grad: bool = True
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .views import Picture
+from .picture import Picture
 
 IN_PROCESS = 2_000  # up to this estimated cost (about 0.1 s, 1,000 items at most) the layout runs in process
 SECONDS = 10.0  # the time limit of a child process
@@ -35,7 +35,6 @@ class Places:
     items: dict[str, tuple[float, float]]
     lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
     labels: dict[str, tuple[float, float]]
-    clusters: dict[int, tuple[float, float, float, float]]
 
 
 def cost(p: Picture) -> float:
@@ -55,14 +54,11 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
         return float(x) - x0 + margin, y1 - float(y) + margin
 
     sizes = {i.id: (i.width, i.height) for i in p.items}
-    items, clusters = {}, {}
+    items = {}
     for o in data.get("objects", ()):
         if "pos" in o:
             (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
             items[o["name"]] = (x - w / 2, y - h / 2)
-        elif o["name"].removeprefix("cluster_").isdigit() and "bb" in o:
-            a, b, c, d = map(float, o["bb"].split(","))
-            clusters[int(o["name"][8:])] = (a - x0 + margin, y1 - d + margin, c - a, d - b)
     lines, labels = {}, {}
     for e in data.get("edges", ()):
         tip, curve = None, []
@@ -74,7 +70,7 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
         lines[e["id"]] = (curve, tip)
         if "lp" in e:
             labels[e["id"]] = point(e["lp"])
-    return Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, clusters)
+    return Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels)
 
 
 def render(source: str, form: str, work: float = 0.0) -> bytes:

@@ -185,7 +185,7 @@ def constant(saved: Any) -> str | None:
     """A saved one-number tensor without a name, written as the number: the 2 of ``x * 2``."""
     if saved.value is not None and not saved.value.shape:
         return saved.value.short()
-    return saved.text or None
+    return saved.text or None if saved.state == "kept" else None
 
 
 def _name_the_rest(graph: Graph) -> None:

@@ -14,11 +14,11 @@ from .draw import check_options, picture_of
 from .graph import Graph
 from .layout import Places, places
 from .names import operand_names
+from .picture import Picture
 from .source import mark_second, source_of
 from .text import one_line, shape_text
 from .trace import Step, Trace, _target_name, prepare, run
 from .values import Value
-from .views import Picture
 
 VERSION = 1
 
@@ -35,6 +35,8 @@ def payload(
     fold: bool | str | None = None,
     check: bool = True,
     forward: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
     frame: FrameType | None = None,
     verb: str = "step",
 ) -> dict:
@@ -47,7 +49,7 @@ def payload(
     graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
     mark_second(graph, frame, forward)
     source = graph.source or source_of(graph, frame)
-    picture = picture_of(graph, view, direction, fold)
+    picture = picture_of(graph, view, direction, fold, values, saved)
     trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
     return describe(trace, picture, source)
 
@@ -102,6 +104,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "requires_grad": f is not None,
             "function": p.of_function[f].id if f is not None and f in p.of_function else None,
             "value": _json(item.value),
+            "tangent": _json(o.tangent) if o is not None else None,
             "step": step if item.members else step_of.get(f) if fires else None,
             "members": len(item.members),
             "line": f.line if f is not None else None,

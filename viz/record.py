@@ -43,7 +43,7 @@ class Recording:
         self._before: tuple | None = None
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
-        self._values: dict[tuple[Any, int], Value] = {}
+        self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
         self._watched: dict[type, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ class Recording:
         def noting(*args, **kwargs):
             out = method(*args, **kwargs)
             if is_tensor(out) and out.grad_fn is not None and _size(out) <= KEPT:
-                values[out.grad_fn, int(getattr(out, "output_nr", 0))] = Value.of(out)
+                values[out.grad_fn, int(getattr(out, "output_nr", 0))] = (Value.of(out), _tangent(out))
             return out
 
         return noting
@@ -166,8 +166,8 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            value = Value.of(tensor) if _size(tensor) <= KEPT else None
-            made["outputs"][nr] = {"name": name, "count": count, "value": value}
+            value, tangent = (Value.of(tensor), _tangent(tensor)) if _size(tensor) <= KEPT else (None, None)
+            made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
 
     def _new(self, tensor: Any) -> list[Any]:
         """Functions behind ``tensor`` that no recording has seen, inputs first."""
@@ -200,12 +200,15 @@ class Recording:
             if made is None:
                 continue
             for nr, out in enumerate(f.outputs):
-                entry = made["outputs"].setdefault(nr, {"name": None, "count": 0, "value": None})
+                nothing = {"name": None, "count": 0, "value": None, "tangent": None}
+                entry = made["outputs"].setdefault(nr, nothing)
+                seen, tangent = self._values.get((f.fn, nr), (None, None))
+                entry["tangent"] = entry["tangent"] or tangent
                 if entry["value"] is None:
                     again = values.get((f, nr))
                     dtype = out.dtype or "float32"
                     computed = None if again is None else Value(again.astype(dtype), dtype)
-                    entry["value"] = self._values.get((f.fn, nr)) or out.value or computed
+                    entry["value"] = seen or out.value or computed
 
 
 class _End:
@@ -225,6 +228,14 @@ def _graph_of(functions: list[Any]) -> Graph:
     graph = read([_End(fn) for fn in functions if fn not in used])
     graph.roots = []
     return graph
+
+
+def _tangent(tensor: Any) -> Value | None:
+    """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
+    framework = type(tensor).__module__.split(".")[0]
+    forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
+    tangent = forward_ad.unpack_dual(tensor).tangent if hasattr(forward_ad, "unpack_dual") else None
+    return None if tangent is None else Value.of(tangent)
 
 
 def _size(tensor: Any) -> int:
@@ -263,6 +274,7 @@ def recall(graph: Graph) -> None:
             if entry["value"] is not None and out.value is None:
                 out.value = entry["value"]
                 out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
+            out.tangent = entry["tangent"]
             if entry["name"] and not out.named:
                 name = (
                     entry["name"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
-from .dot import COLOURS, EDGES, INK, colours, scale, shade
+from .dot import COLOURS, EDGES, INK, colours, scale, shade, shown
 from .layout import Places
+from .picture import LABEL, Item, Link, Picture
 from .values import Value
-from .views import LABEL, Item, Link, Picture
 
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
@@ -28,7 +28,6 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     if standalone:
         out.append(f"<style>{_dark()}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
-    out += [_cluster(title, at.clusters[i]) for i, (title, _) in enumerate(p.clusters) if i in at.clusters]
     out += [_link(link, at) for link in p.links if link.id in at.lines]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
@@ -66,24 +65,6 @@ def _text(css: str, text: str, x: float, y: float, size: float, **attributes: ob
     )
 
 
-def _cluster(title: str, box: tuple[float, float, float, float]) -> str:
-    x, y, w, h = box
-    frame = _tag(
-        "rect",
-        "shape",
-        x=x,
-        y=y,
-        width=w,
-        height=h,
-        rx=8,
-        fill="none",
-        stroke="#868e96",
-        stroke_dasharray="4 3",
-    )
-    caption = _tag("text", "caption", escape(title), x=x + 8, y=y + 13, font_size=10, fill=_MUTED)
-    return f'<g class="cluster">{frame}{caption}</g>'
-
-
 def _link(link: Link, at: Places) -> str:
     curve, tip = at.lines[link.id]
     if not curve:
@@ -104,10 +85,6 @@ def _link(link: Link, at: Places) -> str:
         ),
         _head(link, points[-1], tip or points[-1], colour),
     ]
-    if "hooked" in link.classes:
-        x, y = _before(points[-1], tip or points[-1], 9)
-        mark = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
-        out.append(_tag("path", "hook", d=mark, fill="#ffffff", stroke="#c2255c", stroke_width="1.6"))
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
         plate = _tag(
@@ -116,6 +93,10 @@ def _link(link: Link, at: Places) -> str:
         ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
+    if "hooked" in link.classes:
+        x, y = _before(points[-1], tip or points[-1], 9)
+        mark = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
+        out.append(_tag("path", "hook", d=mark, fill="#ffffff", stroke="#c2255c", stroke_width="1.6"))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
@@ -163,8 +144,9 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
         out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
-        if standalone and caption == "value":
-            out.append(cells(item.value, box) if item.value is not None else _note("not kept", box))
+        if standalone and caption != "grad":
+            value = shown(item, caption)
+            out.append(cells(value, box) if value is not None else _note("not kept", box))
     return _tag("g", item.css, "".join(out), id=item.id)
 
 
