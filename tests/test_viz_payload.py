@@ -135,6 +135,18 @@ def test_nan_is_not_hidden_by_downsampling():
     assert "nan" in Value.of(array).json()["cells"]["values"]
 
 
+def test_the_first_gradient_that_is_not_finite_is_named(t):
+    x = t.tensor([0.0, 1.0], requires_grad=True)
+    r = x.sqrt()
+    z = (r * 2).sum()
+    data = payload(z)
+    assert data["steps"][data["nonfinite"]["step"]]["tensor"] == "r"
+    assert data["nonfinite"]["text"].startswith(
+        "The gradient for x is the first that is not finite: SqrtBackward0 made it"
+    )
+    assert payload((x + 1).sum())["nonfinite"] is None
+
+
 def test_a_folded_picture_still_has_every_step(t):
     w = t.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
     h = t.tensor([[1.0, 2.0]])

@@ -78,6 +78,7 @@ def describe(trace: Trace, picture: Picture, source: dict | None = None) -> dict
         "source": source,
         "notes": list(picture.notes),
         "start": _start(trace, picture),
+        "nonfinite": _nonfinite(trace),
     }
 
 
@@ -249,6 +250,23 @@ def _leaf(f, p: Picture) -> dict:
         "before": _json(f.leaf_grad),
         "shape": list(f.outputs[0].shape),
     }
+
+
+def _nonfinite(trace: Trace) -> dict | None:
+    """Where the first gradient that is not finite was made, and by what; None where all are finite."""
+    for s in trace.steps:
+        for x in s.sent:
+            if (
+                x.value is not None
+                and x.value.nonfinite
+                and not any(v is not None and v.nonfinite for v in s.totals)
+            ):
+                to = _target_name(x.edge)
+                kept = [k.label or k.name for k in s.saved if k.value is not None and k.value.nonfinite]
+                because = f" It read {', '.join(kept)}, which is not finite either." if kept else ""
+                text = f"The gradient for {to} is the first that is not finite: {s.name} made it from a finite one."
+                return {"step": s.number - 1, "text": one_line(text + because)}
+    return None
 
 
 def _start(trace: Trace, picture: Picture) -> dict:

@@ -207,6 +207,14 @@ def run(
     """Run the backward pass of a graph that was read, and record it; then let go of the live nodes."""
     gradients = _gradients(graph, gradient, verb)
     _refuse_freed(graph, verb)
+    for f in graph.functions:
+        missing = [m for m in ("register_prehook", "register_hook") if not hasattr(f.fn, m)]
+        if missing:
+            raise TypeError(
+                f"viz.{verb} listens to the backward pass through hooks on the nodes, but {f.name} has no {missing[0]}. A node "
+                "needs register_prehook(fn(grad_outputs)) and register_hook(fn(grad_inputs, grad_outputs)), each returning a "
+                "handle with remove(). viz.draw works without them."
+            )
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
     recorder = _Recorder(graph)
     handles = []
