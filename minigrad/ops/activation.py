@@ -208,15 +208,21 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def _elu_forward(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarray:
-    below = np.expm1(np.minimum(self, np.zeros((), self.dtype)) * input_scale)
-    return np.where(self > 0, self * scale, below * (alpha * scale))
+    zero = np.zeros((), self.dtype)
+    below, above = np.minimum(self, zero), np.maximum(self, zero)
+    below = np.expm1(
+        below if input_scale == 1 else below * input_scale
+    )  # each of the two is 0 where the other counts
+    return above + below if alpha == scale == 1 else above * scale + below * (alpha * scale)
+
+
+def elu_self(grad, self, alpha, scale, input_scale):
+    return grad * where(self > 0, float(scale), exp(self * input_scale) * (alpha * scale * input_scale))
 
 
 _elu = define(
     "elu", _elu_forward, kind="elementwise",
-    self=lambda grad, self, alpha, scale, input_scale: where(
-        self > 0, grad * scale, grad * (exp(self * input_scale) * (alpha * scale * input_scale))
-    ),
+    self=elu_self,
 )  # fmt: skip
 _elu_in_place = define(
     "elu_", _elu_forward, kind="elementwise", node="EluBackward1",
@@ -296,7 +302,7 @@ def silu_self(grad, self):
     return grad * (s * (1 + self * (1 - s)))
 
 
-_silu = define("silu", lambda x: x * sigmoid(x), kind="elementwise", self=silu_self)
+_silu = define("silu", lambda x: x / (np.exp(-x) + 1), kind="elementwise", self=silu_self)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -306,8 +312,9 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _softplus_forward(self: ndarray, beta: float, threshold: float) -> ndarray:
-    scaled = self * beta
-    return np.where(scaled > threshold, self, np.log1p(np.exp(scaled)) / beta)
+    scaled = self if beta == 1 else self * beta
+    soft = np.log1p(np.exp(scaled))
+    return np.where(scaled > threshold, self, soft if beta == 1 else soft / beta)
 
 
 _softplus = define(

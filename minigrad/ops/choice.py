@@ -51,7 +51,10 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
 
     A gradient reaches only the elements that were chosen; the others get an exact zero, even where theirs is not finite.
     """
-    if not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
+    if type(input) is Tensor and type(other) is Tensor and type(condition) is Tensor:
+        if condition._array.dtype.kind == "b":
+            return _where(condition, input, other)
+    elif not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
         return np.where(condition, input, other)  # inside a rule
     if input is None:
         return tuple(wrap(i) for i in np.nonzero(condition._array))
@@ -171,12 +174,10 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     if builtins.all(isinstance(b, Tensor) for b in given):
         return _clamp_tensors, input, min, max
     if not builtins.all(isinstance(b, (int, float, np.generic)) for b in given):
-        kinds = ", ".join(
-            f"{name}={type(b).__name__}" for name, b in (("min", min), ("max", max)) if b is not None
-        )
+        kinds = ", ".join(type(b).__name__ for b in given)
         raise TypeError(
-            f"clamp() received an invalid combination of arguments - got ({kinds}), but expected both bounds to be numbers "
-            "or both to be tensors"
+            f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor min = None, Tensor max = None)\n * (Number min = None, Number max = None)"
         )
     return _clamp, beside(input, *given), min, max
 

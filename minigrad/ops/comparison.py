@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import dtypes
@@ -43,7 +45,7 @@ logical_xor = define("logical_xor", np.logical_xor, kind="elementwise", numbers=
 logical_not = define("logical_not", np.logical_not, kind="elementwise", self=None)
 
 
-def _bitwise(name: str, compute: np.ufunc, symbol: str):
+def _bitwise(name: str, compute: Callable, symbol: str):
     call = define(name, compute, kind="elementwise", self=None, other=None)
 
     def operator(self: Tensor, other: Tensor | int) -> Tensor:
@@ -60,8 +62,19 @@ def _bitwise(name: str, compute: np.ufunc, symbol: str):
 bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "and")
 bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "or")
 bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "xor")
-bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "lshift")
-bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "rshift")
+
+
+def _shift(compute: np.ufunc, kernel: str):
+    def forward(self: ndarray, other: ndarray) -> ndarray:
+        if self.dtype.kind == "f":
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(self.dtype)}'")
+        return compute(self, other)
+
+    return forward
+
+
+bitwise_left_shift = _bitwise("bitwise_left_shift", _shift(np.left_shift, "lshift_cpu"), "lshift")
+bitwise_right_shift = _bitwise("bitwise_right_shift", _shift(np.right_shift, "rshift_cpu"), "rshift")
 bitwise_not = define("bitwise_not", np.invert, kind="elementwise", self=None)
 
 

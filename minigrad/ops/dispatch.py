@@ -62,6 +62,8 @@ def make_unary(op: Op) -> Callable:
         # are we recording? None: something else is unusual, too
         recording = not state.special or (local.grad if local.ordinary and not anomaly.on else None)
         if recording is None or (type(self) is not Tensor and type(self) not in plain_types):
+            if type(self) is ndarray:
+                return forward(self, *params)  # inside a rule
             return apply(op, (self,), params)
         x = self._array
         if floating and x.dtype.kind != "f":
@@ -288,6 +290,8 @@ def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
     arrays = [t._array for t in inputs]
     if op.kind == "elementwise" or op.floating:
         which = op.differentiable if op.differentiable and not op.variadic else range(len(inputs))
+        if op.optional:
+            which = [i for i in which if arrays[i] is not None]
         first = arrays[which[0]].dtype if which else None
         if op.floating or any(arrays[i].dtype != first for i in which):
             for i, a in zip(which, promoted(op, [inputs[i] for i in which]), strict=True):
@@ -348,8 +352,8 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if not op.outputs:
         node.outputs = len(outs)
     result = outs[0]._array
-    metas = tuple((t._array.shape, t._array.dtype) for t in chosen if t is not ABSENT)
-    if op.variadic or (op.broadcasts and any(m != (result.shape, result.dtype) for m in metas)):
+    metas = tuple(None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen)
+    if op.variadic or (op.broadcasts and any(m not in (None, (result.shape, result.dtype)) for m in metas)):
         node.meta = metas
     node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
     for i in op.saved_inputs:

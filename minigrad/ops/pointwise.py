@@ -320,7 +320,8 @@ def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         return _pow_scalar, beside(input, exponent), exponent
     raise TypeError(
         f"pow() received an invalid combination of arguments - got ({type(input).__name__}, {type(exponent).__name__}), but "
-        "expected one of: (Tensor input, Tensor exponent), (Number self, Tensor exponent), (Tensor input, Number exponent)"
+        "expected one of:\n * (Tensor input, Tensor exponent)\n * (Number self, Tensor exponent)\n"
+        " * (Tensor input, Number exponent)"
     )
 
 
@@ -407,7 +408,6 @@ _lerp_tensor = define(
 @in_both_forms()
 def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """`input + weight * (end - input)`, broadcast. Raises RuntimeError if the dtypes differ."""
-    refuse(input._array, "biu", "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar")
     for name, t in (("end", end), ("weight", weight)):
         if not isinstance(t, Tensor):
             if name == "weight":
@@ -417,6 +417,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
             raise RuntimeError(
                 f"expected dtype {dtype_word(input)} for `{name}` but got dtype {dtype_word(t)}"
             )
+    refuse(input._array, "biu", "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar")
     return (_lerp_tensor if isinstance(weight, Tensor) else _lerp), input, end, weight
 
 
@@ -430,18 +431,30 @@ atan2 = define(
     self=lambda grad, self, other: grad * (other * inverse_or_zero(self * self + other * other)),
     other=lambda grad, self, other: grad * (-self * inverse_or_zero(self * self + other * other)),
 )  # fmt: skip
+
+
+def only_floating(compute: np.ufunc, kernel: str):
+    """A ufunc that refuses integers with PyTorch's words."""
+
+    def forward(self: ndarray, other: ndarray) -> ndarray:
+        refuse(self, "biu", kernel)
+        return compute(self, other)
+
+    return forward
+
+
 hypot = define(
-    "hypot", np.hypot, kind="elementwise", numbers=False,
+    "hypot", only_floating(np.hypot, "hypot_cpu"), kind="elementwise", numbers=False,
     self=lambda grad, self, result: grad * (self / result),
     other=lambda grad, other, result: grad * (other / result),
 )  # fmt: skip
 logaddexp = define(
-    "logaddexp", np.logaddexp, kind="elementwise", numbers=False,
+    "logaddexp", only_floating(np.logaddexp, "logaddexp_cpu"), kind="elementwise", numbers=False,
     self=lambda grad, self, other: grad / (1 + exp(other - self)),
     other=lambda grad, self, other: grad / (1 + exp(self - other)),
 )  # fmt: skip
 logaddexp2 = define(
-    "logaddexp2", np.logaddexp2, kind="elementwise", numbers=False,
+    "logaddexp2", only_floating(np.logaddexp2, "logaddexp2_cpu"), kind="elementwise", numbers=False,
     self=lambda grad, self, other: grad / (1 + exp2(other - self)),
     other=lambda grad, self, other: grad / (1 + exp2(self - other)),
 )  # fmt: skip

@@ -109,7 +109,7 @@ _mean = define(
 )  # fmt: skip
 
 
-def _mean_dim_forward(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
+def _mean_dim_forward(self: ndarray, dim: tuple, keepdim: bool, self_sym_numel: int) -> ndarray:
     return np.add.reduce(self, axis=dim, keepdims=keepdim) / np.asarray(count_of(self.shape, dim), self.dtype)
 
 
@@ -117,7 +117,10 @@ def mean_self(grad, self_sym_sizes, dim, keepdim):
     return expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim)
 
 
-_mean_dim = define("mean", _mean_dim_forward, kind="linear", node="MeanBackward1", self=mean_self)
+_mean_dim = define(
+    "mean", _mean_dim_forward, kind="linear", node="MeanBackward1",
+    self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim: mean_self(grad, self_sym_sizes, dim, keepdim),
+)  # fmt: skip
 
 
 def sum(
@@ -155,7 +158,8 @@ def mean(
         )
     if dim is ALL and not keepdim:
         return computed_in(dtype, input, _mean, input._array.size)
-    return computed_in(dtype, input, _mean_dim, dims_of(dim, input._array.ndim), keepdim)
+    array = input._array
+    return computed_in(dtype, input, _mean_dim, dims_of(dim, array.ndim), keepdim, array.size)
 
 
 _nansum = define(
@@ -246,8 +250,8 @@ def prod(
     """The product of all elements, or over one dimension. Integers and bools are multiplied as int64."""
     if dim is not None and not isinstance(dim, int):
         raise TypeError(
-            f"prod() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of: "
-            "(*, torch.dtype dtype = None), (int dim, bool keepdim = False, *, torch.dtype dtype = None)"
+            f"prod() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
+            " * (*, torch.dtype dtype = None)\n * (int dim, bool keepdim = False, *, torch.dtype dtype = None)"
         )
     if dtype is None:
         input = widened(input)

@@ -97,10 +97,16 @@ def _extremum_forward(find, reduce):
 
 
 _max_dim = define(
-    "max", _extremum_forward(np.argmax, np.maximum.reduce), outputs=("values", "indices"), self=selected_self
+    "max",
+    _extremum_forward(np.ndarray.argmax, np.maximum.reduce),
+    outputs=("values", "indices"),
+    self=selected_self,
 )
 _min_dim = define(
-    "min", _extremum_forward(np.argmin, np.minimum.reduce), outputs=("values", "indices"), self=selected_self
+    "min",
+    _extremum_forward(np.ndarray.argmin, np.minimum.reduce),
+    outputs=("values", "indices"),
+    self=selected_self,
 )
 
 
@@ -118,7 +124,7 @@ def _extremum(name: str, over_all, over_dim, elementwise):
         if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
             raise TypeError(
                 f"{name}() received an invalid combination of arguments - got (Tensor, {type(dim).__name__}), but expected one "
-                "of: (Tensor input), (Tensor input, Tensor other), (Tensor input, int dim, bool keepdim = False)"
+                "of:\n * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)"
             )
         dim = check_dim(int(dim), input._array.ndim)
         if input._array.ndim:
@@ -197,19 +203,26 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
 # ---------------------------------------------------------------- order
 
 
-def order(x: ndarray, dim: int, descending: bool) -> ndarray:
-    """The indices that sort along `dim`, equal elements in their order, NaN as the largest."""
-    if not descending:
-        return np.argsort(x, axis=dim, kind="stable")
-    backwards = (slice(None),) * dim + (slice(None, None, -1),)
-    return x.shape[dim] - 1 - np.argsort(x[backwards], axis=dim, kind="stable")[backwards]
+def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
+    """(values, indices) in order along `dim`, equal elements in their order, NaN as the largest.
+
+    NumPy's quick argsort does not keep equal elements in order, so it is used only where there turn out to be none.
+    """
+    part = (slice(None),) * dim
+    backwards = (*part, slice(None, None, -1))
+    index = np.argsort(x, axis=dim)
+    values = x[along(index, dim)]
+    if not (values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]).all():
+        if descending:
+            index = x.shape[dim] - 1 - np.argsort(x[backwards], axis=dim, kind="stable")
+        else:
+            index = np.argsort(x, axis=dim, kind="stable")
+        values = x[along(index, dim)]
+    return (values[backwards], index[backwards]) if descending else (values, index)
 
 
 def _sort_forward(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
-    if not self.ndim:
-        return self.copy(), np.zeros((), np.int64)
-    index = order(self, dim, descending)
-    return self[along(index, dim)], index
+    return order(self, dim, descending) if self.ndim else (self.copy(), np.zeros((), np.int64))
 
 
 _sort = define("sort", _sort_forward, outputs=("values", "indices"), self=sorted_self)
@@ -227,7 +240,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort along `dim`."""
     dim = check_dim(dim, input._array.ndim)
-    return wrap(order(input._array, dim, descending) if input._array.ndim else np.zeros((), np.int64))
+    return wrap(_sort_forward(input._array, dim, descending)[1])
 
 
 def msort(input: Tensor) -> Tensor:
@@ -238,7 +251,12 @@ def msort(input: Tensor) -> Tensor:
 def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarray, ndarray]:
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    index = order(self, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    first = (slice(None),) * dim + (slice(0, k),)
+    if self.shape[dim] < 16:  # here PyTorch, too, keeps equal elements in their order
+        values, index = order(self, dim, largest)
+        return values[first], index[first]
+    index = np.argsort(self, axis=dim)
+    index = (index[(slice(None),) * dim + (slice(None, None, -1),)] if largest else index)[first]
     return self[along(index, dim)], index
 
 
@@ -294,16 +312,20 @@ def median_self(grad, self, result):
     )
 
 
-def _over_all(choose):
-    def forward(x: ndarray) -> ndarray:
-        flat = x.reshape(-1)
-        return flat[choose(flat)] if x.size else np.asarray(np.nan, x.dtype)
+def _median_forward(x: ndarray) -> ndarray:
+    flat = x.reshape(-1)
+    if not flat.size or (x.dtype.kind == "f" and np.isnan(flat).any()):
+        return np.asarray(np.nan, x.dtype)
+    middle = (flat.size - 1) // 2
+    return np.partition(flat, middle)[middle]
 
-    return forward
+
+def _nanmedian_forward(x: ndarray) -> ndarray:
+    return _median_forward(x[~np.isnan(x)] if x.dtype.kind == "f" else x)
 
 
-_median = define("median", _over_all(_median_index), self=median_self)
-_nanmedian = define("nanmedian", _over_all(_nanmedian_index), self=median_self)
+_median = define("median", _median_forward, self=median_self)
+_nanmedian = define("nanmedian", _nanmedian_forward, self=median_self)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False):
