@@ -2,167 +2,439 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from . import dtypes
+from .ops.conversion import check_device
 from .ops.shape import wanted_shape
+from .ops.table import method
 from .tensor import Tensor, wrap
 
+ndarray = np.ndarray
 
-def _finish(array: np.ndarray, requires_grad: bool) -> Tensor:
+
+def _finish(array: ndarray, requires_grad: bool) -> Tensor:
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return wrap(array, requires_grad)
+    return wrap(array, bool(requires_grad))
 
 
 def _dtype(dtype: dtypes.dtype | None) -> np.dtype:
     return dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)
 
 
+def _size(name: str, given: tuple, size: Sequence[int] | None) -> tuple:
+    """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
+    shape = tuple(size) if size is not None else wanted_shape(given)
+    for position, n in enumerate(shape):
+        if not hasattr(n, "__index__"):
+            if len(shape) == 1 and size is None:
+                raise TypeError(
+                    f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
+                )
+            raise TypeError(
+                f"{name}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                f'"type must be tuple of ints,but got {type(n).__name__}"'
+            )
+    shape = tuple(int(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+    return shape
+
+
+# ---------------------------------------------------------------- from values
+
+
 def tensor(
-    data: object, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False
+    data: object,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     Without `dtype`: float32 for Python floats, int64 for ints, bool for bools, an array's own type for arrays.
     Raises RuntimeError if integers are to require grad, ValueError for ragged sequences.
     """
+    check_device(device)
     if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
         array = np.array(data._array, dtype=None if dtype is None else dtypes.to_numpy(dtype))
     else:
-        array = _array_of(data, dtype)
+        array = array_of(data, dtype)
     return _finish(array, requires_grad)
 
 
-def _array_of(data: object, dtype: dtypes.dtype | None) -> np.ndarray:
-    typed = isinstance(data, (np.ndarray, np.generic))
+def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
+    """A new array with the values of `data`, of PyTorch's dtype for them."""
+    typed = isinstance(data, (ndarray, np.generic))
+    if not typed:
+        first, values = data, None
+        if isinstance(data, (list, tuple)):
+            values = _plain(data)
+            while isinstance(first, (list, tuple)) and first:
+                first = first[0]
+            typed = isinstance(first, (ndarray, np.generic, Tensor))
+        data = data if values is None else values
     try:
-        array = np.array(_plain(data))
-    except ValueError as error:
-        raise ValueError(f"expected sequences of equal length at every level (got {data!r:.80})") from error
+        array = np.array(data)
+    except ValueError:
+        raise _ragged(data) from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"tensor() takes numbers, but got {type(data).__name__} with elements of type {array.dtype}"
-        )
+        raise _not_numbers(data, array)
     if dtype is not None:
         return array.astype(dtypes.to_numpy(dtype))
-    if not typed and array.dtype.kind == "f":
-        return array.astype(dtypes.default_float())
-    if not typed and array.size == 0:
+    if not typed and (array.dtype.kind == "f" or not array.size):
         return array.astype(dtypes.default_float())
     dtypes.of_numpy(array.dtype)
     return array
 
 
 def _plain(data: object):
-    if isinstance(data, Tensor):
-        return data._array
+    """`data` with the tensors in it as numbers."""
     if isinstance(data, (list, tuple)):
         return [_plain(x) for x in data]
+    if isinstance(data, Tensor):
+        if data._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data._array.reshape(())[()]
     return data
 
 
-def as_tensor(data: object, dtype: dtypes.dtype | None = None) -> Tensor:
+def _ragged(data: Sequence, depth: int = 0) -> Exception:
+    """PyTorch's error for sequences of unequal lengths."""
+    lengths = [len(x) if isinstance(x, (list, tuple)) else None for x in data]
+    for n in lengths:
+        if n != lengths[0]:
+            if n is None or lengths[0] is None:
+                return TypeError(
+                    f"not a sequence: at dim {depth + 1} some elements are numbers and some sequences"
+                )
+            return ValueError(f"expected sequence of length {lengths[0]} at dim {depth + 1} (got {n})")
+    for x in data:
+        if isinstance(x, (list, tuple)):
+            found = _ragged(x, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _not_numbers(data: object, array: ndarray) -> Exception:
+    """PyTorch's error for data that is not numbers."""
+    items = [data]
+    while items:
+        item = items.pop(0)
+        if isinstance(item, (list, tuple)):
+            items.extend(item)
+        elif isinstance(item, str):
+            return TypeError("new(): invalid data type 'str'")
+        elif isinstance(item, complex):
+            return TypeError("minigrad has no complex tensors")
+        elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
+            return RuntimeError(f"Could not infer dtype of {type(item).__name__}")
+    return TypeError(
+        f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}."
+    )
+
+
+def as_tensor(data: object, dtype: dtypes.dtype | None = None, device: object = None) -> Tensor:
     """`data` as a tensor, without copying where it already is a tensor or an array of the right type."""
+    check_device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    if isinstance(data, np.ndarray) and (dtype is None or dtypes.to_numpy(dtype) == data.dtype):
+    if isinstance(data, ndarray) and (dtype is None or dtypes.to_numpy(dtype) == data.dtype):
         return from_numpy(data)
-    return tensor(data, dtype=dtype)
+    return wrap(array_of(data, dtype))
 
 
-def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor that shares the memory of a NumPy array."""
-    if not isinstance(array, np.ndarray):
+def asarray(
+    obj: object, *, dtype: dtypes.dtype | None = None, device: object = None, copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """`obj` as a tensor; `copy` True copies in any case."""
+    out = as_tensor(obj, dtype, device)
+    if copy:
+        out = wrap(out._array.copy())
+    return out.requires_grad_() if requires_grad else out
+
+
+def from_numpy(array: ndarray) -> Tensor:
+    """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
+    if not isinstance(array, ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of_numpy(array.dtype)
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+        )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
+            "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
+            "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
+            "program.",
+            UserWarning,
+            stacklevel=2,
+        )
     return wrap(array)
 
 
-def zeros(*size: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros."""
-    return _finish(np.zeros(wanted_shape(size), _dtype(dtype)), requires_grad)
+def scalar_tensor(
+    s: float, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False
+) -> Tensor:
+    """A 0-d tensor, of the default dtype if none is given."""
+    check_device(device)
+    return _finish(np.asarray(s, _dtype(dtype)), requires_grad)
 
 
-def ones(*size: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of ones."""
-    return _finish(np.ones(wanted_shape(size), _dtype(dtype)), requires_grad)
+# ---------------------------------------------------------------- filled
 
 
-def empty(*size: int, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: int, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False, **names: tuple
+) -> Tensor:  # fmt: skip
+    """A tensor of zeros of the given size."""
+    check_device(device)
+    return _finish(np.zeros(_size("zeros", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
+
+
+def ones(
+    *size: int, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False, **names: tuple
+) -> Tensor:  # fmt: skip
+    """A tensor of ones of the given size."""
+    check_device(device)
+    return _finish(np.ones(_size("ones", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
+
+
+def empty(
+    *size: int, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False, **names: tuple
+) -> Tensor:  # fmt: skip
     """An uninitialised tensor: its values are whatever the memory held."""
-    return _finish(np.empty(wanted_shape(size), _dtype(dtype)), requires_grad)
+    check_device(device)
+    return _finish(np.empty(_size("empty", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
 
 
 def full(
-    size: Sequence[int], fill_value: float, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False
+    size: Sequence[int],
+    fill_value: float,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor filled with one value, which also decides the dtype if none is given."""
-    wanted = tensor(fill_value)._array.dtype if dtype is None else dtypes.to_numpy(dtype)
-    return _finish(np.full(tuple(size), fill_value, wanted), requires_grad)
+    check_device(device)
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    wanted = array_of(value, None).dtype if dtype is None else dtypes.to_numpy(dtype)
+    return _finish(np.full(_size("full", (tuple(size),), None), value, wanted), requires_grad)
+
+
+def _like(fill):
+    """The shape, dtype and layout of a tensor for a new one, which `fill(shape, dtype, *values)` makes."""
+
+    def make(input: Tensor, values: tuple, dtype: dtypes.dtype | None, device: object, requires_grad: bool) -> Tensor:
+        check_device(device)
+        wanted = input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
+        return _finish(fill(input._array.shape, *values, wanted), requires_grad)
+
+    return make
+
+
+_zeros_like, _ones_like, _empty_like, _full_like = map(_like, (np.zeros, np.ones, np.empty, np.full))
+
+
+def zeros_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False,
+    memory_format: object = None,
+) -> Tensor:  # fmt: skip
+    """Zeros in the shape and dtype of `input`."""
+    return _zeros_like(input, (), dtype, device, requires_grad)
+
+
+def ones_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False,
+    memory_format: object = None,
+) -> Tensor:  # fmt: skip
+    """Ones in the shape and dtype of `input`."""
+    return _ones_like(input, (), dtype, device, requires_grad)
+
+
+def empty_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False,
+    memory_format: object = None,
+) -> Tensor:  # fmt: skip
+    """Uninitialised memory in the shape and dtype of `input`."""
+    return _empty_like(input, (), dtype, device, requires_grad)
+
+
+def full_like(
+    input: Tensor, fill_value: float, *, dtype: dtypes.dtype | None = None, device: object = None,
+    requires_grad: bool = False, memory_format: object = None,
+) -> Tensor:  # fmt: skip
+    """One value in the shape and dtype of `input`."""
+    return _full_like(input, (fill_value,), dtype, device, requires_grad)
+
+
+def _new(name: str, fill):
+    def new(
+        self: Tensor,
+        *size: int,
+        dtype: dtypes.dtype | None = None,
+        device: object = None,
+        requires_grad: bool = False,
+        **names: tuple,
+    ) -> Tensor:
+        check_device(device)
+        shape = _size(name, size, names.pop("size", None))
+        wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
+        return _finish(fill(shape, wanted), requires_grad)
+
+    new.__name__, new.__doc__ = name, f"`{name[4:]}` of the given size, in the dtype of this tensor."
+    return method(name)(new)
+
+
+for _name, _fill in (("new_zeros", np.zeros), ("new_ones", np.ones), ("new_empty", np.empty)):
+    _new(_name, _fill)
+
+
+@method()
+def new_full(
+    self: Tensor, size: Sequence[int], fill_value: float, *, dtype: dtypes.dtype | None = None, device: object = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """One value in the given size and the dtype of this tensor."""
+    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+
+
+@method()
+def new_tensor(
+    self: Tensor, data: object, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False
+) -> Tensor:
+    """A leaf with a copy of `data`, in the dtype of this tensor."""
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+
+
+# ---------------------------------------------------------------- counted
 
 
 def arange(
-    start: float,
+    start: float = 0,
     end: float | None = None,
     step: float = 1,
     *,
     dtype: dtypes.dtype | None = None,
+    device: object = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The numbers start, start + step, ... below end; integers if all three are."""
+    check_device(device)
     start, end = (0, start) if end is None else (start, end)
+    start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(v, int) for v in (start, end, step))
     wanted = np.dtype(np.int64) if dtype is None and whole else _dtype(dtype)
-    return _finish(np.arange(start, end, step).astype(wanted), requires_grad)
+    count = -((start - end) // step) if whole else math.ceil((end - start) / step)
+    return _finish((start + step * np.arange(count)).astype(wanted), requires_grad)
 
 
 def linspace(
-    start: float, end: float, steps: int, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False
+    start: float,
+    end: float,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included."""
+    check_device(device)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
     return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad)
 
 
+def logspace(
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`steps` numbers from base**start to base**end, evenly spaced in their logarithm."""
+    check_device(device)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return _finish(np.logspace(start, end, steps, base=base).astype(_dtype(dtype)), requires_grad)
+
+
 def eye(
-    n: int, m: int | None = None, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """An n × m matrix with ones on the diagonal."""
+    check_device(device)
+    for name, k in (("n", n), ("m", m)):
+        if k is not None and k < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
     return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
 
 
-def zeros_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros in the shape and dtype of `input`."""
-    return _finish(
-        np.zeros(input._array.shape, input._array.dtype if dtype is None else _dtype(dtype)), requires_grad
-    )
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The positions on and below a diagonal of a row × col matrix: a 2 × N tensor, rows first."""
+    found = np.stack(np.tril_indices(row, offset, col))
+    return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
 
 
-def ones_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones in the shape and dtype of `input`."""
-    return _finish(
-        np.ones(input._array.shape, input._array.dtype if dtype is None else _dtype(dtype)), requires_grad
-    )
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The positions on and above a diagonal of a row × col matrix: a 2 × N tensor, rows first."""
+    found = np.stack(np.triu_indices(row, offset, col))
+    return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
 
 
-def full_like(
-    input: Tensor, fill_value: float, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False
-) -> Tensor:
-    """One value in the shape and dtype of `input`."""
-    return _finish(
-        np.full(input._array.shape, fill_value, input._array.dtype if dtype is None else _dtype(dtype)),
-        requires_grad,
-    )
+def _typed(name: str, wanted: dtypes.dtype):
+    """`FloatTensor` and its like: the old constructors by type."""
+
+    def make(*data: object) -> Tensor:
+        if len(data) == 1 and not isinstance(data[0], int):
+            return wrap(array_of(data[0], wanted))
+        return wrap(np.empty(data or (0,), wanted.numpy))
+
+    make.__name__, make.__doc__ = name, f"A tensor of {wanted!r} with the given values, or of the given size."
+    return make
 
 
-def empty_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uninitialised memory in the shape and dtype of `input`."""
-    return zeros_like(input, dtype=dtype, requires_grad=requires_grad)
+FloatTensor, DoubleTensor = _typed("FloatTensor", dtypes.float32), _typed("DoubleTensor", dtypes.float64)
+LongTensor, IntTensor = _typed("LongTensor", dtypes.int64), _typed("IntTensor", dtypes.int32)
+BoolTensor = _typed("BoolTensor", dtypes.bool)
 
 
 __all__ = [
-    "arange", "as_tensor", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "ones", "ones_like",
-    "tensor", "zeros", "zeros_like",
+    "BoolTensor", "DoubleTensor", "FloatTensor", "IntTensor", "LongTensor", "arange", "as_tensor", "asarray", "empty",
+    "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor",
+    "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip

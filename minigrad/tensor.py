@@ -12,6 +12,7 @@ import weakref
 import numpy as np
 
 from . import dtypes
+from .device import cpu, device
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -21,6 +22,15 @@ class Size(tuple):
     """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
 
     __slots__ = ()
+
+    def __new__(cls, lengths=()) -> Size:
+        lengths = tuple(lengths)
+        for position, n in enumerate(lengths):
+            if not hasattr(n, "__index__"):
+                raise TypeError(
+                    f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')"
+                )
+        return tuple.__new__(cls, lengths)
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
@@ -39,6 +49,14 @@ class Size(tuple):
 
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: tuple) -> Size:
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, times: int) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
 
 class Counter:
@@ -124,12 +142,12 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
-        return Size(self._array.shape)
+        return tuple.__new__(Size, self._array.shape)
 
     def size(self, dim: int | None = None):
         """The shape, or the length of one dimension."""
         if dim is None:
-            return Size(self._array.shape)
+            return tuple.__new__(Size, self._array.shape)
         return self._array.shape[check_dim(dim, self._array.ndim)]
 
     @property
@@ -189,8 +207,10 @@ class Tensor:
         return False
 
     @property
-    def device(self) -> str:
-        return "cpu"
+    def device(self) -> device:
+        return cpu
+
+    is_cuda = False
 
     def item(self):
         """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
@@ -216,6 +236,13 @@ class Tensor:
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    def __array_wrap__(self, array: ndarray, context=None, return_scalar: bool = False) -> Tensor:
+        """What NumPy's functions make of a tensor is a tensor again: `np.sin(x)`."""
+        return wrap(array)
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self._array.ndim else self
+
     def __len__(self) -> int:
         if self._array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
@@ -239,7 +266,7 @@ class Tensor:
         size = self._array.size
         if size != 1:
             if message is None:
-                raise RuntimeError(f"a Tensor with {size} elements cannot be converted to Scalar")
+                raise ValueError("only one element tensors can be converted to Python scalars")
             raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
         return self.item()
 

@@ -295,12 +295,18 @@ class Packed:
         return out
 
 
+# The node of a write into a view -> a function that makes the node which reads the view's new value from the base.
+written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
+
+
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
     out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
     if out._array.dtype.kind != "f":
         return out  # an index is not differentiable
-    out._requires_grad, out._grad_fn, out._output_nr, out._counter = True, node, output_nr, node.counter
+    reader = written_views.get(node)
+    out._grad_fn = node if reader is None else reader()
+    out._requires_grad, out._output_nr, out._counter = True, output_nr, node.counter
     return out
 
 

@@ -431,7 +431,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QrResult:
 
 
 def eigh_backward(grad, eigenvalues, eigenvectors):
-    """V (diag(gL) + (Vᵀ gV) / (λⱼ - λᵢ)) Vᵀ."""
+    """V (diag(gL) + (Vᵀ gV) / (λⱼ - λᵢ)) Vᵀ, made symmetric as A is."""
     gL, gV = grad
     L, V = eigenvalues, eigenvectors
     inner = diag_matrix(gL) if gL is not None else None
@@ -439,7 +439,8 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
         gaps = L[..., None, :] - L[..., None] + eye_like(V)
         mixed = (adjoint(V) @ gV) / gaps * (1 - eye_like(V))
         inner = mixed if inner is None else inner + mixed
-    return V @ inner @ adjoint(V)
+    full = V @ inner @ adjoint(V)
+    return full if gV is None and is_array(full) else (full + adjoint(full)) * 0.5
 
 
 def diag_matrix(v):

@@ -8,6 +8,7 @@ old history; the view's own grad_fn is then made anew (`AsStridedBackward0`) whe
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_pair, squeezed
-from .strides import blank, geometry, laid_out_as, layout, refusal, strided
+from .strides import blank, geometry, laid_out_as, layout, refusal, strided, window_node
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -42,12 +43,12 @@ class CopySlices(Node):
         if inner is None:
             raise RuntimeError(nodes.FREED)
         if recorded:
-            rest = laid_out_as(grad, self.layout)
+            rest = laid_out_as(grad, self.layout[1])
             part = rest.as_strided(*self.window)
             first, *others = inner.vjp(part.clone(), True)
             part.zero_() if first is None else part.copy_(first)
         else:
-            rest = blank(grad.shape, self.layout, grad.dtype)
+            rest = blank(grad.shape, self.layout[1], grad.dtype)
             rest[...] = grad
             part = strided(rest, *self.window)
             first, *others = inner.vjp(part.copy(), False)
@@ -178,13 +179,25 @@ def written(t: Tensor, node: Node | None) -> None:
         set_views_tracked(t)
         return
     slices = new_object(CopySlices)
-    slices.inner, slices.window, slices.layout = node, geometry(t), layout(base._array)
+    slices.inner, slices.window, slices.layout = node, geometry(t), (base._array.shape, layout(base._array))
+    if node.op.saved_results:
+        nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
     rebase(base, slices)
     set_views_tracked(base)
     t._requires_grad = True
+
+
+def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
+    """A function that makes the node which reads the window of a CopySlices, as long as that lives."""
+
+    def read() -> Node | None:
+        found = slices()
+        return None if found is None else window_node(found, 0, *found.layout, found.window)
+
+    return read
 
 
 def rebase(t: Tensor, node: Node) -> None:

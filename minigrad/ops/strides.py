@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..autograd import node as nodes
-from ..autograd.node import edge, next_sequence
+from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, new_object, wrap
 from .table import define, is_array, method
 
@@ -129,19 +129,25 @@ def geometry(view: Tensor) -> tuple[tuple, tuple, int]:
     return array.shape, layout(array), (address(array) - address(base)) // array.itemsize
 
 
+def window_node(base: Node, output_nr: int, shape: tuple, base_layout: tuple, window: tuple) -> Node:
+    """The node of a read through a window (size, strides, offset) of what `base` made, of this shape and layout."""
+    size, stride, offset = window
+    node = new_object(_as_strided.op.node_class)
+    node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
+    node.sequence, node.hooks, node.meta = next_sequence(), None, None
+    named = {"_self_sym_sizes": shape, "size": size, "stride": stride, "storage_offset": offset, "_start": offset}
+    named["_layout"] = base_layout
+    node.saved = tuple(named[name] for name in _as_strided.op.saves)
+    return node
+
+
 def refresh_view(t: Tensor) -> None:
     """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
     meta, base = t._meta, t._meta.base
     if base._requires_grad:
         if meta.made_in is not None:
             raise RuntimeError(refusal(t, "its base or another view of its base has been"))
-        size, stride, offset = geometry(t)
-        node = new_object(_as_strided.op.node_class)
-        node.edges, node.input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
-        node.sequence, node.hooks, node.meta = next_sequence(), None, None
-        node.saved = _as_strided.op.build(
-            node.edges, (size, stride, offset, offset, layout(base._array)), None, base
-        )
+        node = window_node(edge(base), base._output_nr, base._array.shape, layout(base._array), geometry(t))
         t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
     meta.seen_version = t._counter.version
 
