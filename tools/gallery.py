@@ -1,0 +1,82 @@
+"""`python -m tools.gallery` draws docs/gallery: one picture for each kind of graph, and the page that shows them.
+
+The programs are those that the golden tests draw (tests/viz_gallery.py), run on minigrad. Same programs, same bytes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import minigrad
+import viz
+from tests.viz_gallery import GALLERY
+
+FOLDER = Path(__file__).parent.parent / "docs" / "gallery"
+# file name: (title, program in the gallery, options of viz.draw)
+PICTURES: dict[str, tuple[str, str, dict]] = {
+    "graph": ("Tensors and functions: the two rails of a backward pass", "source_example", {}),
+    "cards": ("Cards: value and gradient side by side", "mlp", {"view": "cards"}),
+    "functions": ("Functions only, for larger graphs", "mlp", {"view": "functions"}),
+    "paths": ("Paths that meet: gradients add up", "diamond", {"values": True}),
+    "saved": ("What each function keeps for its rule", "source_example", {"saved": True}),
+    "freed": ("After the backward pass: freed", "freed", {"saved": True}),
+    "outputs": ("A function with several outputs", "several_outputs", {}),
+    "roots": ("Several roots", "several_roots", {}),
+    "in_place": ("Written in place: CopySlices", "in_place_slice", {}),
+    "custom": ("A custom Function", "custom_function", {}),
+    "hooks": ("A hook sits on the edge", "hooks", {}),
+    "no_grad": ("A no-grad island: no gradient is computed", "no_grad_island", {}),
+    "double": ("create_graph=True: the backward pass has a graph of its own", "double_backward", {}),
+    "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True}),
+}
+
+
+def recurrent(t):
+    """Fifty equal time steps."""
+    w = t.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
+    b = t.tensor([0.1, 0.2], requires_grad=True)
+    h = t.tensor([[1.0, 2.0]])
+    for _ in range(50):
+        h = (h @ w + b).tanh()
+    loss = h.sum()
+    return loss, {"w": w, "b": b, "loss": loss}
+
+
+def program(build) -> str:
+    """The lines of a gallery program as one would write them in a notebook."""
+    lines = inspect.getsource(build).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("def ")) + 1
+    body = [line for line in lines[start:] if not line.strip().startswith(("return ", '"""'))]
+    return re.sub(r"\bt\.", "torch.", textwrap.dedent("\n".join(body))).strip()
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    page = [
+        "# Gallery",
+        "",
+        "Drawn by `python -m tools.gallery`. Every picture is what `viz.draw` gives for the lines above it.",
+        "",
+    ]
+    for file, (title, name, options) in PICTURES.items():
+        build = recurrent if name == "recurrent" else GALLERY[name]
+        tensors, names = build(minigrad)
+        if name == "double_backward":
+            options = options | {"forward": names["y"]}
+        drawing = viz.draw(tensors, names=names, **options)
+        drawing.save(FOLDER / f"{file}.svg")
+        roots = tensors if isinstance(tensors, list) else [tensors]
+        called = [k for r in roots for k, v in names.items() if v is r]
+        shown = f"[{', '.join(called)}]" if len(called) > 1 else called[0]
+        words = "".join(f", {k}={v!r}" for k, v in options.items() if k != "forward")
+        code = f"import minigrad as torch\n{program(build)}\nviz.draw({shown}{words})"
+        page += [f"## {title}", "", "```python", code, "```", "", f"![{title}]({file}.svg)", ""]
+        print(f"{file}.svg  {drawing!r}")
+    (FOLDER / "README.md").write_text("\n".join(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
