@@ -63,8 +63,10 @@ class Stream:
 
     def uniform(self, low: float, high: float, size: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
         """Uniform numbers from `low` up to but not including `high`."""
-        numbers = self.random(size, dtype).astype(np.float64)
-        return (numbers * (high - low) + low).astype(dtype)
+        numbers = self.random(size, dtype)
+        scalar = numbers.dtype.type
+        low, span = float(scalar(low)), float(scalar(high) - scalar(low))
+        return (numbers.astype(np.float64) * span + low).astype(dtype)  # rounded once
 
     def standard_normal(self, size: int | tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
         """Normal numbers, mean 0 and standard deviation 1, by Box and Muller's method."""

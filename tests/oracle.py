@@ -174,6 +174,8 @@ def _run_statement(
     order, handles = _watch_order(torch, scope) if _differentiates(statement) else ([], [])
     with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed):
         warnings.simplefilter("always")
+        # NumPy's remarks on 1 / 0, which minigrad's own filter hides ("always" has put itself before it)
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
         try:
             if isinstance(statement, ast.Expr):
                 code = compile(ast.Expression(statement.value), program.file, "eval", dont_inherit=True)
@@ -182,7 +184,7 @@ def _run_statement(
                 code = compile(ast.Module([statement], []), program.file, "exec", dont_inherit=True)
                 exec(code, scope)
         except Exception as error:
-            record["error"] = f"{type(error).__name__}: {_clean(_first_line(error))}"
+            record["error"] = f"{type(error).__name__.lstrip('_')}: {_clean(_first_line(error))}"
     for handle in handles:
         handle.remove()
     if value is not None:
@@ -307,7 +309,10 @@ def _describe(torch: ModuleType, value: object, graph: _Graph) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return {"is": f"ndarray {value.dtype} {value.shape}", **_values(np.asarray(value))}
     if isinstance(value, list | tuple):
-        return {"is": type(value).__name__, "items": [_describe(torch, item, graph) for item in value]}
+        return {
+            "is": type(value).__name__.lstrip("_"),
+            "items": [_describe(torch, item, graph) for item in value],
+        }
     if isinstance(value, dict):
         items = [[str(key), _describe(torch, item, graph)] for key, item in value.items()]
         return {"is": "dict", "items": items}
@@ -329,8 +334,8 @@ def _describe_tensor(torch: ModuleType, tensor: Any, graph: _Graph) -> dict[str,
         kept["grad_fn"] = f"{graph.add(tensor.grad_fn)}.{tensor.output_nr}"
     if tensor.grad is not None:
         kept["grad"] = _describe_tensor(torch, tensor.grad, graph)
-    # how often the engine itself wrote to a gradient is its own affair
-    if tensor.requires_grad and not tensor.is_inference() and tensor._version:
+    # how often the engine itself wrote to a leaf or a gradient is its own affair
+    if not tensor.is_leaf and not tensor.is_inference() and tensor._version:
         kept["version"] = tensor._version
     return kept
 

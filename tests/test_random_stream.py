@@ -16,6 +16,7 @@ DRAWS = {
     "uniform": lambda torch, n: torch.rand(n),
     "uniform, double": lambda torch, n: torch.rand(n, dtype=torch.float64),
     "uniform in bounds": lambda torch, n: torch.empty(n).uniform_(-2, 3),
+    "uniform in awkward bounds": lambda torch, n: torch.empty(n).uniform_(-0.3, 0.7),
     "normal": lambda torch, n: torch.randn(n),
     "normal, double": lambda torch, n: torch.randn(n, dtype=torch.float64),
     "normal with mean": lambda torch, n: torch.empty(n).normal_(1, 0.5),

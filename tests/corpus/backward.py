@@ -466,7 +466,7 @@ values
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 h = x * 3
-edge = get_gradient_edge(h)
+_edge = get_gradient_edge(h)
 y = (h * h).sum()
-torch.autograd.grad(y, edge, retain_graph=True)
+torch.autograd.grad(y, _edge, retain_graph=True)
 torch.autograd.grad(y, [GradientEdge(h.grad_fn, 0), get_gradient_edge(x)])
