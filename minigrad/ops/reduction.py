@@ -397,9 +397,16 @@ def _is_result(self, result):
 
 
 def extremum_self(grad, self, result, dim, keepdim):
+    """amax and amin: equal ones share the gradient. Of NaN nothing is equal to the result: 0 / 0, so the gradient is NaN."""
     sizes = self.shape
     dims = dims_of(dim, len(sizes))
-    return shared(grad, _is_result(self, expand_reduced(result, sizes, dims, keepdim)), sizes, dims, keepdim)
+    chosen = self == expand_reduced(result, sizes, dims, keepdim)
+    count = (
+        np.add.reduce(chosen, axis=dims, keepdims=True)
+        if is_array(chosen)
+        else chosen.sum(dims, keepdim=True)
+    )
+    return expand_reduced(grad, sizes, dims, keepdim) * chosen / count
 
 
 def whole_extremum_self(grad, self, result):

@@ -382,7 +382,7 @@ def _unique_forward(self: ndarray, dim: int | None):
 
 def _no_derivative(name: str):
     def derivative(grad):
-        raise RuntimeError(f"the derivative for '{name}' is not implemented.")
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
     return derivative
 
