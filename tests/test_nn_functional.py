@@ -324,14 +324,27 @@ def array_of(t) -> np.ndarray:
     return (t + 0.0).numpy()  # PyTorch has tensors of zeros without memory
 
 
+# What PyTorch's C++ calls otherwise than its Python: operations with a number, which have one edge less there.
+ONE_NAME = {
+    "MulBackward1": "MulBackward0",
+    "DivBackward1": "DivBackward0",
+    "SubBackward1": "SubBackward0",
+    "RsubBackward1": "SubBackward0",
+    "AddBackward1": "AddBackward0",
+    "NormBackward1": "LinalgVectorNormBackward0",
+    "SafeSoftmaxBackward0": "SoftmaxBackward0",
+}
+
+
 def graph(node, depth: int = 9) -> str:
     """The names of the nodes behind `node`, as nested text."""
     if node is None:
         return "None"
     name = node.name().removeprefix("torch::autograd::")
-    name = {"MulBackward1": "MulBackward0", "DivBackward1": "DivBackward0", "SubBackward1": "SubBackward0",
-            "AddBackward1": "AddBackward0", "SafeSoftmaxBackward0": "SoftmaxBackward0"}.get(name, name)  # fmt: skip
+    name = ONE_NAME.get(name, name)
     edges = [graph(n, depth - 1) for n, _ in node.next_functions] if depth else []
+    if name in ONE_NAME.values():
+        edges = [e for e in edges if e != "None"]
     return f"{name}({', '.join(edges)})" if edges else name
 
 

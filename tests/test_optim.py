@@ -15,28 +15,28 @@ W1, B1, W2 = RNG.standard_normal((4, 6)), RNG.standard_normal(6), RNG.standard_n
 X, Y = RNG.standard_normal((8, 4)), RNG.standard_normal((8, 2))
 
 OPTIMIZERS = {
-    "SGD": ("SGD", dict(lr=0.05)),
-    "SGD momentum": ("SGD", dict(lr=0.05, momentum=0.9)),
-    "SGD dampening": ("SGD", dict(lr=0.05, momentum=0.9, dampening=0.3)),
-    "SGD nesterov": ("SGD", dict(lr=0.05, momentum=0.9, nesterov=True)),
-    "SGD weight_decay": ("SGD", dict(lr=0.05, weight_decay=0.1)),
-    "SGD everything": ("SGD", dict(lr=0.02, momentum=0.8, weight_decay=0.1, nesterov=True)),
-    "SGD maximize": ("SGD", dict(lr=0.0005, momentum=0.5, maximize=True)),
-    "Adam": ("Adam", dict(lr=0.02)),
-    "Adam betas": ("Adam", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-4)),
-    "Adam amsgrad": ("Adam", dict(lr=0.02, amsgrad=True, betas=(0.9, 0.5))),
-    "Adam weight_decay": ("Adam", dict(lr=0.02, weight_decay=0.1)),
-    "Adam maximize": ("Adam", dict(lr=0.001, maximize=True)),
-    "AdamW": ("AdamW", dict(lr=0.02)),
-    "AdamW amsgrad": ("AdamW", dict(lr=0.02, weight_decay=0.3, amsgrad=True)),
-    "RMSprop": ("RMSprop", dict(lr=0.01)),
-    "RMSprop momentum": ("RMSprop", dict(lr=0.005, momentum=0.9, alpha=0.9)),
-    "RMSprop centered": ("RMSprop", dict(lr=0.01, centered=True, weight_decay=0.1)),
-    "RMSprop maximize": ("RMSprop", dict(lr=0.001, maximize=True)),
-    "Adagrad": ("Adagrad", dict(lr=0.1)),
+    "SGD": ("SGD", {"lr": 0.05}),
+    "SGD momentum": ("SGD", {"lr": 0.05, "momentum": 0.9}),
+    "SGD dampening": ("SGD", {"lr": 0.05, "momentum": 0.9, "dampening": 0.3}),
+    "SGD nesterov": ("SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}),
+    "SGD weight_decay": ("SGD", {"lr": 0.05, "weight_decay": 0.1}),
+    "SGD everything": ("SGD", {"lr": 0.02, "momentum": 0.8, "weight_decay": 0.1, "nesterov": True}),
+    "SGD maximize": ("SGD", {"lr": 0.0005, "momentum": 0.5, "maximize": True}),
+    "Adam": ("Adam", {"lr": 0.02}),
+    "Adam betas": ("Adam", {"lr": 0.02, "betas": (0.8, 0.95), "eps": 1e-4}),
+    "Adam amsgrad": ("Adam", {"lr": 0.02, "amsgrad": True, "betas": (0.9, 0.5)}),
+    "Adam weight_decay": ("Adam", {"lr": 0.02, "weight_decay": 0.1}),
+    "Adam maximize": ("Adam", {"lr": 0.001, "maximize": True}),
+    "AdamW": ("AdamW", {"lr": 0.02}),
+    "AdamW amsgrad": ("AdamW", {"lr": 0.02, "weight_decay": 0.3, "amsgrad": True}),
+    "RMSprop": ("RMSprop", {"lr": 0.01}),
+    "RMSprop momentum": ("RMSprop", {"lr": 0.005, "momentum": 0.9, "alpha": 0.9}),
+    "RMSprop centered": ("RMSprop", {"lr": 0.01, "centered": True, "weight_decay": 0.1}),
+    "RMSprop maximize": ("RMSprop", {"lr": 0.001, "maximize": True}),
+    "Adagrad": ("Adagrad", {"lr": 0.1}),
     "Adagrad decay": (
         "Adagrad",
-        dict(lr=0.1, lr_decay=0.05, weight_decay=0.1, initial_accumulator_value=0.2),
+        {"lr": 0.1, "lr_decay": 0.05, "weight_decay": 0.1, "initial_accumulator_value": 0.2},
     ),
 }
 
@@ -101,7 +101,7 @@ def test_fifty_steps_agree_with_pytorch(torch, name):
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_parameters_stay_float32(torch, kind):
     """fifty steps in float32 differ from PyTorch's by roundings only, and nothing becomes float64 on the way."""
-    options = dict(lr=0.02)
+    options = {"lr": 0.02}
     theirs, mine = train(torch, kind, options, 50, "float32"), train(minigrad, kind, options, 50, "float32")
     for a, b in zip(mine["params"], theirs["params"], strict=True):
         assert a.dtype == np.float32
@@ -158,7 +158,7 @@ SCHEDULES = {
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_give_pytorchs_rates(torch, name, kind):
     """24 epochs of every schedule, on two parameter groups."""
-    options = dict(lr=0.1, momentum=0.9) if kind == "SGD" else dict(lr=0.1)
+    options = {"lr": 0.1, "momentum": 0.9} if kind == "SGD" else {"lr": 0.1}
     theirs, mine = (train(t, kind, options, 24, schedule=SCHEDULES[name]) for t in (torch, minigrad))
     np.testing.assert_allclose(mine["rates"], theirs["rates"], rtol=1e-12)
     for a, b in zip(mine["optimizer"].param_groups, theirs["optimizer"].param_groups, strict=True):

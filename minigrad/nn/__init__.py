@@ -1,9 +1,16 @@
 """Building blocks of networks: modules, parameters, layers, losses, initialisation."""
 
-from . import functional, init
+from . import functional as functional
+from . import init as init
+from . import utils as utils
+from .activation import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
 from .linear import *  # noqa: F403
-from .module import Module
+from .loss import *  # noqa: F403
+from .module import Module as Module
 from .normalization import *  # noqa: F403
-from .parameter import Buffer, Parameter
+from .parameter import Buffer as Buffer
+from .parameter import Parameter as Parameter
+from .rnn import *  # noqa: F403

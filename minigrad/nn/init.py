@@ -1,4 +1,4 @@
-"""Starting values of parameters: PyTorch's distributions, from minigrad's own random stream.
+"""Starting values of parameters: PyTorch's numbers for the same seed.
 
 The functions whose names end in an underscore fill a tensor in place, without recording, and return it.
 Kaiming: He et al. 2015; Xavier: Glorot & Bengio 2010; orthogonal: Saxe et al. 2013.
@@ -75,15 +75,28 @@ def trunc_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Normally distributed, drawn again until the value lies between a and b."""
-    source, shape = rng(generator), tensor._array.shape
-    values = source.normal(mean, std, shape)
-    outside = (values < a) | (values > b)
-    for _ in range(1000):
-        if not outside.any():
-            return _fill(tensor, values)
-        values[outside] = source.normal(mean, std, int(outside.sum()))
-        outside = (values < a) | (values > b)
-    raise ValueError(f"almost no values of a normal distribution ({mean}, {std}) lie between {a} and {b}")
+    source, shape, dtype = rng(generator), tensor._array.shape, tensor._array.dtype
+    inside = normal_part(b, mean, std) - normal_part(a, mean, std)
+    if inside > 0.3:  # most draws fit: draw all again, and take what is needed
+        values = source.normal(mean, std, shape, dtype)
+        while (outside := (values < dtype.type(a)) | (values > dtype.type(b))).any():
+            values = np.where(outside, source.normal(mean, std, shape, dtype), values)
+        return _fill(tensor, values)
+    if inside <= 0.0:
+        raise ValueError(f"no values of a normal distribution ({mean}, {std}) lie between {a} and {b}")
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    values, pending = np.zeros(shape, dtype), np.ones(shape, bool)
+    while pending.any():  # uniform draws, kept with a probability that follows the curve
+        drawn = source.uniform(a, b, shape, dtype)
+        values = np.where(pending, drawn, values)
+        log_density = -0.5 * ((drawn - mean) / std) ** 2 - peak
+        pending &= np.log(source.random(shape, dtype)) > log_density
+    return _fill(tensor, values)
+
+
+def normal_part(x: float, mean: float, std: float) -> float:
+    """The part of a normal distribution below x."""
+    return (1.0 + math.erf((x - mean) / (std * math.sqrt(2.0)))) / 2.0
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -176,8 +189,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
-    q, r = np.linalg.qr(rng(generator).standard_normal((max(rows, columns), min(rows, columns))))
-    q *= np.sign(np.diag(r))  # makes the distribution uniform
+    flat = rng(generator).standard_normal((rows, columns), tensor._array.dtype)
+    q, r = np.linalg.qr(flat.T if rows < columns else flat)
+    q = q * np.sign(np.diag(r))  # makes the distribution uniform
     return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
 
 
@@ -186,7 +200,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     source = rng(generator)
-    values = source.normal(0, std, tensor._array.shape)
+    values = source.normal(0, std, tensor._array.shape, tensor._array.dtype)
     zeros = math.ceil(sparsity * tensor.shape[0])
     for column in range(tensor.shape[1]):
         values[source.permutation(tensor.shape[0])[:zeros], column] = 0

@@ -1,5 +1,5 @@
 """Optimizers, and schedules of their learning rates."""
 
-from . import lr_scheduler
+from . import lr_scheduler as lr_scheduler
 from .algorithms import *  # noqa: F403
-from .optimizer import Optimizer
+from .optimizer import Optimizer as Optimizer

@@ -126,7 +126,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """The current rates, times gamma as often as the epoch is a milestone."""
-        times = self.milestones[self.last_epoch] if self.last_epoch in self.milestones else 0
+        times = self.milestones.get(self.last_epoch, 0)
         return [lr * self.gamma**times for lr in self.current] if times else self.current
 
 
@@ -277,11 +277,9 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"Tried to step {step} times. The specified number of total steps is {self.total_steps}"
             )
-        start = 0.0
-        for end, low, high, momentum_from, momentum_to in self.phases:
-            if step <= end or end == self.phases[-1][0]:
-                break
-            start = end
+        earlier = [p[0] for p in self.phases[:-1] if step > p[0]]
+        start = earlier[-1] if earlier else 0.0
+        end, low, high, momentum_from, momentum_to = self.phases[len(earlier)]
         part = (step - start) / (end - start)
         if self.cycle_momentum:
             for group in self.groups:

@@ -1,0 +1,346 @@
+"""Activation functions as modules."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from . import functional as F
+from .linear import new_parameter
+from .module import Module
+
+
+class _InPlace(Module):
+    """An activation that may write over its input; a subclass names the function."""
+
+    function: str
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of each element."""
+        return getattr(F, self.function)(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU(_InPlace):
+    """max(x, 0)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """max(x, 0)."""
+        return F.relu(input, self.inplace)
+
+
+class ReLU6(_InPlace):
+    """min(max(x, 0), 6)."""
+
+    function = "relu6"
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class SELU(_InPlace):
+    """A scaled ELU (Klambauer et al. 2017)."""
+
+    function = "selu"
+
+
+class SiLU(_InPlace):
+    """x·sigmoid(x)."""
+
+    function = "silu"
+
+
+class Mish(_InPlace):
+    """x·tanh(softplus(x))."""
+
+    function = "mish"
+
+
+class Hardsigmoid(_InPlace):
+    """A sigmoid of three straight pieces."""
+
+    function = "hardsigmoid"
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Hardswish(_InPlace):
+    """x·hardsigmoid(x)."""
+
+    function = "hardswish"
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Sigmoid(Module):
+    """1/(1 + e⁻ˣ)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """1/(1 + e⁻ˣ)."""
+        return input.sigmoid()
+
+
+class Tanh(Module):
+    """tanh x."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """tanh x."""
+        return input.tanh()
+
+
+class LogSigmoid(Module):
+    """log sigmoid(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """log sigmoid(x)."""
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x/(1 + |x|)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x/(1 + |x|)."""
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh x."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x - tanh x."""
+        return F.tanhshrink(input)
+
+
+class GELU(Module):
+    """x·Φ(x), Φ the normal distribution; approximate="tanh" for a cheaper formula."""
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x·Φ(x)."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class LeakyReLU(Module):
+    """x where positive, else negative_slope·x."""
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False):
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else negative_slope·x."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+
+
+class ELU(Module):
+    """x where positive, else alpha·(eˣ - 1)."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self.alpha, self.inplace = alpha, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else alpha·(eˣ - 1)."""
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class CELU(ELU):
+    """x where positive, else alpha·(e^(x/alpha) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else alpha·(e^(x/alpha) - 1)."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class Softplus(Module):
+    """log(1 + e^(beta·x))/beta; x itself where beta·x > threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """log(1 + e^(beta·x))/beta."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Hardtanh(Module):
+    """x, at least min_val and at most max_val."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+        super().__init__()
+        if max_val <= min_val:
+            raise AssertionError(
+                f"max_val must be larger than min_val, got min_val={min_val}, max_val={max_val}"
+            )
+        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x, at least min_val and at most max_val."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
+
+
+class _Shrink(Module):
+    def __init__(self, lambd: float = 0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        return f"{self.lambd}"
+
+
+class Softshrink(_Shrink):
+    """x moved towards 0 by lambd."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x moved towards 0 by lambd."""
+        return F.softshrink(input, self.lambd)
+
+
+class Hardshrink(_Shrink):
+    """x where |x| > lambd, else 0."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where |x| > lambd, else 0."""
+        return F.hardshrink(input, self.lambd)
+
+
+class Threshold(Module):
+    """x where x > threshold, else `value`."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False):
+        super().__init__()
+        self.threshold, self.value, self.inplace = threshold, value, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where x > threshold, else `value`."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+
+
+class PReLU(Module):
+    """x where positive, else weight·x, the weight trained: one number, or one per channel."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: object = None
+    ):
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = new_parameter((num_parameters,), dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The starting slope everywhere."""
+        self.weight._array[...] = self.init
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else weight·x."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class GLU(Module):
+    """a·sigmoid(b), where a and b are the halves of the input along `dim`."""
+
+    def __init__(self, dim: int = -1):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """a·sigmoid(b)."""
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class _AlongDim(Module):
+    def __init__(self, dim: int | None = None):
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongDim):
+    """eˣ/Σ eˣ along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """eˣ/Σ eˣ along `dim`."""
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_AlongDim):
+    """log softmax(x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """log softmax(x) along `dim`."""
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmin(_AlongDim):
+    """softmax(-x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """softmax(-x) along `dim`."""
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+]  # fmt: skip

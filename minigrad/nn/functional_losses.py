@@ -1,0 +1,487 @@
+"""Distances and losses as functions; `minigrad.nn.functional` offers them. Signatures and errors are PyTorch's.
+
+All losses take reduction="none" (one value per example), "mean" or "sum", and size_average and reduce of old PyTorch.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.grad_mode import no_grad
+from ..ops import loss as losses
+from ..ops.activation import log_softmax
+from ..ops.loss import broadcast_pair
+from ..ops.pointwise import xlogy
+from ..tensor import Tensor, wrap
+
+# ---------------------------------------------------------------- distances
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between x1 and x2 along `dim`; norms are at least eps."""
+    x1, x2 = broadcast_pair(x1, x2)
+    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+
+
+def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
+    length = x.norm(2, dim, keepdim=True).clone()
+    with no_grad():
+        length.clamp_min_(eps)
+    return x / length
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+# ---------------------------------------------------------------- losses
+
+REDUCTIONS = {"none": losses.NONE, "mean": losses.MEAN, "sum": losses.SUM}
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """What two arguments of old PyTorch mean as a reduction, with its warning."""
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return reduction
+
+
+def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """The number of a reduction."""
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
+    found = REDUCTIONS.get(reduction)
+    if found is None:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return found
+
+
+def _reduced(values: Tensor, reduction: str) -> Tensor:
+    return {losses.NONE: lambda v: v, losses.MEAN: Tensor.mean, losses.SUM: Tensor.sum}[
+        _reduction(reduction)
+    ](values)
+
+
+def _pair(input: Tensor, target: Tensor, caller: str, *, warn: bool = True) -> tuple[Tensor, Tensor]:
+    """input and target, broadcast (with PyTorch's warning) and in one dtype."""
+    for position, (name, t) in enumerate((("input", input), ("target", target)), 1):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"{caller}(): argument '{name}' (position {position}) must be Tensor, not {type(t).__name__}"
+            )
+    if input._array.shape != target._array.shape:
+        if warn:
+            warnings.warn(
+                f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+                "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                UserWarning,
+                stacklevel=3,
+            )
+        input, target = broadcast_pair(input, target)
+    if input._array.dtype != target._array.dtype:
+        wanted = dtypes.promote_types(input.dtype, target.dtype)
+        input, target = input.to(wanted), target.to(wanted)
+    return input, target
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """(input - target)², and its mean or sum. reduction: "none", "mean" or "sum"."""
+    input, target = _pair(input, target, "mse_loss")
+    if weight is not None:
+        return _weighted((input - target) ** 2, weight, reduction)
+    return losses.mse_loss(input, target, _reduction(reduction, size_average, reduce))
+
+
+def _weighted(values: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """A weighted loss: the mean is that of weighted values over the sum of weights."""
+    if values.shape != weight.shape:
+        raise ValueError("Inputs and weights must have the same size.")
+    values = values * weight
+    return values.sum() / weight.sum() if reduction == "mean" else _reduced(values, reduction)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """|input - target|, and its mean or sum."""
+    input, target = _pair(input, target, "l1_loss")
+    values = (input - target).abs()
+    if weight is not None:
+        return _weighted(values, weight, reduction)
+    kind = _reduction(reduction, size_average, reduce)
+    return values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """d²/(2·beta) where d = |input - target| < beta, else d - beta/2."""
+    input, target = _pair(input, target, "smooth_l1_loss")
+    if beta == 0.0:
+        return l1_loss(input, target, size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return losses.smooth_l1_loss(input, target, _reduction(reduction, size_average, reduce), beta)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """d²/2 where d = |input - target| ≤ delta, else delta·(d - delta/2)."""
+    input, target = _pair(input, target, "huber_loss")
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        return _weighted(losses.huber_loss(input, target, losses.NONE, delta), weight, reduction)
+    return losses.huber_loss(input, target, _reduction(reduction), delta)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-probability of the target class. input: (N, C, *) or (C,); target: int64 (N, *) or ().
+
+    weight: of each class, (C,); the mean is then weighted too. Targets equal to ignore_index do not count.
+    Raises IndexError for classes that do not exist.
+    """
+    return _nll(input, target, weight, ignore_index, _reduction(reduction, size_average, reduce))
+
+
+def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: int) -> Tensor:
+    x, t = input._array, target._array
+    if x.ndim < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {x.ndim})")
+    if x.ndim != 1 and x.shape[0] != (t.shape[0] if t.ndim else 1):
+        raise ValueError(
+            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 1})."
+        )
+    if t.dtype != np.int64 and t.dtype != np.uint8:
+        found = dtypes.of_numpy(t.dtype).tensor_type.removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"expected scalar type Long but found {found}")
+    classes = x.shape[1] if x.ndim > 1 else x.shape[0]
+    if weight is not None and weight._array.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+    if x.ndim <= 2:
+        if t.ndim > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if t.ndim != x.ndim - 1:
+            raise RuntimeError(f"size mismatch (got input: {list(x.shape)}, target: {list(t.shape)})")
+        return losses.nll_loss(input, target, weight, reduction, ignore_index)[0]
+    if t.shape != x.shape[:1] + x.shape[2:]:
+        if t.ndim != x.ndim - 1 and x.ndim == 4:
+            raise RuntimeError(
+                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
+            )
+        raise RuntimeError(
+            f"Expected target size {list(x.shape[:1] + x.shape[2:])}, got {list(t.shape)}"
+            if x.ndim != 4
+            else f"size mismatch (got input: {list(x.shape)} , target: {list(t.shape)}"
+        )
+    if x.ndim == 4:
+        return losses.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
+    n = x.shape[0]  # other numbers of dimensions: all into one, as PyTorch does
+    flat = input.contiguous().view(n, classes, 1, -1)
+    out = losses.nll_loss2d(flat, target.contiguous().view(n, 1, -1), weight, reduction, ignore_index)[0]
+    return out.view(*t.shape) if reduction == losses.NONE else out
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """nll_loss of log_softmax(input). input: logits, (N, C, *) or (C,).
+
+    target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
+    label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
+    """
+    kind = _reduction(reduction, size_average, reduce)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    class_dim = 0 if input._array.ndim == 1 else 1
+    if input._array.shape == target._array.shape:
+        return _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim)
+    logs = log_softmax(input, class_dim)
+    loss = _nll(logs, target, weight, ignore_index, kind)
+    if label_smoothing == 0.0:
+        return loss
+    smooth = -(logs if weight is None else logs * per_class(weight, logs, class_dim)).sum(class_dim)
+    ignored = target == ignore_index
+    smooth = smooth.masked_fill(ignored, 0.0)
+    if kind == losses.MEAN:
+        if weight is None:
+            count = (target != ignore_index).sum()
+        else:
+            count = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+        smooth = smooth.sum() / count
+    elif kind == losses.SUM:
+        smooth = smooth.sum()
+    classes = input.shape[class_dim]
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+
+
+def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:
+    """Class weights, shaped to be broadcast along the class dimension."""
+    return weight.view(*(-1 if i == class_dim else 1 for i in range(like.dim())))
+
+
+def _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim) -> Tensor:
+    if target._array.dtype.kind != "f":
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            + target.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor")
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    classes = input.shape[class_dim]
+    if label_smoothing > 0.0:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    values = log_softmax(input, class_dim) * target
+    if weight is not None:
+        values = values * per_class(weight, values, class_dim)
+    if kind == losses.NONE:
+        return -values.sum(class_dim)
+    return -values.sum() / (input.numel() // classes) if kind == losses.MEAN else -values.sum()
+
+
+def _check_same_size(input: Tensor, target: Tensor) -> None:
+    if input.shape != target.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
+            "ensure they have the same size."
+        )
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(t·log x + (1-t)·log(1-x)) for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
+    kind = _reduction(reduction, size_average, reduce)
+    _check_same_size(input, target)
+    return losses.binary_cross_entropy(input, target, weight, kind)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(input), computed without overflow. pos_weight: weight of the ones, broadcast."""
+    kind = _reduction(reduction, size_average, reduce)
+    if input.shape != target.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return losses.binary_cross_entropy_with_logits(input, target, weight, pos_weight, kind)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """target·(log target - input) for log-probabilities `input`; with log_target the target is given as logarithms.
+
+    reduction: "batchmean" is the divergence (sum over the first length), "mean" divides by all elements.
+    """
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only "
+            "by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
+            "'batchmean' in the next major release.",
+            UserWarning,
+            stacklevel=2,
+        )
+    per_batch = reduction == "batchmean"
+    kind = losses.SUM if per_batch else _reduction(reduction, size_average, reduce)
+    values = target.exp() * (target - input) if log_target else xlogy(target, target) - target * input
+    out = values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
+    return out / input.shape[0] if per_batch and input.dim() else out
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + e^(-target·input)), target ±1."""
+    return losses.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """`input` where target is 1, max(0, margin - input) where it is -1."""
+    zero = wrap(np.zeros((), input._array.dtype))
+    far = (margin - input).clamp_min(0).where(target != 1, zero)
+    return _reduced(far + input.where(target != -1, zero), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -target·(input1 - input2) + margin): input1 is to be larger where target is 1."""
+    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    eps = 1e-12
+    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
+    cos = (input1 * input2).sum(-1) / lengths.sqrt()
+    zero = wrap(np.zeros((), input1._array.dtype))
+    near = (1 - cos).where(target == 1, zero)
+    return _reduced(near + (cos - margin).clamp_min(0).where(target == -1, zero), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = far.minimum(pairwise_distance(positive, negative, p, eps))
+    return _reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """e^input - target·input; with log_input=False, input - target·log(input + eps). full: with Stirling's term."""
+    values = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        values = values + stirling.masked_fill(target <= 1, 0)
+    return _reduced(values, reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """½(log var + (input - target)²/var), the variance at least eps. full: with ½ log 2π."""
+    if not isinstance(var, Tensor):
+        var = wrap(np.full(input._array.shape, var, input._array.dtype))
+    if (var._array < 0).any():
+        raise ValueError("var has negative entry/entries")
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    values = 0.5 * (var.log() + (input - target) ** 2 / var)
+    return _reduced(values + 0.5 * math.log(2 * math.pi) if full else values, reduction)
+
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "legacy_reduction",
+    "margin_ranking_loss",
+    "mse_loss",
+    "nll_loss",
+    "pairwise_distance",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]

@@ -1,0 +1,4 @@
+"""Data loading and checkpointing."""
+
+from . import checkpoint as checkpoint
+from . import data as data

@@ -1,0 +1,382 @@
+"""Datasets, and loaders that cut them into batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..creation import tensor
+from ..dtypes import float64
+from ..mersenne import Stream
+from ..ops.joining import stack
+from ..random import Generator, multinomial, rng
+from ..tensor import Tensor, wrap
+
+# ---------------------------------------------------------------- datasets
+
+
+class Dataset:
+    """Base class: a subclass gives example number `index` in `__getitem__` and their number in `__len__`."""
+
+    def __getitem__(self, index: int) -> object:
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Base class of datasets that can only be walked through: a subclass defines `__iter__`."""
+
+    def __iter__(self) -> Iterator:
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+
+
+class TensorDataset(Dataset):
+    """Example i is (t[i] for each tensor); all tensors have the same first length."""
+
+    def __init__(self, *tensors: Tensor):
+        if any(t.shape[0] != tensors[0].shape[0] for t in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        return tuple(t[index] for t in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].shape[0]
+
+
+class Subset(Dataset):
+    """The examples of another dataset whose numbers are in `indices`."""
+
+    def __init__(self, dataset: Dataset, indices: Sequence[int]):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: int) -> object:
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset):
+    """Several datasets one behind the other."""
+
+    def __init__(self, datasets: Iterable[Dataset]):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        self.cumulative_sizes = list(itertools.accumulate(map(len, self.datasets)))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> object:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        which = bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+def random_split(
+    dataset: Dataset, lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset]:
+    """Subsets of these lengths, without overlap, drawn at random; fractions that add up to 1 do as well."""
+    total = len(dataset)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9:
+        for i, part in enumerate(lengths):
+            if part < 0 or part > 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        counts = [math.floor(total * part) for part in lengths]
+        for i in range(total - sum(counts)):
+            counts[i % len(counts)] += 1
+        lengths = counts
+    if sum(lengths) != total:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = rng(generator).permutation(total).tolist()
+    ends = itertools.accumulate(lengths)
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths, strict=True)]
+
+
+# ---------------------------------------------------------------- samplers
+
+
+def random_seed(stream: Stream) -> int:
+    """A seed drawn from a stream, as PyTorch does it before each walk through a dataset."""
+    return int(stream.double_words(1)[0] & np.uint64(2**63 - 1))
+
+
+class Sampler:
+    """Base class: an order in which to visit a dataset."""
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+
+
+class SequentialSampler(Sampler):
+    """0, 1, 2, ..."""
+
+    def __init__(self, data_source: Sequence):
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """A new random order each time; with replacement, num_samples independent draws."""
+
+    def __init__(
+        self,
+        data_source: Sequence,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ):
+        self.data_source, self.replacement, self.generator = data_source, replacement, generator
+        self._num_samples = num_samples
+        if self.num_samples <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
+            )
+
+    @property
+    def num_samples(self) -> int:
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        n, wanted = len(self.data_source), self.num_samples
+        source = rng(self.generator)
+        if self.generator is None:  # a seed of the default stream, and a stream of that
+            source = Generator().manual_seed(random_seed(source)).stream
+        if self.replacement:
+            yield from source.integers(0, n, (wanted,)).tolist()
+            return
+        while wanted > 0:
+            order = source.permutation(n)[:wanted].tolist()
+            yield from order
+            wanted -= len(order)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """These numbers, in a new random order each time."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None):
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([self.indices[i] for i in rng(self.generator).permutation(len(self.indices))])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """num_samples numbers, drawn with these weights."""
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ):
+        self.weights = np.asarray([float(w) for w in weights])
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        shares = self.weights / self.weights.sum()
+        drawn = multinomial(wrap(shares), self.num_samples, self.replacement, generator=self.generator)
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """The numbers of another sampler in lists of batch_size; drop_last leaves out a last list that is shorter."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool):
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers = iter(self.sampler)
+        while batch := list(itertools.islice(numbers, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        n = len(self.sampler)
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+# ---------------------------------------------------------------- loading
+
+
+def default_convert(data: object) -> object:
+    """Arrays as tensors, also inside tuples, lists and dictionaries; everything else as it is."""
+    if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind in "biuf":
+        return wrap(np.asarray(data))
+    if isinstance(data, Mapping):
+        return {k: default_convert(v) for k, v in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*map(default_convert, data))
+    return [default_convert(v) for v in data] if isinstance(data, (list, tuple)) else data
+
+
+def default_collate(batch: Sequence) -> object:
+    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, tuples and dicts by parts.
+
+    Raises TypeError for examples that it does not know, RuntimeError for parts of different sizes.
+    """
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return stack(list(batch), 0)
+    if isinstance(first, (np.ndarray, np.generic)):
+        if first.dtype.kind not in "biuf":
+            raise TypeError(f"default_collate: array of type {first.dtype} cannot be made a tensor")
+        return (
+            wrap(np.stack(batch)) if isinstance(first, np.ndarray) and first.ndim else wrap(np.asarray(batch))
+        )
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=float64)
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, Mapping):
+        return {key: default_collate([example[key] for example in batch]) for key in first}
+    if isinstance(first, (tuple, list)):
+        if any(len(example) != len(first) for example in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        parts = [default_collate(part) for part in zip(*batch, strict=True)]
+        if hasattr(first, "_fields"):
+            return type(first)(*parts)
+        return parts
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+        f"{type(first)}"
+    )
+
+
+class DataLoader:
+    """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
+
+    batch_size: None gives single examples. collate_fn: makes a batch of a list of examples (default_collate).
+    sampler: an order of one's own; batch_sampler: lists of numbers. drop_last: no smaller batch at the end.
+    generator: the source of the random order. Everything happens in this process: num_workers must be 0.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[list[int]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list], object] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable | None = None,
+        *,
+        generator: Generator | None = None,
+    ):
+        if num_workers < 0:
+            raise ValueError(
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
+            )
+        if num_workers:
+            raise ValueError("minigrad loads data in its own process: leave num_workers at 0")
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        walks = isinstance(dataset, IterableDataset)
+        if walks:
+            if shuffle:
+                raise ValueError(
+                    f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
+                )
+            for name, given in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+                if given is not None:
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={given}"
+                    )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+            )
+        if sampler is None and not walks:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and not walks:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        elif batch_size is not None:
+            BatchSampler((), batch_size, drop_last)  # checks the arguments
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
+        batched = batch_size is not None or batch_sampler is not None
+        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+
+    def __iter__(self) -> Iterator:
+        dataset, collate = self.dataset, self.collate_fn
+        random_seed(rng(self.generator))  # PyTorch draws one for its workers, so the order depends on it
+        if isinstance(dataset, IterableDataset):
+            yield from self._walk()
+        elif self.batch_sampler is None:
+            for index in self.sampler:
+                yield collate(dataset[index])
+        else:
+            for indices in self.batch_sampler:
+                yield collate([dataset[i] for i in indices])
+
+    def _walk(self) -> Iterator:
+        examples = iter(self.dataset)
+        if self.batch_size is None:
+            yield from map(self.collate_fn, examples)
+            return
+        while batch := list(itertools.islice(examples, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield self.collate_fn(batch)
+
+    def __len__(self) -> int:
+        if isinstance(self.dataset, IterableDataset):
+            n = len(self.dataset)
+            if self.batch_size is None:
+                return n
+            return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+
+__all__ = [
+    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
+    "default_convert", "random_split",
+]  # fmt: skip
