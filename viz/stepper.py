@@ -16,6 +16,7 @@ import ipywidgets as widgets
 import traitlets
 
 from .ask import questions
+from .frames import save_gif, save_pngs
 from .page import HERE, frame, page, slim
 
 FIRING = {"function", "accumulate"}
@@ -73,7 +74,9 @@ class Stepper(widgets.VBox):
     @step.setter
     def step(self, value: int) -> None:
         if not 0 <= value <= self.last:
-            raise ValueError(f"step must be between 0 and {self.last}, the last step of this pass, got {value}")
+            raise ValueError(
+                f"step must be between 0 and {self.last}, the last step of this pass, got {value}"
+            )
         self.pane.step = value
 
     @property
@@ -93,18 +96,24 @@ class Stepper(widgets.VBox):
         bundle = super()._repr_mimebundle_(**kwargs) or {}
         return bundle | {"text/html": frame(self.data, options=self.options), "text/plain": repr(self)}
 
-    def save(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write the pass to ``path``: a page (.html) that opens from disk, steps and answers by itself.
+    def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
+        """Write the pass to ``path``, whose ending says how: .html, .gif or .png.
 
-        Raises ValueError for another ending.
+        .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture a step,
+        ``steps.png`` becomes steps-00.png, steps-01.png, ... (the list is returned). Raises ValueError for others.
         """
         path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(
-                f"cannot save a stepper as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
-            )
-        path.write_text(page(self.data, title=title, options=self.options), encoding="utf-8")
-        return path
+        form = path.suffix.lower()
+        if form in (".html", ".htm"):
+            path.write_text(page(self.data, title=title, options=self.options), encoding="utf-8")
+            return path
+        if form == ".gif":
+            return save_gif(self.data, path)
+        if form == ".png":
+            return save_pngs(self.data, path)
+        raise ValueError(
+            f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
+        )
 
 
 def step(

@@ -1,0 +1,97 @@
+"""A pass as pictures for slides: one frame a step, all of one size, the caption in it, no layout moved."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import minigrad as mg
+import viz
+from tests.viz_gallery import GALLERY
+from viz.frames import frame_dot, join, paint
+
+
+def diamond() -> viz.stepper.Stepper:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    c = a + b
+    return viz.step(c)
+
+
+def test_the_gif_has_a_frame_for_each_step_and_one_before(tmp_path: Path):
+    stepper = diamond()
+    path = stepper.save(tmp_path / "steps.gif")
+    with Image.open(path) as gif:
+        assert gif.n_frames == 6
+        assert gif.info["loop"] == 0
+        seen = set()
+        for k in range(gif.n_frames):
+            gif.seek(k)
+            assert gif.info["duration"] == (3000 if k == 5 else 1500)
+            seen.add(gif.convert("RGB").tobytes())
+        assert len(seen) == 6
+
+
+def test_joining_keeps_each_picture_exactly():
+    data = diamond().data
+    singles = [paint(data, k, "gif", dpi=60) for k in (0, 3)]
+    with Image.open(io.BytesIO(join(singles, [1.0, 1.0]))) as gif:
+        for k, single in enumerate(singles):
+            gif.seek(k)
+            with Image.open(io.BytesIO(single)) as alone:
+                assert gif.convert("RGB").tobytes() == alone.convert("RGB").tobytes()
+
+
+def test_the_png_series_is_numbered_and_of_one_size(tmp_path: Path):
+    paths = diamond().save(tmp_path / "steps.png")
+    assert [p.name for p in paths] == [f"steps-0{k}.png" for k in range(6)]
+    assert len({Image.open(p).size for p in paths}) == 1
+
+
+def test_a_frame_says_what_the_stepper_says():
+    data = diamond().data
+    dot = frame_dot(data, 4)
+    caption = re.search(r'caption \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
+    assert caption.split() == data["steps"][3]["sentence"].split()
+    assert '"4. MulBackward0' in dot and '"5. ' not in dot
+
+
+def test_nothing_moves_from_frame_to_frame():
+    data = diamond().data
+    places = [
+        re.findall(r'pos="([^"]*)!"', frame_dot(data, k))[:-1] for k in range(6)
+    ]  # the caption is centred
+    assert all(p == places[0] for p in places)
+
+
+@pytest.mark.parametrize("name", sorted(set(GALLERY) - {"freed"}))
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+def test_every_graph_of_the_gallery_can_be_painted(name: str, view: str):
+    result, names = GALLERY[name](mg)
+    roots = result if isinstance(result, list) else [result]
+    data = viz.step(*roots, names=names, view=view).data
+    for k in (0, len(data["steps"])):
+        assert paint(data, k, "png", dpi=40).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "name", ['a"; b [label="x', "\\N\\G\\E", "<b>bold</b>", "{x|y}", "x\ny\tz\x00", "ü→∂" * 50]
+)
+def test_hostile_names_stay_text(name: str):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    z = (x * x).sum()
+    data = viz.step(z, names={name: x}).data
+    picture = Image.open(io.BytesIO(paint(data, len(data["steps"]), "png", dpi=60)))
+    plain = Image.open(io.BytesIO(paint(viz.step((x * x).sum(), names={"x": x}).data, 0, "png", dpi=60)))
+    assert abs(picture.height - plain.height) < 30
+
+
+def test_other_endings_are_refused(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"\.html, \.gif or \.png"):
+        diamond().save(tmp_path / "steps.mp4")
