@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import dtypes
+from .autograd.grad_mode import local, state
 from .ops.conversion import check_device
 from .ops.shape import wanted_shape
 from .ops.table import method
-from .tensor import Tensor, wrap
+from .tensor import InferenceTensor, Tensor, wrap
 
 ndarray = np.ndarray
 
@@ -20,7 +21,10 @@ ndarray = np.ndarray
 def _finish(array: ndarray, requires_grad: bool) -> Tensor:
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return wrap(array, bool(requires_grad))
+    out = wrap(array, bool(requires_grad))
+    if state.special and local.inference:
+        out.__class__ = InferenceTensor
+    return out
 
 
 def _dtype(dtype: dtypes.dtype | None) -> np.dtype:
@@ -246,7 +250,9 @@ def full(
 def _like(fill):
     """The shape, dtype and layout of a tensor for a new one, which `fill(shape, dtype, *values)` makes."""
 
-    def make(input: Tensor, values: tuple, dtype: dtypes.dtype | None, device: object, requires_grad: bool) -> Tensor:
+    def make(
+        input: Tensor, values: tuple, dtype: dtypes.dtype | None, device: object, requires_grad: bool
+    ) -> Tensor:
         check_device(device)
         wanted = input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
         return _finish(fill(input._array.shape, *values, wanted), requires_grad)
@@ -317,15 +323,28 @@ def new_full(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value in the given size and the dtype of this tensor."""
-    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+    return full(
+        size,
+        fill_value,
+        dtype=self.dtype if dtype is None else dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 @method()
 def new_tensor(
-    self: Tensor, data: object, *, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False
+    self: Tensor,
+    data: object,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A leaf with a copy of `data`, in the dtype of this tensor."""
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+    return tensor(
+        data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad
+    )
 
 
 # ---------------------------------------------------------------- counted

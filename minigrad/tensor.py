@@ -93,6 +93,7 @@ class AutogradMeta:
     base = None  # the tensor whose memory this one shows, if it is a view
     seen_version = 0  # the base's version when this view's grad_fn was made
     made_in = None  # "no_grad" or "multi_output": writing in place is then refused
+    borrows = False  # it requires grad only because its base does: a view made under no_grad
     retains_grad = False
     hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
     post_hooks = None  # register_post_accumulate_grad_hook
@@ -342,6 +343,8 @@ class Tensor:
                 "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         self._requires_grad = bool(requires_grad)
+        if self._meta is not None:
+            self._meta.borrows = False
         return self
 
     @property

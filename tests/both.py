@@ -109,7 +109,9 @@ def derivatives(module: ModuleType, expression: str, order: int) -> list[np.ndar
     out, leaves = evaluate(module, expression)
     total = None
     for output in differentiable(module, out):
-        weights = module.tensor(np.cos(np.arange(output.numel()) + 1.0).reshape(output.shape)).to(output.dtype)
+        weights = module.tensor(np.cos(np.arange(output.numel()) + 1.0).reshape(output.shape)).to(
+            output.dtype
+        )
         part = (output * output * weights + output).sum().to(module.float64)
         total = part if total is None else total + part
     assert total is not None, "nothing to differentiate"

@@ -204,10 +204,10 @@ class no_recording:
 
     def __enter__(self) -> None:
         self.before = local.grad
-        local.update(grad=self.recorded)
+        local.set_grad(self.recorded)
 
     def __exit__(self, *exc: object) -> None:
-        local.update(grad=self.before)
+        local.set_grad(self.before)
 
 
 def edge(t: Tensor) -> Node | None:
@@ -218,8 +218,11 @@ def edge(t: Tensor) -> Node | None:
         if node is not None or not t._requires_grad:
             return node
         meta = t.meta()
-    elif meta.base is not None and meta.seen_version != t._counter.version:
-        refresh_view(t)
+    elif meta.base is not None:
+        if meta.seen_version != t._counter.version:
+            refresh_view(t)
+        if meta.borrows and t._grad_fn is None:
+            return None
     node = t._grad_fn
     if node is not None or not t._requires_grad:
         return node

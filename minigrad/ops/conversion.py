@@ -143,7 +143,8 @@ def detach_(self: Tensor) -> Tensor:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
             "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
-            "cannot be called on these gradients."
+            "cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+            "torch/optim/optimizer.py as the solution."
         )
     self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
     return self

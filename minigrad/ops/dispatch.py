@@ -76,6 +76,7 @@ def make_unary(op: Op) -> Callable:
         out._array = y if type(y) is ndarray else np.asarray(y)
         out._output_nr, out._meta, out._counter = 0, None, None
         if view:
+            out._requires_grad = False
             make_view(out, self)
         if recording and self._requires_grad:
             node = new_object(cls)
@@ -94,7 +95,9 @@ def make_unary(op: Op) -> Callable:
                 node.meta = ((x.shape, self._array.dtype),)
             out._requires_grad, out._grad_fn = True, node
         else:
-            out._requires_grad, out._grad_fn = False, None
+            out._grad_fn = None
+            if not view:
+                out._requires_grad = False
         return out
 
     return call
@@ -269,6 +272,11 @@ def forward(op: Op, inputs: Sequence[Tensor], params: tuple):
 
 def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
     """PyTorch's words for what NumPy did not accept: shapes that do not broadcast, a dtype without this operation."""
+    if isinstance(error, TypeError) and "boolean subtract" in str(error):
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
     if isinstance(error, TypeError) and "ufunc" in str(error):
         word = dtypes.word(np.result_type(*arrays))
         return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{word}'")
@@ -422,10 +430,11 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     base = source if source._meta is None or source._meta.base is None else source._meta.base
     meta = new_object(AutogradMeta)
     meta.base, meta.seen_version = base, counter.version
-    if several:
+    if state.special and not local.grad:
+        meta.made_in = "inference" if local.inference else "no_grad"
+        out._requires_grad = meta.borrows = base._requires_grad
+    elif several:
         meta.made_in = "multi_output"
-    elif state.special and not local.grad:
-        meta.made_in = "no_grad"
     elif source._meta is not None and source._meta.made_in is not None:
         meta.made_in = source._meta.made_in
     out._meta, out._counter = meta, counter

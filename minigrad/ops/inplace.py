@@ -69,6 +69,13 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
             "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
+    if 0 in t._array.strides and any(
+        s == 0 and n > 1 for s, n in zip(t._array.strides, t._array.shape, strict=True)
+    ):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
     if not recording:
         return
     meta = t._meta
@@ -103,9 +110,8 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
     node = None
     if recording:
         sources = list(inputs)
-        if "self" in op.saves or any(t is self for t in inputs[1:]):
-            before = old_value(self)  # the rules need the value from before the write
-            sources = [before if t is self else t for t in inputs]
+        if "self" in op.saves:
+            sources[0] = old_value(self)  # the rules need the value from before the write
         node = record(op, sources, params, [wrap(result)])
     if local.before_write is not None:
         local.before_write(self)
@@ -230,6 +236,19 @@ def define_inplace(call: Callable, *names: str) -> None:
 
     inplace.__name__, inplace.__doc__ = names[0], f"`{op.name}`, written into this tensor. Returns it."
     function(inplace, *names)
+
+
+def quickly(call: Callable, general: Callable) -> Callable:
+    """The in-place form `general` of the operation `call`, with the fast path tried first."""
+    op = call.op
+
+    @functools.wraps(general)
+    def in_place(self, other, **options):
+        if not options and type(other) is Tensor and written_directly(op, (self, other)):
+            return self
+        return general(self, other, **options)
+
+    return in_place
 
 
 def in_both_forms(*names: str) -> Callable:

@@ -16,7 +16,7 @@ from ..tensor import Tensor, dtype_word
 from .choice import beside, refuse, where, zeros_like
 from .dispatch import make_binary
 from .elementary import exp, exp2, log
-from .inplace import define_inplace, in_both_forms
+from .inplace import define_inplace, in_both_forms, quickly
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -32,23 +32,14 @@ _add_alpha = define(
 )  # fmt: skip
 
 
-def _subtract(x: ndarray, y: ndarray) -> ndarray:
-    if x.dtype.kind == "b":
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
-            "instead."
-        )
-    return np.subtract(x, y)
-
-
-_sub = define("sub", _subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
+_sub = define("sub", np.subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
 _sub_alpha = define(
-    "sub", lambda self, other, alpha: _subtract(self, other * np.asarray(alpha, other.dtype)), kind="elementwise",
+    "sub", lambda self, other, alpha: np.subtract(self, other * np.asarray(alpha, other.dtype)), kind="elementwise",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 _rsub = define(
-    "rsub", lambda self, other, alpha: _subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
+    "rsub", lambda self, other, alpha: np.subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
@@ -544,6 +535,9 @@ def _operator(run, reflected: bool = False):
 
 
 _plus, _times = make_binary(_add.op, operator=True), make_binary(_mul.op, operator=True)
+for _name, _call in {"add_": _add, "sub_": _sub, "mul_": _mul, "div_": _div}.items():
+    function(quickly(_call, getattr(Tensor, _name)), _name)
+
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
     "__truediv__": make_binary(_div.op, operator=True), "__sub__": _operator(sub), "__rsub__": _operator(rsub),

@@ -135,7 +135,13 @@ def window_node(base: Node, output_nr: int, shape: tuple, base_layout: tuple, wi
     node = new_object(_as_strided.op.node_class)
     node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
     node.sequence, node.hooks, node.meta = next_sequence(), None, None
-    named = {"_self_sym_sizes": shape, "size": size, "stride": stride, "storage_offset": offset, "_start": offset}
+    named = {
+        "_self_sym_sizes": shape,
+        "size": size,
+        "stride": stride,
+        "storage_offset": offset,
+        "_start": offset,
+    }
     named["_layout"] = base_layout
     node.saved = tuple(named[name] for name in _as_strided.op.saves)
     return node
@@ -158,18 +164,21 @@ nodes.refresh_view = refresh_view
 def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
+    mode = "inference" if made_in == "inference" else "no_grad"
     if made_in == "multi_output" and node is not None:
         start = f"Output {view._output_nr} of {node.name().split('Backward')[0]} is a view and {modified} modified inplace."
     else:
-        start = f"A view was created in no_grad mode and {modified} modified inplace with grad mode enabled."
+        now = "in normal mode" if made_in == "inference" else "with grad mode enabled"
+        start = f"A view was created in {mode} mode and {modified} modified inplace {now}."
     if made_in == "multi_output":
         return (
             f"{start} This view is the output of a function that returns multiple views. Such functions do not allow the "
             "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
+    block = "inference_mode" if made_in == "inference" else "no_grad"
     return (
         f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-        "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+        f"both the view and the inplace either both inside the {block} block (if you don't want the inplace to be tracked) or "
         "both outside (if you want the inplace to be tracked)."
     )
 

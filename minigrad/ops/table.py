@@ -251,7 +251,7 @@ def explain_modified(node: Node) -> None:
                 for j in op.saved_inputs
                 if j != i and node.saved[j] is not None
             )
-            raise nodes.modified_error(t._array, t._grad_fn, t._output_nr, now, max(then - others, 0))
+            raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, now, max(then - others, 0))
     for i in op.saved_results:
         raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then)
 
@@ -273,7 +273,9 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
     lead = array.ndim - len(shape)
     if lead > 0:
-        array = np.add.reduce(array, axis=tuple(range(lead)))
+        array = np.add.reduce(array, axis=0 if lead == 1 else tuple(range(lead)))
+        if array.shape == shape:
+            return array
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
     if stretched:
         array = np.add.reduce(array, axis=stretched, keepdims=True)
