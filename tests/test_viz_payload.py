@@ -166,6 +166,18 @@ def test_bytes_are_those_of_the_saved_tensors(t):
     assert by_label["AddBackward0"]["bytes"] == 0
 
 
+def test_a_pass_that_nobody_could_walk_through_is_refused_with_what_to_do():
+    x = minigrad.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(3_001):
+        y = y + 1
+    with pytest.raises(
+        ValueError, match=r"3,002 nodes; viz\.step walks through at most 3,000\. Take fewer time steps"
+    ):
+        payload(y)
+    assert x.grad is None
+
+
 def test_nothing_of_this_machine_or_run_is_in_the_payload():
     text = json.dumps(of(minigrad, "mlp"))
     assert not re.search(r"0x[0-9a-f]{6,}", text)

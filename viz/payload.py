@@ -21,6 +21,7 @@ from .trace import Step, Trace, _target_name, prepare, run
 from .values import Value
 
 VERSION = 1
+MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
 def payload(
@@ -47,6 +48,11 @@ def payload(
     check_options(view, direction, fold)
     frame = frame or sys._getframe(1)
     graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
+    if len(graph) > MOST_STEPS:
+        raise ValueError(
+            f"This graph has {len(graph):,} nodes; viz.{verb} walks through at most {MOST_STEPS:,}. Take fewer time steps or "
+            "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
+        )
     mark_second(graph, frame, forward)
     source = graph.source or source_of(graph, frame)
     picture = picture_of(graph, view, direction, fold, values, saved)

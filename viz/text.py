@@ -5,6 +5,8 @@ The widths are those of a wide sans-serif face, so that the narrower ones in com
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 # hundredths of an em for the printable ASCII characters, from the space to the tilde
 _WIDTHS = (
     "32 40 46 84 64 95 78 27 39 39 50 84 32 36 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 53 100 68 69 70 77 63 58 "
@@ -15,6 +17,7 @@ _EM = {chr(32 + i): int(w) / 100 for i, w in enumerate(_WIDTHS.split())}
 _BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 0.7, 1.05
 
 
+@lru_cache(maxsize=4096)
 def width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> float:
     """Width of one line of ``text`` at font size ``size``, in points."""
     if mono:
@@ -27,9 +30,10 @@ def width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> 
 
 def one_line(text: object) -> str:
     """``text`` with every control character, line break or lone surrogate made harmless, on one line."""
-    return "".join(
-        c if c.isprintable() else ("\ufffd" if "\ud800" <= c <= "\udfff" else " ") for c in str(text)[:20_000]
-    )
+    text = str(text)[:20_000]
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ("\ufffd" if "\ud800" <= c <= "\udfff" else " ") for c in text)
 
 
 def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool = False) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -22,6 +24,8 @@ from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
 from .record import recall
 from .text import shape_text
 from .values import Value, as_array
+
+LISTED = 40  # of a long queue, as many nodes are listed at each step
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +62,7 @@ class Accumulated:
 
 @dataclass(slots=True, eq=False)
 class Waiting:
-    """A node that has ``got`` of the ``needs`` contributions it waits for; ``missing`` will send the rest."""
+    """A node that has ``got`` of the ``needs`` contributions it waits for; ``missing`` are the first that will send more."""
 
     function: Function
     got: int
@@ -398,21 +402,15 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
                 ready.add(target)
             else:
                 waiting[target] = None
-        s.ready = sorted(ready, key=_queue_order(fired))
-        s.waiting = [
-            Waiting(
-                w,
-                got[w],
-                needs[w],
-                list(dict.fromkeys(e.source for e in w.users if e.source in fired and e.source not in done)),
-            )
-            for w in waiting
-        ]
+        s.ready = nsmallest(LISTED, ready, key=lambda f: fired[f].number)
+        s.waiting = [Waiting(w, got[w], needs[w], _missing(w, fired, done)) for w in islice(waiting, LISTED)]
         s.sentence = _sentence(s, len(steps), out)
 
 
-def _queue_order(fired: dict[Function, Step]):
-    return lambda f: fired[f].number
+def _missing(f: Function, fired: dict, done: set) -> list[Function]:
+    """The first few functions that will still send something to ``f``."""
+    still = (e.source for e in f.users if e.source in fired and e.source not in done)
+    return list(dict.fromkeys(islice(still, LISTED)))
 
 
 def _reason(sent: Sent, target: Function | None) -> str:

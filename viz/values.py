@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 FULL = 64  # as many numbers as are sent and printed one by one
+_WHOLE = (bool, int, np.bool_, np.integer)
 SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 
@@ -35,16 +36,16 @@ def dtype_name(tensor: Any) -> str:
 
 def number(x: Any) -> str:
     """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
-    if isinstance(x, bool | np.bool_ | int | np.integer):
+    if isinstance(x, _WHOLE):
         return str(x)
     text = f"{float(x):.4g}"
     return "0" if text == "-0" else text
 
 
-def _nested(array: np.ndarray) -> str:
-    if array.ndim == 0:
-        return number(array[()])
-    return "[" + ", ".join(_nested(row) for row in array) + "]"
+def _nested(values: Any) -> str:
+    if isinstance(values, list):
+        return "[" + ", ".join(map(_nested, values)) + "]"
+    return number(values)
 
 
 def _plain(values: list) -> list:
@@ -73,7 +74,7 @@ class Value:
     def short(self, limit: int = 60) -> str:
         """The numbers where they fit in ``limit`` characters, else the shape and the range."""
         if self.array.size <= FULL:
-            text = _nested(self.array)
+            text = _nested(self.array.tolist())
             if len(text) <= limit:
                 return text
         low, high = self.range()
@@ -88,7 +89,7 @@ class Value:
     def text(self) -> str:
         """One line as a tensor prints: ``tensor([[0.3333], [0.6667]])``."""
         if self.array.size <= FULL:
-            return f"tensor({_nested(self.array)})"
+            return f"tensor({_nested(self.array.tolist())})"
         return f"tensor({self.short()}, {self.dtype})"
 
     def range(self) -> tuple[float, float]:
