@@ -401,11 +401,10 @@ def extremum_self(grad, self, result, dim, keepdim):
     sizes = self.shape
     dims = dims_of(dim, len(sizes))
     chosen = self == expand_reduced(result, sizes, dims, keepdim)
-    count = (
-        np.add.reduce(chosen, axis=dims, keepdims=True)
-        if is_array(chosen)
-        else chosen.sum(dims, keepdim=True)
-    )
+    if is_array(chosen):
+        count = np.add.reduce(chosen, axis=dims, keepdims=True, dtype=result.dtype)
+    else:
+        count = chosen.sum(dims, keepdim=True)
     return expand_reduced(grad, sizes, dims, keepdim) * chosen / count
 
 
