@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from .values import Value, dtype_name, scalar_text
 
 MOST = 200_000  # a graph with more nodes than this is refused
@@ -328,6 +330,8 @@ def _try(fn: Any, attribute: str, name: str) -> Saved | None:
         return None
     if is_tensor(value):
         return Saved(name, "kept", Value.of(value), tensor=value)
+    if isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
+        return Saved(name, "kept", Value.of(value))
     if isinstance(value, list | tuple) and value and all(is_tensor(v) for v in value):
         return Saved(name, "kept", text=f"{len(value)} tensors")
     if isinstance(value, int) and value > 2**62:  # a negative int64, as its unsigned twin
