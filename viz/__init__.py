@@ -5,6 +5,7 @@
     viz.step(z)         the backward pass to walk through
     viz.explore(f, x=2) sliders on the leaves of a function; values and gradients follow
     viz.compare(a, b)   two passes beside each other, the first difference marked
+    viz.beside(a, b)    the same as two steppers that move together
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
@@ -24,6 +25,7 @@ __all__ = [
     "Recording",
     "Step",
     "Trace",
+    "beside",
     "compare",
     "draw",
     "explore",
@@ -35,10 +37,8 @@ __all__ = [
 magic.register()
 
 
-LATER = {
-    "step": "stepper",
-    "explore": "explorer",
-}  # they bring the notebook widgets with them: only when asked for
+# these bring the notebook widgets with them: only when asked for
+LATER = {"step": "stepper", "explore": "explorer", "beside": "sides"}
 
 
 def __getattr__(name: str):

@@ -421,8 +421,10 @@ class Pane {
       whole ? this.playButton : null, button("next", "Forward one step", "→"), button("last", "To the end", "end"));
     this.bar = whole ? h("div", { class: "mgv-bar" }, buttons, this.slider, this.counter, this.tools) : null;
     this.sentence = h("p", { class: "mgv-sentence", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    const label = options.label ? h("p", { class: "mgv-label-of" }, options.label) : null;
     this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence, whole ? null : this.tools);
     this.picture = this.buildPicture();
+    for (const number of Object.keys(data.differs || {})) { const item = this.nodes.get(data.steps[number - 1].node); if (item) { item.base += " mgv-bad"; item.group.setAttribute("class", item.base); } }
     this.view = h("div", { class: "mgv-view" }, this.picture);
     this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
     this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer);
@@ -432,7 +434,7 @@ class Pane {
     this.overlayNote = h("p", { class: "mgv-note", hidden: true });
     const notes = (data.notes || []).map((note) => h("p", { class: "mgv-note" }, note));
     this.frame = h("div", { class: "mgv-frame", tabindex: 0, role: "group", "aria-label": `Backward pass of ${data.title || "a tensor"}. Arrow keys step, space plays, home and end jump.` },
-      this.bar, this.head, h("div", { class: "mgv-body" }, this.stage, this.flow, this.side), h("div", { class: "mgv-notes" }, this.overlayNote, this.badNote(), notes), this.tip);
+      label, this.bar, this.head, h("div", { class: "mgv-body" }, this.stage, this.flow, this.side), h("div", { class: "mgv-notes" }, this.overlayNote, this.badNote(), notes), this.tip);
     el.append(this.frame);
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.picture.addEventListener("click", (event) => { const id = this.nodeAt(event); if (id) this.goToNode(id); });
@@ -581,6 +583,8 @@ class Pane {
     this.slider.setAttribute("aria-valuetext", `step ${at} of ${this.count}`);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
+    const differs = k > 0 && (this.data.differs || {})[k];
+    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ Differs: ${differs}.`));
     if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
     const [flow, side] = this.panels.get(at);
     this.flow.replaceChildren(...flow.filter(Boolean));
@@ -777,7 +781,7 @@ class Pane {
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
       const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
-      const text = (last > at ? `${at}–${last}` : String(at)) + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
+      const text = (last > at ? `${at}–${last}` : String(at)) + ((this.data.differs || {})[at] ? "≠" : "") + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.data.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
       const cx = x + width * dx, cy = y + height * dy;

@@ -1,0 +1,84 @@
+"""Two backward passes side by side, stepped together, the first difference marked in both pictures.
+
+What differs is decided by compare.py on the traces; here the two pictures are put beside each other.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import ipywidgets as widgets
+
+from .compare import Comparison, compare
+from .draw import picture_of
+from .page import frame as in_frame
+from .page import slim
+from .payload import describe
+from .stepper import Pane
+from .trace import Trace, prepare, run
+
+
+def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameType) -> tuple[Trace, dict]:
+    graph, plain = prepare(tensor, "beside", names, frame)
+    picture = picture_of(graph, view)
+    trace = run(graph, plain, verb="beside")
+    return trace, slim(describe(trace, picture))
+
+
+class Beside(widgets.VBox):
+    """Two panes that move together; ``comparison`` says what differs. Made by :func:`viz.beside`."""
+
+    def __init__(self, left: tuple[Trace, dict], right: tuple[Trace, dict], labels: tuple[str, str]):
+        self.comparison: Comparison = compare(left[0], right[0], labels=labels)
+        self.data = (left[1], right[1])
+        for side, data in zip(("left", "right"), self.data, strict=True):
+            steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
+            data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
+        options = [{"controls": "steps", "label": label} for label in labels]
+        self.panes = [Pane(data=d, options=o) for d, o in zip(self.data, options, strict=True)]
+        last = max(len(d["steps"]) for d in self.data)
+        play = widgets.Play(min=0, max=last, interval=1200, show_repeat=False)
+        slider = widgets.IntSlider(min=0, max=last, description="step")
+        slider.style.description_width = "initial"
+        slider.layout.width = "min(420px, 100%)"
+        self._links = [widgets.jslink((play, "value"), (slider, "value"))]
+        for pane in self.panes:
+            pane.layout.flex = "1 1 420px"
+            pane.layout.min_width = "0"
+            self._links.append(widgets.jslink((slider, "value"), (pane, "step")))
+        row = widgets.HBox([play, slider], layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
+        both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
+        said = widgets.HTML(f"<p>{html.escape(self.comparison.sentence)}</p>")
+        super().__init__([said, row, both])
+
+    def __repr__(self) -> str:
+        return repr(self.comparison).replace("Comparison(", "Beside(", 1)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        frames = "".join(
+            in_frame(d, options={"label": label}) for d, label in zip(self.data, self.comparison.labels, strict=True)
+        )
+        said = f"<p>{html.escape(self.comparison.sentence)}</p>"
+        return bundle | {"text/html": said + frames, "text/plain": repr(self)}
+
+
+def beside(
+    left: Any,
+    right: Any,
+    *,
+    labels: tuple[str, str] = ("left", "right"),
+    view: str | None = "functions",
+    names: Mapping[str, Any] | None = None,
+) -> Beside:
+    """Run backward from both tensors and step through both passes at once; differences carry a mark.
+
+    The two may be of different frameworks: a learner's engine and the reference, minigrad and PyTorch. ``view`` and
+    ``names`` as of ``viz.step``. Errors are those of ``viz.trace``.
+    """
+    caller = sys._getframe(1)
+    return Beside(_record(left, view, names, caller), _record(right, view, names, caller), labels)
