@@ -9,6 +9,8 @@ the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) 
 
 import warnings
 
+import numpy as np
+
 from . import autograd, linalg
 from .autograd import (
     enable_grad,
@@ -49,7 +51,9 @@ from .tensor import Size, Tensor
 
 __version__ = "0.1.0"
 
-# PyTorch divides by zero in silence. NumPy's warnings are the caller's business only where the caller calls NumPy.
+# PyTorch divides by zero in silence, and so does NumPy from here on. NumPy's setting does not reach other threads; there
+# at least the warnings that come from minigrad's own lines are left out.
+np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 

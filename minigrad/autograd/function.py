@@ -288,8 +288,8 @@ def finish_output(
     """One output as the caller gets it, with its history."""
     if not isinstance(out, Tensor):
         return out
-    dirty = any(out is d for d in ctx.dirty)
-    if dirty:
+    differentiable = out._array.dtype.kind == "f" and not any(out is t for t in ctx.non_differentiable)
+    if any(out is d for d in ctx.dirty):
         if recording and out._requires_grad and out._grad_fn is None and out._base is None:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         out.counter().version += 1
@@ -297,7 +297,7 @@ def finish_output(
         counter = out.counter()
         out = wrap(out._array)
         out._counter = counter
-    if recording and not any(out is t for t in ctx.non_differentiable) and out._array.dtype.kind == "f":
+    if recording and differentiable:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
     return out
 

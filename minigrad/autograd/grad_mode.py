@@ -33,13 +33,20 @@ class Local(threading.local):
             setattr(self, name, value)
         self.recount()
 
+    def set_grad(self, enabled: bool) -> None:
+        """Turn recording on or off: `update(grad=enabled)`, quickly."""
+        self.grad = enabled
+        self.count(not (enabled and self.ordinary))
+
     def recount(self) -> None:
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
-        now = not (self.grad and self.ordinary)
-        if now != self.counted:
-            self.counted = now
+        self.count(not (self.grad and self.ordinary))
+
+    def count(self, unusual: bool) -> None:
+        if unusual != self.counted:
+            self.counted = unusual
             with _lock:
-                state.special += 1 if now else -1
+                state.special += 1 if unusual else -1
 
 
 class State:
@@ -86,7 +93,7 @@ class _Mode:
         raise NotImplementedError
 
     def __exit__(self, *exc: object) -> None:
-        local.update(**self.previous.pop())
+        local.set_grad(self.previous.pop())
 
     def clone(self) -> _Mode:
         return type(self)()
@@ -142,8 +149,8 @@ class no_grad(_Mode):
         return super().__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
 
     def __enter__(self) -> None:
-        self.previous.append({"grad": local.grad})
-        local.update(grad=False)
+        self.previous.append(local.grad)
+        local.set_grad(False)
 
 
 class enable_grad(_Mode):
@@ -153,8 +160,8 @@ class enable_grad(_Mode):
         return super().__new__(cls) if function is None else cls()(function)
 
     def __enter__(self) -> None:
-        self.previous.append({"grad": local.grad})
-        local.update(grad=True)
+        self.previous.append(local.grad)
+        local.set_grad(True)
 
 
 class set_grad_enabled(_Mode):
@@ -170,8 +177,8 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        self.previous.append({"grad": self.before})
-        local.update(grad=self.mode)
+        self.previous.append(self.before)
+        local.set_grad(self.mode)
 
     def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)
@@ -188,8 +195,12 @@ class inference_mode(_Mode):
         self.mode = mode
 
     def __enter__(self) -> None:
-        self.previous.append({"grad": local.grad, "inference": local.inference})
+        self.previous.append((local.grad, local.inference))
         local.update(grad=not self.mode, inference=self.mode)
+
+    def __exit__(self, *exc: object) -> None:
+        grad, inference = self.previous.pop()
+        local.update(grad=grad, inference=inference)
 
     def clone(self) -> inference_mode:
         return inference_mode(self.mode)

@@ -97,7 +97,7 @@ def no_repeats(index: ndarray, out: ndarray) -> bool:
 
 
 _index = define(
-    "index", _read, kind="linear",
+    "index", _read, kind="linear", frees=True,
     self=lambda grad, self_sym_sizes, indices: zeros_adding(grad, self_sym_sizes, indices),
 )  # fmt: skip
 
@@ -129,7 +129,7 @@ def zeros_at(grad, indices: tuple):
 
 
 _index_put = define(
-    "index_put", _put, kind="linear", broadcasts=True,
+    "index_put", _put, kind="linear", broadcasts=True, frees=True,
     self=lambda grad, indices, accumulate: grad if accumulate else zeros_at(grad, indices),
     values=lambda grad, indices: grad[indices_key(grad, indices)],
 )  # fmt: skip

@@ -17,10 +17,10 @@ from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, state
 from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Tensor, check_dim, new_object, plain_types, wrap
+from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_pair, squeezed
-from .strides import blank, geometry, laid_out_as, layout, refusal, strided, window_node
+from .strides import blank, geometry, laid_out_as, layout, refusal, span, strided, window_node
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -90,6 +90,21 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         raise RuntimeError(VIEW_OF_LEAF)
 
 
+def refuse_overlap(target: ndarray, source: ndarray) -> None:
+    """Raise PyTorch's error if both fill stretches of memory that overlap, unless they are one and the same."""
+    a, b = ((address(x), address(x) + x.nbytes) for x in (target, source))
+    if is_dense(target) and is_dense(source) and a[0] < b[1] and b[0] < a[1] and not (a == b and target.strides == source.strides):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def is_dense(array: ndarray) -> bool:
+    """Do the elements fill a stretch of memory without gaps?"""
+    return span(array.shape, layout(array)) == array.size
+
+
 def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
     """Run an operation and write the result into its first input. Returns that input."""
     self = inputs[0]
@@ -100,6 +115,9 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         return local.interpreter.process_inplace(op, inputs, params)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
+    for t in inputs[1:]:
+        if t._counter is not None and t._counter is self._counter:
+            refuse_overlap(self._array, t._array)
     result = np.asarray(forward(op, inputs, params))
     if result.shape != self._array.shape:
         raise RuntimeError(

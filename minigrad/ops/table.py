@@ -56,6 +56,7 @@ class Op:
         optional: tuple[str, ...] = (),
         numbers: bool = True,
         broadcasts: bool = False,
+        frees: bool = False,
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
@@ -74,7 +75,7 @@ class Op:
         self.plan = tuple(
             (r, tuple(self.saves.index(n) for n in self.wanted[k])) for k, r in self.rules.items()
         )
-        self.frees = bool(self.saved_inputs or self.saved_results)
+        self.frees = frees or bool(self.saved_inputs or self.saved_results)
         self.build = None if variadic else make_build(self)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
 
@@ -302,6 +303,7 @@ def define(
     optional: tuple[str, ...] = (),
     numbers: bool = True,
     broadcasts: bool = False,
+    frees: bool = False,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -312,6 +314,7 @@ def define(
     view: the result shares the memory of the first input.
     variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
+    frees: what is saved is freed after use although no input or result is among it (a parameter holds tensors).
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
     numbers: a Python number may stand for a tensor.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
@@ -319,7 +322,7 @@ def define(
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts,
+        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
