@@ -44,6 +44,14 @@ def test_a_branch_that_only_one_pass_took_is_shown_as_such():
     ]
 
 
+def test_temporaries_without_a_name_are_matched_by_what_they_compute():
+    w = minigrad.tensor([1.0, -2.0], requires_grad=True)
+    comparison = compare(viz.trace((w * w).sum()), viz.trace((w * 3).sum()))
+    assert all(p.left and p.right for p in comparison.pairs)
+    assert comparison.first.left.name == "MulBackward0"
+    assert comparison.first.difference == "sends self [1, -2] and [3, 3]"
+
+
 def test_the_page_escapes_names():
     x = minigrad.tensor(2.0, requires_grad=True)
     comparison = compare(*(viz.trace(x * 3, names={"<script>alert(1)</script>": x}) for _ in range(2)))

@@ -108,7 +108,8 @@ def compare(
 
 
 def _key(s: Step) -> tuple[str, str]:
-    return base_name(s.name), s.tensor
+    """What a step is a step of: the operation, and the tensor where the programmer named it."""
+    return base_name(s.name), s.tensor if s.function.outputs[0].named else ""
 
 
 def _cell(s: Step | None) -> str:

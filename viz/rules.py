@@ -196,6 +196,11 @@ RULES: dict[str, Rule] = {
         "{g} · ({self} − mean) / ((n − 1) {result})",
     ),
     "LinalgVectorNorm": _back("norm({self})", "grad * self / result", "{g} · {self} / ‖{self}‖"),
+    "Cumprod": _back(
+        "cumprod({self})",
+        "reversed cumsum of grad * result, over self",
+        "Σ of {g} · {result} from here on, / {self}",
+    ),
     "Cumsum": _back("cumsum({self})", "grad.flip(dim).cumsum(dim).flip(dim)", "Σ of {g} from here on"),
     # shape and indexing
     "View": _back("{self}.view()", "grad.reshape(self.shape)", "{g}, reshaped"),
@@ -229,6 +234,23 @@ RULES: dict[str, Rule] = {
     "Stack": Rule("stack({all})", {}),
     "Unbind": _back("unbind({self})", "stack(grads)", "the gradients, stacked"),
     "Split": _back("split({self})", "cat(grads)", "the gradients, side by side"),
+    "Scatter": _r(
+        "{self}.scatter()",
+        self=("grad.scatter(dim, index, 0)", "{g}, 0 where it was overwritten"),
+        src=("grad.gather(dim, index)", "{g} where it was written"),
+    ),
+    "Take": _back(
+        "{self}.take()",
+        "zeros.put_(index, grad, accumulate=True)",
+        "{g} added at the places taken, 0 elsewhere",
+    ),
+    "Sort": _back("{self}.sort()", "zeros.scatter(dim, indices, grad)", "{g}, put back in the old order"),
+    "Topk": _back("{self}.topk()", "zeros.scatter(dim, indices, grad)", "{g} at the largest, 0 elsewhere"),
+    "Diagonal": _back(
+        "{self}.diagonal()", "zeros, with grad on the diagonal", "{g} on the diagonal, 0 elsewhere"
+    ),
+    "DiagEmbed": _back("diag({self})", "grad.diagonal()", "the diagonal of {g}"),
+    "ConstantPadNd": _back("pad({self})", "grad without the padding", "{g} without the padding"),
     "Clone": _same("{self}.clone()"),
     "Alias": _same("{self}"),
     "ToCopy": _back("{self}.to()", "grad.to(self.dtype)", "{g}, in the input's dtype"),
@@ -257,6 +279,32 @@ RULES: dict[str, Rule] = {
         "bce({self})",
         "grad * (self - target) / (self * (1 - self)) / n",
         "{g} · ({self} − {target}) / ({self}(1 − {self})) / n",
+    ),
+    "Convolution": _r(
+        "conv({input}, {weight})",
+        input=("conv_transpose(grad, weight)", "{g} convolved with the flipped {weight}"),
+        weight=("conv(input, grad)", "{input} correlated with {g}"),
+        bias=("grad.sum over batch and space", "Σ {g}"),
+    ),
+    "MaxPool2DWithIndices": _back(
+        "max_pool2d({self})", "grad at each window's largest", "{g} at the largest of each window"
+    ),
+    "AvgPool2D": _back("avg_pool2d({self})", "grad / window size, spread", "{g} / n over each window of n"),
+    "NativeBatchNorm": _r(
+        "batch_norm({input})",
+        input=(
+            "weight * rstd * (grad - mean(grad) - x̂ * mean(grad * x̂))",
+            "weight · rstd · ({g} − mean − x̂ · mean({g} x̂))",
+        ),
+        weight=("(grad * x̂).sum(batch)", "Σ {g} · x̂"),
+        bias=("grad.sum(batch)", "Σ {g}"),
+    ),
+    "LinalgInvEx": _back("inverse({A})", "-inverse.T @ grad @ inverse.T", "−A⁻ᵀ · {g} · A⁻ᵀ"),
+    "LinalgDet": _back("det({A})", "grad * result * inverse(A).T", "{g} · {result} · A⁻ᵀ"),
+    "LinalgSolveEx": _r(
+        "solve({A}, {B})",
+        A=("-solve(A.T, grad) @ result.T", "−A⁻ᵀ {g} · {result}ᵀ"),
+        B=("solve(A.T, grad)", "A⁻ᵀ · {g}"),
     ),
     "NativeLayerNorm": _r(
         "layer_norm({input})",

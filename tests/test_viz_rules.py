@@ -1,0 +1,98 @@
+"""The mathematics beside each node: names of inputs, rules as code and as formula, the forward operation written out."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import pytest
+
+import viz
+from viz import rules
+from viz.rules import RULES
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def sent(t, build, name="z"):
+    a = t.tensor([[0.5, 1.5], [2.0, 0.25]], requires_grad=True)
+    b = t.tensor([[1.5, 0.5], [0.75, 3.0]], requires_grad=True)
+    out = build(a, b)
+    trace = viz.trace(out, gradient=t.ones(2, 2), names={"a": a, "b": b, name: out})
+    return trace.of(name).sent
+
+
+@pytest.mark.parametrize(
+    ("build", "formulas"),
+    [
+        (lambda a, b: a * b, ["∂L/∂a = ∂L/∂z · b", "∂L/∂b = ∂L/∂z · a"]),
+        (lambda a, b: a + b, ["∂L/∂a = ∂L/∂z", "∂L/∂b = ∂L/∂z"]),
+        (lambda a, b: a - b, ["∂L/∂a = ∂L/∂z", "∂L/∂b = −∂L/∂z"]),
+        (lambda a, b: a / b, ["∂L/∂a = ∂L/∂z / b", "∂L/∂b = −∂L/∂z · a / b²"]),
+        (lambda a, b: a @ b, ["∂L/∂a = ∂L/∂z · bᵀ", "∂L/∂b = aᵀ · ∂L/∂z"]),
+        (lambda a, b: a.tanh(), ["∂L/∂a = ∂L/∂z · (1 − z²)"]),
+        (lambda a, b: a.exp(), ["∂L/∂a = ∂L/∂z · z"]),
+        (lambda a, b: a**3, ["∂L/∂a = ∂L/∂z · 3 · a^(3 − 1)"]),
+        (lambda a, b: a * a, ["∂L/∂a += ∂L/∂z · a", "∂L/∂a += ∂L/∂z · a"]),
+    ],
+)
+def test_the_formula_is_written_with_the_names_of_the_program(t, build, formulas):
+    assert [s.math for s in sent(t, build)] == formulas
+
+
+def test_the_code_is_the_nodes_own_where_it_has_rules():
+    import minigrad
+
+    a = minigrad.tensor([2.0], requires_grad=True)
+    z = a.exp()
+    (own,) = z.grad_fn.rules.values()
+    assert viz.trace(z, gradient=minigrad.ones(1), names={"z": z}).of("z").sent[0].code == own
+
+
+def test_a_temporary_is_called_by_its_expression(t):
+    a = t.tensor([2.0], requires_grad=True)
+    b = t.tensor([3.0], requires_grad=True)
+    names = [
+        f.outputs[0].name
+        for f in viz.draw(((a + b) * a).sum(), names={"a": a, "b": b}).graph.functions
+        if f.edges
+    ]
+    assert names == ["a + b", "(a + b) * a", "t1"]
+
+
+@pytest.mark.parametrize(("name", "symbol"), [("MmBackward0", "@"), ("MulBackward0", "*"), ("MeanBackward0", "mean()"),
+                                              ("TanhBackward0", "tanh()"), ("AddmmBackward0", "addmm()"), ("NegBackward0", "-·"),
+                                              ("CopySlices", "in place"), ("SomeNewBackward0", "some_new()")])  # fmt: skip
+def test_the_operation_on_a_forward_edge(name, symbol):
+    assert rules.symbol(name) == symbol
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_is_well_formed(name):
+    rule = RULES[name]
+    known = {
+        "g",
+        "result",
+        "exponent",
+        "min",
+        "max",
+        "self",
+        "target",
+        *rule.inputs,
+    }  # inputs, and what is kept
+    for code, math in rule.inputs.values():
+        assert code and math
+        assert set(re.findall(r"\{(\w+)\}", math)) <= known, math
+        assert "{g}" in math or "gradients" in math, f"{name}: the formula does not use the gradient"
+
+
+def test_an_unknown_operation_is_named_and_nothing_is_claimed(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = torch.special.i0(x)
+    (s,) = viz.trace(z, gradient=torch.ones(2), names={"x": x, "z": z}).of("z").sent
+    assert (s.input, s.code, s.math) == ("self", None, None)
