@@ -1,0 +1,146 @@
+"""viz.explore and viz.beside in real JupyterLab, and what a saved notebook shows before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser
+
+from tests.browser.pages import Pane
+from tools.jupyterlab import Lab, Lesson
+
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+EXPLORE = """\
+import minigrad as torch
+import viz
+
+viz.explore(lambda x, w: x * w, x=2.0, w=3.0)"""
+BESIDE = """\
+import minigrad as torch
+import viz
+
+def branch(scale):
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * x
+    z = y * scale
+    return z
+
+viz.beside(branch(3.0), branch(5.0), labels=("mine", "reference"))"""
+STEP = """\
+import minigrad as torch
+import viz
+
+x = torch.tensor(2.0, requires_grad=True)
+y = x * x
+viz.step(y)"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def importable() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+        yield
+
+
+@contextmanager
+def opened(browser: Browser, folder: Path, notebook: nbformat.NotebookNode) -> Iterator[Lesson]:
+    """The notebook in JupyterLab; complaints of the page fail the test."""
+    nbformat.write(notebook, folder / "book.ipynb")
+    with ExitStack() as stack:
+        lab = stack.enter_context(Lab(folder))
+        lesson = stack.enter_context(lab.open(browser, "book.ipynb"))
+        lesson.page.set_default_timeout(20_000)
+        yield lesson
+        assert lesson.complaints == []
+
+
+def run(lesson: Lesson) -> None:
+    lesson.page.click(".jp-CodeCell >> nth=0")
+    lesson.page.keyboard.press("Control+Enter")
+    lesson.page.wait_for_selector(".mgv[data-ready]", timeout=60_000)
+
+
+def test_a_slider_changes_the_gradients_on_the_page(browser: Browser, tmp_path: Path):
+    book = new_notebook(cells=[new_code_cell(EXPLORE)], metadata=KERNEL)
+    with opened(browser, tmp_path, book) as lesson:
+        run(lesson)
+        pane = Pane(lesson.page)
+        assert pane.grads() == {"x": [3.0], "w": [2.0]}
+        readout = lesson.page.locator(".widget-readout").first
+        readout.click()
+        lesson.page.keyboard.press("Control+A")
+        lesson.page.keyboard.type("5")
+        lesson.page.keyboard.press("Enter")
+        lesson.page.wait_for_function(
+            """() => document.querySelector('[data-leaf="w"] .mgv-array')?.dataset.values === '[5]'"""
+        )
+        assert pane.grads() == {"x": [3.0], "w": [5.0]}
+        box = lesson.page.locator(".widget-checkbox input").nth(1)  # requires_grad of w
+        box.uncheck()
+        lesson.page.wait_for_function("""() => !document.querySelector('[data-leaf="w"]')""")
+        assert pane.grads() == {"x": [3.0]}
+
+
+def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, tmp_path: Path):
+    book = new_notebook(cells=[new_code_cell(BESIDE)], metadata=KERNEL)
+    with opened(browser, tmp_path, book) as lesson:
+        run(lesson)
+        panes = lesson.page.locator(".mgv")
+        assert panes.count() == 2
+        panes.nth(0).locator(".mgv-frame").focus()
+        lesson.page.keyboard.press("ArrowRight")
+        lesson.page.wait_for_function(
+            "() => [...document.querySelectorAll('.mgv')].every(p => p.dataset.step === '1')"
+        )
+        lesson.page.keyboard.press("End")
+        lesson.page.wait_for_function(
+            "() => [...document.querySelectorAll('.mgv')].every(p => p.dataset.step === '3')"
+        )
+        for k, scale in enumerate((12.0, 20.0)):
+            value = panes.nth(k).locator(".mgv-scroll .mgv-array").get_attribute("data-values")
+            assert value == f"[{scale:g}]"
+            assert "Differs" in panes.nth(k).locator(".mgv-sentence").inner_text()
+
+
+def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: Browser, tmp_path: Path):
+    """JupyterLab strips frames and scripts from it: what is left must be worth seeing."""
+    book = new_notebook(cells=[new_code_cell(STEP)], metadata=KERNEL)
+    nbclient.NotebookClient(book, timeout=120).execute()
+    book.metadata.pop("widgets", None)
+    for output in book.cells[0].outputs:
+        output.data.pop("application/vnd.jupyter.widget-view+json", None)
+    with opened(browser, tmp_path, book) as lesson:
+        output = lesson.page.locator(".jp-OutputArea-output")
+        image = output.locator("img")
+        image.wait_for()
+        assert image.evaluate("e => e.naturalWidth") > 100
+        assert output.locator("iframe").count() == 0
+
+
+def test_an_exported_notebook_steps_without_kernel_or_network(browser: Browser, tmp_path: Path):
+    """What nbconvert writes of a stepper: the frame covers the picture and steps."""
+    book = new_notebook(cells=[new_code_cell(STEP)], metadata=KERNEL)
+    nbclient.NotebookClient(book, timeout=120).execute()
+    (html,) = [o.data["text/html"] for o in book.cells[0].outputs if "text/html" in o.get("data", {})]
+    file = tmp_path / "export.html"
+    file.write_text(f"<!doctype html><meta charset=utf-8><body>{html}</body>", encoding="utf-8")
+    page = browser.new_page()
+    try:
+        requests: list[str] = []
+        page.on("request", lambda r: requests.append(r.url) if r.url.startswith("http") else None)
+        page.goto(file.as_uri())
+        pane = Pane(page.frame_locator("iframe"))
+        pane.page.locator(".mgv[data-ready]").wait_for()
+        pane.page.locator("[data-action=last]").click()
+        assert pane.grads() == {"x": [4.0]}
+        picture, cover = page.locator("img").bounding_box(), page.locator("iframe").bounding_box()
+        assert abs(picture["y"] - cover["y"]) < 1 and cover["height"] > picture["height"]
+        assert requests == []
+    finally:
+        page.close()
