@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, wrap
+from .inplace import define_inplace
 from .table import define, function
 
 ndarray = np.ndarray
@@ -85,6 +86,16 @@ def _invert(self: Tensor) -> Tensor:
 
 
 function(_invert, "__invert__")
+
+
+for _call in (logical_and, logical_or, logical_xor, logical_not, bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift,
+              bitwise_right_shift, bitwise_not):  # fmt: skip
+    define_inplace(_call, _call.op.name + "_")
+for _symbol, _name in {
+    "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
+    "__irshift__": "bitwise_right_shift_",
+}.items():  # fmt: skip
+    function(getattr(Tensor, _name), _symbol)
 
 
 # ---------------------------------------------------------------- special values

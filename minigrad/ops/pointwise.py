@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from ..autograd.node import Node
-from ..tensor import Tensor, dtype_word
+from ..tensor import Tensor
 from .choice import beside, refuse, where, zeros_like
 from .dispatch import make_binary
-from .elementary import exp, exp2, log
+from .elementary import log
 from .inplace import define_inplace, in_both_forms, quickly
 from .table import define, function, is_array
 
@@ -30,6 +30,25 @@ _add_alpha = define(
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
+
+TWO_BOOLS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
+ONE_BOOL = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
+
+
+def refuse_bools(*operands: object) -> None:
+    """Truth values have no difference."""
+    bools = [
+        isinstance(t, builtins.bool) or (isinstance(t, Tensor) and t._array.dtype.kind == "b")
+        for t in operands
+    ]
+    if builtins.any(bools):
+        raise RuntimeError(TWO_BOOLS if builtins.all(bools) else ONE_BOOL)
 
 
 _sub = define("sub", np.subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
@@ -79,13 +98,13 @@ def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
 @in_both_forms("sub", "subtract")
 def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """`input - alpha * other`, broadcast. Raises RuntimeError for bool tensors."""
-    _refuse_bool(input, other)
+    refuse_bools(input, other)
     return (_sub, input, other) if alpha == 1 else (_sub_alpha, input, other, _alpha(alpha, input, other))
 
 
 def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """`other - alpha * input`, broadcast. Raises RuntimeError for bool tensors."""
-    _refuse_bool(input, other)
+    refuse_bools(input, other)
     if isinstance(other, Tensor):
         return _rsub(input, other, alpha)
     return _rsub_scalar(beside(input, other), other, alpha)
@@ -98,26 +117,13 @@ def mul(input: Tensor, other: Tensor | float) -> Tensor:
 
 
 def _alpha(alpha: float, *operands: object) -> float:
-    if isinstance(alpha, float) and not builtins.any(_is_floating(t) for t in operands):
+    if isinstance(alpha, float) and not builtins.any(is_floating(t) for t in operands):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     return alpha
 
 
-def _is_floating(value: object) -> builtins.bool:
+def is_floating(value: object) -> builtins.bool:
     return isinstance(value, float) or (isinstance(value, Tensor) and value._array.dtype.kind == "f")
-
-
-def _refuse_bool(*operands: object) -> None:
-    """Bools have no difference. (Two bool tensors are refused with words of their own, by the subtraction itself.)"""
-    bools = [
-        isinstance(t, builtins.bool) or (isinstance(t, Tensor) and t._array.dtype.kind == "b")
-        for t in operands
-    ]
-    if builtins.any(bools) and not builtins.all(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
-        )
 
 
 # ---------------------------------------------------------------- division
@@ -328,198 +334,6 @@ def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     return pow(base, power)
 
 
-# ---------------------------------------------------------------- other functions of two or three tensors
-
-
-def _addcmul_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
-    refuse(self, "b", "addcmul_cpu_out")
-    return self + np.asarray(value, self.dtype) * (tensor1 * tensor2)
-
-
-def _addcdiv_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
-    return self + np.asarray(value, self.dtype) * (tensor1 / tensor2)
-
-
-_addcmul = define(
-    "addcmul", _addcmul_forward, kind="elementwise",
-    self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
-    tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
-)  # fmt: skip
-_addcdiv = define(
-    "addcdiv", _addcdiv_forward, kind="elementwise",
-    self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
-    tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),
-)  # fmt: skip
-
-
-@in_both_forms()
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """`input + value * tensor1 * tensor2`, broadcast."""
-    return _addcmul, input, tensor1, tensor2, value
-
-
-@in_both_forms()
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """`input + value * tensor1 / tensor2`, broadcast. Raises RuntimeError if both are integers."""
-    if not (_is_floating(tensor1) or _is_floating(tensor2)):
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
-            "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
-            "tensor2), for all dtypes."
-        )
-    return _addcdiv, input, tensor1, tensor2, value
-
-
-def _interpolate(self: ndarray, end: ndarray, weight: ndarray | float) -> ndarray:
-    """Exact at both ends: counted from the nearer one."""
-    weight = np.asarray(weight, self.dtype)
-    step = end - self
-    if not weight.ndim:
-        return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
-
-
-_lerp = define(
-    "lerp", _interpolate, kind="elementwise",
-    self=lambda grad, weight: grad * (1 - weight),
-    end=lambda grad, weight: grad * weight,
-)  # fmt: skip
-_lerp_tensor = define(
-    "lerp", _interpolate, kind="elementwise", node="LerpBackward1",
-    self=lambda grad, weight: grad * (1 - weight),
-    end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self),
-)  # fmt: skip
-
-
-@in_both_forms()
-def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """`input + weight * (end - input)`, broadcast. Raises RuntimeError if the dtypes differ."""
-    for name, t in (("end", end), ("weight", weight)):
-        if not isinstance(t, Tensor):
-            if name == "weight":
-                continue
-            raise TypeError(f"lerp(): argument '{name}' (position 2) must be Tensor, not {type(t).__name__}")
-        if t._array.dtype != input._array.dtype:
-            raise RuntimeError(
-                f"expected dtype {dtype_word(input)} for `{name}` but got dtype {dtype_word(t)}"
-            )
-    refuse(input._array, "biu", "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar")
-    return (_lerp_tensor if isinstance(weight, Tensor) else _lerp), input, end, weight
-
-
-def inverse_or_zero(x):
-    """1 / x, and 0 where x is 0: at the origin atan2 has no derivative, PyTorch says 0."""
-    return where(x == 0, 0.0, 1 / x)
-
-
-atan2 = define(
-    "atan2", np.arctan2, kind="elementwise", floating=True, numbers=False,
-    self=lambda grad, self, other: grad * (other * inverse_or_zero(self * self + other * other)),
-    other=lambda grad, self, other: grad * (-self * inverse_or_zero(self * self + other * other)),
-)  # fmt: skip
-
-
-def only_floating(compute: np.ufunc, kernel: str):
-    """A ufunc that refuses integers with PyTorch's words."""
-
-    def forward(self: ndarray, other: ndarray) -> ndarray:
-        refuse(self, "biu", kernel)
-        return compute(self, other)
-
-    return forward
-
-
-hypot = define(
-    "hypot", only_floating(np.hypot, "hypot_cpu"), kind="elementwise", numbers=False,
-    self=lambda grad, self, result: grad * (self / result),
-    other=lambda grad, other, result: grad * (other / result),
-)  # fmt: skip
-logaddexp = define(
-    "logaddexp", only_floating(np.logaddexp, "logaddexp_cpu"), kind="elementwise", numbers=False,
-    self=lambda grad, self, other: grad / (1 + exp(other - self)),
-    other=lambda grad, self, other: grad / (1 + exp(self - other)),
-)  # fmt: skip
-logaddexp2 = define(
-    "logaddexp2", only_floating(np.logaddexp2, "logaddexp2_cpu"), kind="elementwise", numbers=False,
-    self=lambda grad, self, other: grad / (1 + exp2(other - self)),
-    other=lambda grad, self, other: grad / (1 + exp2(self - other)),
-)  # fmt: skip
-
-
-def _x_log_y(self: ndarray, other: ndarray) -> ndarray:
-    other = other if other.dtype.kind == "f" else other.astype(self.dtype)
-    return np.where(
-        np.isnan(other), other, np.where(self == 0, np.zeros((), other.dtype), self * np.log(other))
-    )
-
-
-def _xlogy_self(grad, self, other):
-    return where((self == 0) & (other <= 0), 0.0, xlogy(grad, other))
-
-
-_xlogy = define(
-    "xlogy", _x_log_y, kind="elementwise", floating=True,
-    self=_xlogy_self,
-    other=lambda grad, self, other: grad * self / other,
-)  # fmt: skip
-_xlogy_of_number = define(
-    "xlogy", lambda other, self: _x_log_y(np.asarray(self, other.dtype), other), kind="elementwise", floating=True,
-    node="XlogyBackward1", other=lambda grad, other, self: grad * self / other,
-)  # fmt: skip
-_xlogy_number = define(
-    "xlogy", lambda self, other: _x_log_y(self, np.asarray(other, self.dtype)), kind="elementwise", floating=True,
-    node="XlogyBackward2",
-    self=lambda grad, self, other: grad * math.log(other) if other > 0 else where(self == 0, 0.0, grad * -math.inf),
-)  # fmt: skip
-
-
-@in_both_forms()
-def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
-    """`input * log(other)`, broadcast, and 0 where `input` is 0 (unless `other` is NaN)."""
-    if not isinstance(other, Tensor):
-        if isinstance(input, Tensor):
-            return _xlogy_number, input, other
-    elif not isinstance(input, Tensor) and isinstance(input, (int, float)):
-        return _xlogy_of_number, other, input
-    return _xlogy, input, other
-
-
-def _copysign_self(grad, self, result):
-    return grad * where(self == 0, 0.0, result / self)
-
-
-_copysign = define(
-    "copysign", np.copysign, kind="elementwise", floating=True,
-    self=_copysign_self,
-    other=lambda grad: zeros_like(grad),
-)  # fmt: skip
-_copysign_number = define(
-    "copysign", lambda self, other: np.copysign(self, np.asarray(other, self.dtype)), kind="elementwise", floating=True,
-    node="CopysignBackward1", self=_copysign_self,
-)  # fmt: skip
-
-
-@in_both_forms()
-def copysign(input: Tensor, other: Tensor | float) -> Tensor:
-    """The magnitude of `input` with the sign of `other`, broadcast."""
-    return (_copysign if isinstance(other, Tensor) else _copysign_number), input, other
-
-
-heaviside = without_derivative("heaviside", np.heaviside, "self", "values")
-ldexp = define(
-    "ldexp", lambda self, other: self * np.exp2(other), kind="elementwise", floating=True, numbers=False,
-    self=lambda grad, other: grad * exp2(other),
-    other=lambda grad, result: grad * result * math.log(2),
-)  # fmt: skip
-gcd = define("gcd", np.gcd, kind="elementwise", numbers=False, self=None, other=None)
-lcm = define("lcm", np.lcm, kind="elementwise", numbers=False, self=None, other=None)
-
-
 # ---------------------------------------------------------------- methods and operators
 
 
@@ -549,16 +363,14 @@ for _symbol, _operation in {
     "__ifloordiv__": Tensor.floor_divide_, "__imod__": Tensor.remainder_, "__ipow__": Tensor.pow_,
 }.items():  # fmt: skip
     function(_operation, _symbol)
-for _call in (neg, reciprocal, atan2, hypot, logaddexp, logaddexp2, heaviside, ldexp, gcd, lcm):
+for _call in (neg, reciprocal):
     function(_call, _call.op.name)
     define_inplace(_call, _call.op.name + "_")
 function(neg, "negative")
-function(atan2, "arctan2")
 function(float_power, "float_power")
-arctan2, divide, multiply, negative, subtract = atan2, div, mul, neg, sub
+divide, multiply, negative, subtract = div, mul, neg, sub
 
 __all__ = [
-    "add", "addcdiv", "addcmul", "arctan2", "atan2", "copysign", "div", "divide", "float_power", "floor_divide", "fmod",
-    "gcd", "heaviside", "hypot", "lcm", "ldexp", "lerp", "logaddexp", "logaddexp2", "mul", "multiply", "neg", "negative", "pow",
-    "reciprocal", "remainder", "rsub", "square", "sub", "subtract", "true_divide", "xlogy",
+    "add", "div", "divide", "float_power", "floor_divide", "fmod", "mul", "multiply", "neg", "negative", "pow", "reciprocal",
+    "remainder", "rsub", "square", "sub", "subtract", "true_divide",
 ]  # fmt: skip
