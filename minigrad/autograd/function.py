@@ -138,13 +138,13 @@ class FunctionCtx(Node):
             if not is_tensor:
                 if g is not None:
                     raise RuntimeError(
-                        f"function {name} returned a gradient different from None at position {position + 1}, but the "
+                        f"function {name} returned a gradient different than None at position {position + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
             index = len(out)
             if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
             if g is not None and self.edges[index] is not None:
                 shape, dtype = self.meta[index]
                 g = self.fitted(g, index, shape, dtype)
@@ -291,7 +291,7 @@ def finish_output(
     differentiable = out._array.dtype.kind == "f" and not any(out is t for t in ctx.non_differentiable)
     if any(out is d for d in ctx.dirty):
         if recording and out._requires_grad and out._grad_fn is None and out._base is None:
-            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         out.counter().version += 1
     elif any(out is t for t in inputs):  # returned as it came: a new tensor on the same memory
         counter = out.counter()

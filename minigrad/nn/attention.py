@@ -14,6 +14,10 @@ from .linear import Linear, new_parameter
 from .module import Module
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """The output projection; PyTorch prints it by this name."""
+
+
 class MultiheadAttention(Module):
     """Attention in num_heads heads of embed_dim/num_heads features each.
 
@@ -59,7 +63,7 @@ class MultiheadAttention(Module):
         if together is None:
             self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", new_parameter((3 * embed_dim,), dtype) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:

@@ -242,11 +242,10 @@ def as_parameter(value: object) -> object:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def parameter_line(name: str, value: object) -> str:
+def parameter_line(name: str, value: object, kind: object) -> str:
     if isinstance(value, Tensor):
-        shape = "x".join(map(str, value.shape))
-        return f"({name}): Parameter containing: [{typename(value.detach())} of size {shape}]"
-    return f"({name}): Object of type: {type(value).__name__}"
+        return f"  ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, value.shape))}]"
+    return f"  ({name}): Object of type: {type(value).__name__}"
 
 
 class ParameterList(Module):
@@ -291,7 +290,7 @@ class ParameterList(Module):
     __iadd__ = extend
 
     def extra_repr(self) -> str:
-        return "\n".join("  " + parameter_line(str(i), p) for i, p in enumerate(self))
+        return "\n".join(parameter_line(str(i), p, getattr(p, "dtype", None)) for i, p in enumerate(self))
 
 
 class ParameterDict(Module):
@@ -355,7 +354,10 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join("  " + parameter_line(k, p) for k, p in self.items())
+        return "\n".join(
+            parameter_line(k, p, typename(p.detach()) if isinstance(p, Tensor) else None)
+            for k, p in self.items()
+        )
 
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]

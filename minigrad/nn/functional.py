@@ -132,7 +132,7 @@ def max_pool2d(
 
     return_indices: also the position of each maximum in its plane, counted row by row.
     """
-    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode, "max_pool2d()")
+    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode)
     out, indices = ops.max_pool2d_with_indices(input, *window, ceil_mode)
     return (out, indices) if return_indices else out
 
@@ -143,8 +143,17 @@ def _one_dim(value: int | tuple | None, other: int) -> tuple | None:
 
 
 def _check_1d(input: Tensor, caller: str) -> None:
-    if input.dim() not in (2, 3):
-        raise RuntimeError(f"{caller}() Expected 2D or 3D input tensor, but got {list(input.shape)}")
+    if input.dim() in (2, 3):
+        return
+    if caller == "max_pool1d":
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(input.shape)}"
+        )
+    raise RuntimeError(
+        f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
+        f"arguments for {caller})"
+    )
 
 
 def max_pool1d(
@@ -173,7 +182,7 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, H, W) or (C, H, W); with count_include_pad padding counts as zeros."""
-    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode, "avg_pool2d()")
+    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     return ops.avg_pool2d(input, *window[:3], ceil_mode, count_include_pad, divisor_override)
@@ -249,12 +258,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 def _check_pad_lengths(input: Tensor, pad: tuple) -> None:
     for i in range(len(pad) // 2):
-        n, before, after = input.shape[-1 - i], pad[2 * i], pad[2 * i + 1]
-        if n + before + after < 0:
-            raise RuntimeError(
-                f"The input size {n}, plus negative padding {before} and {after} resulted in a negative output size, which "
-                f"is invalid. Check dimension {input.dim() - 1 - i} of your input."
-            )
+        n = input.shape[-1 - i]
+        if n + sum(p for p in pad[2 * i : 2 * i + 2] if p < 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")  # more is cut off than there is
 
 
 def _check_reflection(input: Tensor, pad: tuple) -> None:

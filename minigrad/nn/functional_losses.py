@@ -13,9 +13,9 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
+from ..ops import xlogy
 from ..ops.activation import log_softmax
 from ..ops.loss import broadcast_pair
-from ..ops.pointwise import xlogy
 from ..tensor import Tensor, wrap
 
 # ---------------------------------------------------------------- distances
@@ -73,21 +73,17 @@ def _reduced(values: Tensor, reduction: str) -> Tensor:
     ](values)
 
 
-def _pair(input: Tensor, target: Tensor, caller: str, *, warn: bool = True) -> tuple[Tensor, Tensor]:
+def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """input and target, broadcast (with PyTorch's warning) and in one dtype."""
-    for position, (name, t) in enumerate((("input", input), ("target", target)), 1):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"{caller}(): argument '{name}' (position {position}) must be Tensor, not {type(t).__name__}"
-            )
+    if target.size() == input.size() and target._array.dtype == input._array.dtype:
+        return input, target
     if input._array.shape != target._array.shape:
-        if warn:
-            warnings.warn(
-                f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-                "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                UserWarning,
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=3,
+        )
         input, target = broadcast_pair(input, target)
     if input._array.dtype != target._array.dtype:
         wanted = dtypes.promote_types(input.dtype, target.dtype)
@@ -104,7 +100,7 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """(input - target)², and its mean or sum. reduction: "none", "mean" or "sum"."""
-    input, target = _pair(input, target, "mse_loss")
+    input, target = _pair(input, target)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, reduction)
     return losses.mse_loss(input, target, _reduction(reduction, size_average, reduce))
@@ -127,7 +123,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|input - target|, and its mean or sum."""
-    input, target = _pair(input, target, "l1_loss")
+    input, target = _pair(input, target)
     values = (input - target).abs()
     if weight is not None:
         return _weighted(values, weight, reduction)
@@ -144,7 +140,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """d²/(2·beta) where d = |input - target| < beta, else d - beta/2."""
-    input, target = _pair(input, target, "smooth_l1_loss")
+    input, target = _pair(input, target)
     if beta == 0.0:
         return l1_loss(input, target, size_average, reduce, reduction)
     if beta < 0:
@@ -156,7 +152,7 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """d²/2 where d = |input - target| ≤ delta, else delta·(d - delta/2)."""
-    input, target = _pair(input, target, "huber_loss")
+    input, target = _pair(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
@@ -191,7 +187,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         )
     if t.dtype != np.int64 and t.dtype != np.uint8:
         found = dtypes.of_numpy(t.dtype).tensor_type.removeprefix("torch.").removesuffix("Tensor")
-        raise RuntimeError(f"expected scalar type Long but found {found}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
     classes = x.shape[1] if x.ndim > 1 else x.shape[0]
     if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(
@@ -239,7 +235,7 @@ def cross_entropy(
     """
     kind = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if input._array.ndim == 1 else 1
     if input._array.shape == target._array.shape:
         return _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim)
@@ -359,6 +355,8 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """log(1 + e^(-target·input)), target ±1."""
+    if target._array.dtype.kind != "f":
+        target = target.to(input.dtype)
     return losses.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
 
 

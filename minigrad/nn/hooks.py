@@ -16,8 +16,8 @@ from ..tensor import Tensor
 
 NO_INPUT_GRADIENT = (
     "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
-    "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
-    "for more details."
+    "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
 )
 
 
@@ -27,7 +27,6 @@ class BackwardHookFunction(Function):
     @staticmethod
     def forward(ctx, *tensors):
         ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        ctx.set_materialize_grads(False)
         return tensors
 
     @staticmethod

@@ -198,13 +198,13 @@ class Module:
         if isinstance(value, Parameter):
             if "_parameters" not in state:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, "_parameters")
             self.register_parameter(name, value)
             return
         if isinstance(value, Module):
             if "_modules" not in state:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, "_modules")
             state["_modules"][name] = value
             return
         if name in state.get("_parameters", ()):
@@ -225,18 +225,19 @@ class Module:
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             if isinstance(value, Buffer):
-                self._forget(name)
+                self._forget(name, "_buffers")
                 self.register_buffer(name, value, value.persistent)
             else:
                 state["_buffers"][name] = value
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name: str) -> None:
-        """Make room for a new registration under `name`."""
+    def _forget(self, name: str, place: str) -> None:
+        """Make room for a new registration under `name`, which keeps its place in the order."""
         state = self.__dict__
-        for held in (state, state["_parameters"], state["_buffers"], state["_modules"]):
-            held.pop(name, None)
+        state.pop(name, None)
+        for held in {"_parameters", "_buffers", "_modules"} - {place}:
+            state[held].pop(name, None)
         state["_non_persistent_buffers_set"].discard(name)
 
     def __getattr__(self, name: str):

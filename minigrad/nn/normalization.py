@@ -103,12 +103,14 @@ class GroupNorm(_Affine):
         affine: bool = True,
         device: object = None,
         dtype: dtypes.dtype | None = None,
+        *,
+        bias: bool = True,
     ):
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self._make_affine((num_channels,), affine, affine, dtype)
+        self._make_affine((num_channels,), affine, affine and bias, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -116,7 +118,7 @@ class GroupNorm(_Affine):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
 
 
 class _BatchNorm(_Affine):
@@ -133,11 +135,13 @@ class _BatchNorm(_Affine):
         track_running_stats: bool = True,
         device: object = None,
         dtype: dtypes.dtype | None = None,
+        *,
+        bias: bool = True,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self._make_affine((num_features,), affine, affine, dtype)
+        self._make_affine((num_features,), affine, affine and bias, dtype)
         wanted = dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)
         tracked = track_running_stats
         self.register_buffer("running_mean", wrap(np.zeros(num_features, wanted)) if tracked else None)
@@ -177,6 +181,7 @@ class _BatchNorm(_Affine):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, "
             f"track_running_stats={self.track_running_stats}"
         )
 

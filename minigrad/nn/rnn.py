@@ -150,10 +150,10 @@ class LSTMCell(_Cell):
         """The next (hidden, cell) states; `hx` are the last ones, zeros if omitted."""
         x, batched = self._start(input)
         if hx is None:
-            state = (self._zeros(x), self._zeros(x))
-        else:
-            state = hx if batched else tuple(t.unsqueeze(0) for t in hx)
-        out = lstm_step(F.linear(x, self.weight_ih, self.bias_ih), state, self.weight_hh, self.bias_hh)
+            hx = (self._zeros(x), self._zeros(x))
+        elif not batched:
+            hx = tuple(t.unsqueeze(0) for t in hx)
+        out = lstm_step(F.linear(x, self.weight_ih, self.bias_ih), hx, self.weight_hh, self.bias_hh)
         return out if batched else tuple(t.squeeze(0) for t in out)
 
 

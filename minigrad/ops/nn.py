@@ -190,9 +190,11 @@ def _check_conv(input, weight, bias, dims: int, caller: str, channels_at: int) -
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {caller}, but got input of size: "
             f"{list(input.shape)}"
         )
+    if weight.dim() < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if weight.dim() != dims + 2:
         raise RuntimeError(
-            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.shape)}, but got "
+            f"Expected {weight.dim()}-dimensional input for {weight.dim()}-dimensional weight {list(weight.shape)}, but got "
             f"{input.dim()}-dimensional input of size {list(input.shape)} instead"
         )
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != weight.shape[0] * channels_at):
@@ -201,15 +203,13 @@ def _check_conv(input, weight, bias, dims: int, caller: str, channels_at: int) -
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {return_size} elements, but "
             f"got bias of size {list(bias.shape)} instead"
         )
-    types = [t.dtype for t in (input, weight, bias) if t is not None]
-    if len(set(types)) > 1:
+    if bias is not None and bias.dtype is not input.dtype:
         words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
-        other = next(t for t in types if t is not types[0])
-        what = "bias" if other is not weight.dtype or weight.dtype is input.dtype else "weight"
-        raise RuntimeError(
-            f"Input type ({words.get(types[0].name, types[0].name)}) and {what} type "
-            f"({words.get(other.name, other.name)}) should be the same"
-        )
+        names = (words.get(t.dtype.name, t.dtype.name) for t in (input, bias))
+        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
+    if weight.dtype is not input.dtype:
+        names = (t.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor") for t in (input, weight))
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
 def conv_nd(
@@ -235,7 +235,7 @@ def conv_nd(
     if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilation) <= 0:
-        raise RuntimeError("dilation should be greater than zero")
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if input.dim() == dims + 1:
@@ -249,7 +249,7 @@ def conv_nd(
     if weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
-            f"{list(weight.shape)} instead"
+            f"[{list(weight.shape)}] instead"
         )
     padded = tuple(n + 2 * p for n, p in zip(input.shape[2:], padding, strict=True))
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
@@ -333,14 +333,11 @@ def pooled_size(
     return tuple(out)
 
 
-def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool, caller: str) -> tuple:
+def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
     """(kernel, stride, padding, dilation) as tuples. Raises RuntimeError for windows that do not fit."""
     dims = 2
     if input.dim() not in (3, 4):
-        raise RuntimeError(
-            f"{caller}: Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got: "
-            f"{list(input.shape)}"
-        )
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
     kernel, padding = per_dim(kernel, dims, "kernel_size"), per_dim(padding, dims, "padding")
     dilation = per_dim(dilation, dims, "dilation")
     step = kernel if stride is None or stride == () else per_dim(stride, dims, "stride")

@@ -41,9 +41,12 @@ def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: object = None
 ) -> None:
     """Scale all gradients by max_norm/total_norm if that is below 1."""
-    factor = min(float(max_norm) / (total_norm.item() + 1e-6), 1.0)
+    factor = np.asarray(max_norm, total_norm._array.dtype) / (
+        total_norm._array + total_norm._array.dtype.type(1e-6)
+    )
+    factor = np.minimum(factor, 1)
     for grad in _gradients(parameters):
-        grad._array *= np.asarray(factor, grad._array.dtype)
+        grad._array *= factor.astype(grad._array.dtype)
         grad.counter().version += 1
 
 
