@@ -322,6 +322,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if not isinstance(wanted, bool):
+            raise RuntimeError("requires_grad must be a bool")
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -345,7 +347,18 @@ class Tensor:
         self._requires_grad = bool(requires_grad)
         if self._meta is not None:
             self._meta.borrows = False
+        if requires_grad and self._counter is not None and self._counter.views:
+            self.tell_views()
         return self
+
+    def tell_views(self) -> None:
+        """The living views of a base that has just come to require grad require it too."""
+        for ref in self._counter.views:
+            view = ref()
+            if view is not None and view is not self:
+                view._meta.borrows = view._meta.borrows or not view._requires_grad
+                view._requires_grad = True
+        self._counter.views = None
 
     @property
     def output_nr(self) -> int:
@@ -381,8 +394,9 @@ class Tensor:
                 raise RuntimeError("can't assign Variable as its own grad")
             if new._array.dtype != self._array.dtype:
                 raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with dtype "
-                    f"'{dtype_word(self)}'. Please ensure that the gradient and the tensor have the same dtype"
+                    f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with grad_dtype "
+                    f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
+                    "tensor's grad_dtype (defaults to the tensor's dtype)."
                 )
             if new._array.shape != self._array.shape:
                 raise RuntimeError(

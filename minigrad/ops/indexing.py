@@ -241,6 +241,8 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
         if not self._array.ndim and len(entries) == 1:
             if isinstance(entries[0], slice):
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            if isinstance(entries[0], (int, np.integer)) and entries[0] != 0:
+                raise IndexError(f"index {entries[0]} is out of bounds for dimension 0 with size 0")
             if isinstance(entries[0], (int, np.integer)):
                 raise IndexError(
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "

@@ -19,7 +19,7 @@ from ..autograd.grad_mode import anomaly, local, state
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
-from .shape import broadcast_pair, squeezed
+from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import blank, geometry, laid_out_as, layout, refusal, span, strided, window_node
 from .table import define, function, is_array, method
 
@@ -69,13 +69,6 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
             "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    if 0 in t._array.strides and any(
-        s == 0 and n > 1 for s, n in zip(t._array.strides, t._array.shape, strict=True)
-    ):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
     if not recording:
         return
     meta = t._meta
@@ -88,6 +81,15 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         raise RuntimeError(refusal(t, "is being"))
     if base._requires_grad and base._grad_fn is None:
         raise RuntimeError(VIEW_OF_LEAF)
+
+
+def refuse_stretched(array: ndarray) -> None:
+    """Raise PyTorch's error for a target that shows one element several times."""
+    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
 
 
 def refuse_overlap(target: ndarray, source: ndarray) -> None:
@@ -115,6 +117,8 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         return local.interpreter.process_inplace(op, inputs, params)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
+    if 0 in self._array.strides and self._array.size:
+        refuse_stretched(self._array)
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
             refuse_overlap(self._array, t._array)
@@ -200,7 +204,8 @@ def written(t: Tensor, node: Node | None) -> None:
     base = t._base
     if base is None:
         rebase(t, node)
-        set_views_tracked(t)
+        if t._counter.views:
+            t.tell_views()
         return
     slices = new_object(CopySlices)
     slices.inner, slices.window, slices.layout = node, geometry(t), (base._array.shape, layout(base._array))
@@ -210,7 +215,8 @@ def written(t: Tensor, node: Node | None) -> None:
     slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
     rebase(base, slices)
-    set_views_tracked(base)
+    if counter.views:
+        base.tell_views()
     t._requires_grad = True
 
 
@@ -232,16 +238,6 @@ def rebase(t: Tensor, node: Node) -> None:
         if ref is not None:
             node.all_hooks().retain[0] = ref
     t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
-
-
-def set_views_tracked(base: Tensor) -> None:
-    """The living views of a base that has just become part of a graph are part of it too."""
-    if base._counter.views:
-        for ref in base._counter.views:
-            view = ref()
-            if view is not None:
-                view._requires_grad = True
-        base._counter.views = None
 
 
 def define_inplace(call: Callable, *names: str) -> None:
@@ -309,7 +305,12 @@ def nothing(grad):
 
 def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
     if src.shape != self.shape:
-        src = np.broadcast_to(src, self.shape)
+        shape = broadcast_pair(self.shape, src.shape)
+        if shape != self.shape:
+            raise RuntimeError(
+                f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}"
+            )
+        src = broadcast_array(src, shape)
     return src.astype(self.dtype)
 
 
@@ -338,14 +339,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Overwrite this tensor with `src`, broadcast and cast. Returns it."""
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    if (
-        src._array.shape != self._array.shape
-        and broadcast_pair(self._array.shape, src._array.shape) != self._array.shape
-    ):
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-            f"{list(broadcast_pair(self._array.shape, src._array.shape))}"
-        )
     return apply_inplace(_copy.op, (self, src))
 
 
