@@ -162,10 +162,9 @@ class RandomSampler(Sampler):
         if self.replacement:
             yield from source.integers(0, n, (wanted,)).tolist()
             return
-        while wanted > 0:
-            order = source.permutation(n)[:wanted].tolist()
-            yield from order
-            wanted -= len(order)
+        for _ in range(wanted // n):
+            yield from source.permutation(n).tolist()
+        yield from source.permutation(n)[: wanted % n].tolist()  # drawn also for nothing, as in PyTorch
 
     def __len__(self) -> int:
         return self.num_samples
