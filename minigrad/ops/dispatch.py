@@ -45,7 +45,70 @@ def make_call(op: Op) -> Callable:
             return make_unary(op)
         if count == 2:
             return make_binary(op)
+    if len(op.outputs) == 1 and not op.optional and not op.view:
+        return make_general(op, count)
     return lambda *args: apply(op, args[:count], args[count:])
+
+
+def make_general(op: Op, count: int) -> Callable:
+    """Any number of tensors, some of them never differentiated, such as an index or a mask."""
+    forward, cls, build, frees = op.forward, op.node_class, op.build, op.frees
+    differentiable, elementwise, broadcasts = op.differentiable, op.kind == "elementwise", op.broadcasts
+    saved_inputs, saves_result = op.saved_inputs, bool(op.saved_results)
+
+    def call(*args):
+        inputs, params = args[:count], args[count:]
+        if state.special or op.floating:
+            return apply(op, inputs, params)
+        for t in inputs:
+            if type(t) is not Tensor and type(t) not in plain_types:
+                return apply(op, inputs, params)
+        arrays = [t._array for t in inputs]
+        if elementwise:
+            dtype = arrays[differentiable[0]].dtype if differentiable else None
+            for i in differentiable:
+                if arrays[i].dtype != dtype:
+                    return apply(op, inputs, params)
+        try:
+            y = forward(*arrays, *params)
+        except (ValueError, TypeError) as error:
+            raise explained(error, op, arrays) from None
+        out = new_object(Tensor)
+        out._array = y if type(y) is ndarray else np.asarray(y)
+        out._output_nr, out._meta, out._counter = 0, None, None
+        out._requires_grad, out._grad_fn = False, None
+        chosen = [inputs[i] for i in differentiable]
+        for t in chosen:
+            if t._requires_grad:
+                break
+        else:
+            return out
+        node = new_object(cls)
+        node.edges = edges = tuple([edge(t) for t in chosen])
+        numbers = tuple([t._output_nr for t in chosen])
+        node.input_nrs = numbers if any(numbers) else None
+        node.sequence = next_sequence()
+        node.hooks = node.meta = node.counter = None
+        node.saved = saved = build(edges, params, out._array, *inputs)
+        if frees:
+            version = 0
+            for i in saved_inputs:
+                t = saved[i]
+                if t is not None and t._counter is not None:
+                    version += t._counter.version
+            node.version = version
+            if saves_result:
+                node.counter = out._counter = Counter()
+        if broadcasts:
+            shape, dtype = out._array.shape, out._array.dtype
+            for t in chosen:
+                if t._array.shape != shape or t._array.dtype != dtype:
+                    node.meta = tuple([(t._array.shape, t._array.dtype) for t in chosen])
+                    break
+        out._requires_grad, out._grad_fn = True, node
+        return out
+
+    return call
 
 
 def make_unary(op: Op) -> Callable:
@@ -56,6 +119,7 @@ def make_unary(op: Op) -> Callable:
         op.view,
         op.kind == "elementwise",
     )
+    frees = op.frees
     build, saves_self, saves_result = op.build, bool(op.saved_inputs), bool(op.saved_results)
 
     def call(self, *params):
@@ -87,7 +151,7 @@ def make_unary(op: Op) -> Callable:
             node.saved = build(edges, params, out._array, self)
             if saves_self:
                 node.version = 0 if self._counter is None else self._counter.version
-            elif saves_result:
+            elif frees:
                 node.version = 0
             if saves_result:
                 node.counter = out._counter = Counter()
@@ -280,7 +344,7 @@ def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
     if isinstance(error, TypeError) and "ufunc" in str(error):
         word = dtypes.word(np.result_type(*arrays))
         return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{word}'")
-    if isinstance(error, ValueError) and op.kind == "elementwise":
+    if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in str(error)):
         ndim = max(a.ndim for a in arrays)
         shapes = [(1,) * (ndim - a.ndim) + a.shape for a in arrays]
         for a, b in itertools.pairwise(shapes):

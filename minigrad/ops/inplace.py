@@ -20,7 +20,7 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_array, broadcast_pair, squeezed
-from .strides import blank, geometry, laid_out_as, layout, refusal, span, strided, window_node
+from .strides import geometry, laid_out_as, layout, on_memory, refusal, span, window_node
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -48,9 +48,10 @@ class CopySlices(Node):
             first, *others = inner.vjp(part.clone(), True)
             part.zero_() if first is None else part.copy_(first)
         else:
-            rest = blank(grad.shape, self.layout[1], grad.dtype)
+            size, stride = self.layout
+            memory = np.empty(max(span(size, stride), 1), grad.dtype)
+            rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
             rest[...] = grad
-            part = strided(rest, *self.window)
             first, *others = inner.vjp(part.copy(), False)
             part[...] = 0 if first is None else first
         return (rest if self.edges[0] is not None else None, *others)
@@ -314,6 +315,12 @@ def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
     return src.astype(self.dtype)
 
 
+def _filled(self: ndarray, value) -> ndarray:
+    out = np.empty_like(self)
+    out[...] = value
+    return out
+
+
 _copy = define(
     "copy", _copy_forward, node="CopyBackwards", kind="linear", broadcasts=True,
     self=lambda grad: nothing(grad),
@@ -325,7 +332,7 @@ _fill = define(
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
-    "fill", lambda self, value: np.full_like(self, value), kind="linear", node="FillBackward3",
+    "fill", _filled, kind="linear", node="FillBackward3",
     self=lambda grad: nothing(grad),
     value=lambda grad: grad.sum(),
 )  # fmt: skip
