@@ -228,6 +228,15 @@ def test_the_graph_of_a_backward_pass_has_a_second_colour_family():
     assert not any(f.second for f in viz.draw(y).graph.functions)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_after_a_traced_pass_with_create_graph_the_gradient_is_of_the_second_family():
+    x = minigrad.tensor(2.0, requires_grad=True)
+    y = x**3
+    viz.trace(y, create_graph=True)
+    functions = viz.draw(x.grad).graph.functions
+    assert all(f.second for f in functions if f.edges)
+
+
 # -- scale ----------------------------------------------------------------------------------------------------------------
 
 

@@ -127,6 +127,20 @@ def test_reading_a_graph_leaves_it_as_it_was(t):
     assert w.grad.tolist() == [2.0, 4.0]
 
 
+def test_large_tensors_are_named_and_counted_but_not_copied(t):
+    x = t.ones(1100, 1000, requires_grad=True)
+    w = t.ones(1100, 1000, requires_grad=True)
+    y = (x * w).sum()
+    graph = read([y])
+    give_names(graph, sys._getframe())
+    (mul,) = (f for f in graph.functions if f.name == "MulBackward0")
+    assert [(s.label, s.value, s.bytes) for s in mul.saved] == [
+        ("w", None, 4_400_000),
+        ("x", None, 4_400_000),
+    ]
+    assert mul.outputs[0].shape == (1100, 1000)
+
+
 def test_a_drawing_keeps_no_graph_alive():
     import gc
     import weakref

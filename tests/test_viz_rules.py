@@ -65,9 +65,19 @@ def test_a_temporary_is_called_by_its_expression(t):
     assert names == ["a + b", "(a + b) * a", "t1"]
 
 
-@pytest.mark.parametrize(("name", "symbol"), [("MmBackward0", "@"), ("MulBackward0", "*"), ("MeanBackward0", "mean()"),
-                                              ("TanhBackward0", "tanh()"), ("AddmmBackward0", "addmm()"), ("NegBackward0", "-·"),
-                                              ("CopySlices", "in place"), ("SomeNewBackward0", "some_new()")])  # fmt: skip
+SYMBOLS = {
+    "MmBackward0": "@",
+    "MulBackward0": "*",
+    "MeanBackward0": "mean()",
+    "TanhBackward0": "tanh()",
+    "AddmmBackward0": "addmm()",
+    "NegBackward0": "-·",
+    "CopySlices": "in place",
+    "SomeNewBackward0": "some_new()",
+}
+
+
+@pytest.mark.parametrize(("name", "symbol"), SYMBOLS.items())
 def test_the_operation_on_a_forward_edge(name, symbol):
     assert rules.symbol(name) == symbol
 

@@ -1,7 +1,18 @@
-"""The live ``grad_fn`` graph behind one or more tensors, read into nodes and edges.
+"""The live ``grad_fn`` graph behind one or more tensors, read into nodes and edges. Changes nothing.
 
-Reads only the graph protocol (``grad_fn``, ``name()``, ``next_functions``, ``variable``, ``_saved_*``, ``output_nr``), so
-it is the same for every framework that speaks it. Changes nothing. ``Graph.release()`` lets go of the live nodes.
+It reads the graph protocol and nothing else, so it is the same for every framework that speaks it:
+
+* a tensor has ``grad_fn``, ``requires_grad``, ``grad``, ``shape``, ``dtype``, ``detach()``, ``numpy()`` and ``backward()``;
+  ``output_nr`` says which output of ``grad_fn`` it is (0 where it is missing);
+* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds
+  into a leaf is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
+* to be traced, a node also has ``register_prehook(fn(grad_outputs))`` and ``register_hook(fn(grad_inputs, grad_outputs))``,
+  each returning a handle with ``remove()``;
+* what a node keeps is in attributes ``_saved_<name>``; reading one that was freed raises RuntimeError.
+
+Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
+``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
+``_backward_hooks``. ``Graph.release()`` lets go of the live nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import Value, dtype_name, scalar_text
+from .values import KEPT, Value, dtype_name, scalar_text, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 FREED = "a second time"  # in every framework's message when a freed saved tensor is read
@@ -25,8 +36,9 @@ class Saved:
 
     name: str
     state: str  # "kept", "freed" (already released), "modified" (changed in place since it was saved)
-    value: Value | None = None  # for tensors
+    value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
+    bytes: int = 0
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
 
@@ -318,7 +330,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
         else:
             for i, t in enumerate(tensors):
                 if is_tensor(t):
-                    yield Saved(f"saved_tensors[{i}]", "kept", Value.of(t), tensor=t)
+                    yield _kept(f"saved_tensors[{i}]", t)
 
 
 def _try(fn: Any, attribute: str, name: str) -> Saved | None:
@@ -329,7 +341,7 @@ def _try(fn: Any, attribute: str, name: str) -> Saved | None:
     if value is None:
         return None
     if is_tensor(value):
-        return Saved(name, "kept", Value.of(value), tensor=value)
+        return _kept(name, value)
     if isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
         return Saved(name, "kept", Value.of(value))
     if isinstance(value, list | tuple) and value and all(is_tensor(v) for v in value):
@@ -337,6 +349,14 @@ def _try(fn: Any, attribute: str, name: str) -> Saved | None:
     if isinstance(value, int) and value > 2**62:  # a negative int64, as its unsigned twin
         value -= 2**64
     return Saved(name, "kept", text=scalar_text(value))
+
+
+def _kept(name: str, tensor: Any) -> Saved:
+    size, dtype = size_of(tensor.shape), dtype_name(tensor)
+    value = Value.of(tensor) if size <= KEPT else None
+    text = "" if value is not None else f"{tuple(tensor.shape)}, {dtype}"
+    width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
+    return Saved(name, "kept", value, text, size * width, tensor)
 
 
 def _why(error: RuntimeError) -> tuple[str, None, str]:

@@ -14,10 +14,9 @@ from . import rules
 from .graph import Function, Graph, describe_output, is_tensor
 from .shapes import infer_shapes
 from .text import one_line
-from .values import Value
+from .values import KEPT, Value, dtype_name, size_of
 
 LONGEST = 18  # a longer expression is not a readable name
-KEPT = 1 << 20  # values of more numbers than this are not copied just to be shown
 
 
 def variables(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
@@ -112,15 +111,8 @@ def give_names(
 
 def _keep(out: Any, tensor: Any) -> None:
     describe_output(out, tensor)
-    if out.value is None and _size(out.shape) <= KEPT:
+    if out.value is None and size_of(out.shape) <= KEPT:
         out.value = Value.of(tensor)
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    n = 1
-    for k in shape:
-        n *= k
-    return n
 
 
 def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
@@ -130,7 +122,7 @@ def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
     leaves = {id(f.leaf): f for f in graph.leaves}
     for f in graph.functions:
         for s in f.saved:
-            if s.value is None or s.tensor is None:
+            if s.tensor is None:
                 continue
             if s.tensor.grad_fn is None:
                 made_by, nr = leaves.get(id(s.tensor)), 0
@@ -141,7 +133,7 @@ def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
                 out = made_by.output(nr)
                 if out.value is None:
                     out.value = s.value
-                    out.shape, out.dtype = s.value.shape, s.value.dtype
+                    out.shape, out.dtype = tuple(s.tensor.shape), dtype_name(s.tensor)
 
 
 def _label_constants(graph: Graph) -> None:

@@ -117,9 +117,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "line": f.line if f is not None else None,
             "classes": list(item.classes),
             "tooltip": item.tooltip,
-            "bytes": sum(k.value.array.nbytes for k in f._saved or () if k.value is not None)
-            if fires and f.edges
-            else 0,
+            "bytes": sum(k.bytes for k in f._saved or ()) if fires and f.edges else 0,
             "module": f.module if f is not None else None,
             "at": [round(v, 1) for v in (x, y, item.width, item.height)],
         }

@@ -17,8 +17,8 @@ from typing import Any
 
 from .check import replay
 from .graph import Graph, is_tensor, read
-from .names import KEPT, give_names, variables
-from .values import Value
+from .names import give_names, variables
+from .values import KEPT, Value, size_of
 
 KEY = "viz"  # of node.metadata
 # the methods whose results may be temporaries that no variable ever holds
@@ -102,7 +102,7 @@ class Recording:
         @functools.wraps(method)
         def noting(*args, **kwargs):
             out = method(*args, **kwargs)
-            if is_tensor(out) and out.grad_fn is not None and _size(out) <= KEPT:
+            if is_tensor(out) and out.grad_fn is not None and size_of(out.shape) <= KEPT:
                 values[out.grad_fn, int(getattr(out, "output_nr", 0))] = (Value.of(out), _tangent(out))
             return out
 
@@ -166,7 +166,9 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            value, tangent = (Value.of(tensor), _tangent(tensor)) if _size(tensor) <= KEPT else (None, None)
+            value, tangent = (
+                (Value.of(tensor), _tangent(tensor)) if size_of(tensor.shape) <= KEPT else (None, None)
+            )
             made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
 
     def _new(self, tensor: Any) -> list[Any]:
@@ -236,13 +238,6 @@ def _tangent(tensor: Any) -> Value | None:
     forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
     tangent = forward_ad.unpack_dual(tensor).tangent if hasattr(forward_ad, "unpack_dual") else None
     return None if tangent is None else Value.of(tangent)
-
-
-def _size(tensor: Any) -> int:
-    n = 1
-    for k in tensor.shape:
-        n *= int(k)
-    return n
 
 
 def record() -> Recording:

@@ -125,6 +125,8 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
                 yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
             elif wanted and call.func.attr == "backward":
                 yield tensors(call.func.value), [r.tensor for r in graph.roots]
+            elif wanted and call.func.attr in ("trace", "step") and call.args:
+                yield tensors(call.args[0]), [r.tensor for r in graph.roots]
 
 
 def _scope(tree: ast.Module, frame: FrameType) -> list[ast.stmt]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+KEPT = 1 << 20  # arrays of more numbers than this are not copied just to be shown
 FULL = 64  # as many numbers as are sent and printed one by one
 _WHOLE = (bool, int, np.bool_, np.integer)
 SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
@@ -27,6 +28,14 @@ def as_array(tensor: Any) -> np.ndarray:
         return np.array(tensor.numpy())
     except TypeError:  # a dtype that NumPy does not have, such as bfloat16
         return np.array(tensor.float().numpy())
+
+
+def size_of(shape: Any) -> int:
+    """How many numbers an array of this shape has."""
+    n = 1
+    for k in shape:
+        n *= int(k)
+    return n
 
 
 def dtype_name(tensor: Any) -> str:
