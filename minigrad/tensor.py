@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Callable
 
 import numpy as np
 
@@ -99,6 +100,15 @@ class AutogradMeta:
     post_hooks = None  # register_post_accumulate_grad_hook
 
 
+def read_only(name: str) -> Callable:
+    """The setter of an attribute that nobody may set."""
+
+    def refuse(self: Tensor, value: object) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
+
+
 class Tensor:
     """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
 
@@ -141,9 +151,11 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
         self._array = other._array
 
-    @property
-    def shape(self) -> Size:
-        return tuple.__new__(Size, self._array.shape)
+    shape = property(
+        lambda self: tuple.__new__(Size, self._array.shape),
+        read_only("shape"),
+        doc="The lengths of the dimensions.",
+    )
 
     def size(self, dim: int | None = None):
         """The shape, or the length of one dimension."""
@@ -269,6 +281,13 @@ class Tensor:
             if message is None:
                 raise ValueError("only one element tensors can be converted to Python scalars")
             raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
+        elif message is None and self.requires_grad:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self.item()
 
     def __format__(self, spec: str) -> str:
@@ -396,7 +415,9 @@ class Tensor:
                 raise RuntimeError(
                     f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with grad_dtype "
                     f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
-                    "tensor's grad_dtype (defaults to the tensor's dtype)."
+                    "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
+                    "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+                    "tensor and its gradient may break downstream systems that assume they match."
                 )
             if new._array.shape != self._array.shape:
                 raise RuntimeError(

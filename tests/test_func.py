@@ -139,7 +139,7 @@ def test_jvp_and_vjp_are_transposes_of_each_other():
     x, t = minigrad.tensor(X), minigrad.tensor(RNG.standard_normal(X.shape))
     out, pushed = func.jvp(net, (x,), (t,))
     v = minigrad.tensor(RNG.standard_normal(tuple(out.shape)))
-    (pulled,) = (func.vjp(net, x)[1](v),)
+    (pulled,) = func.vjp(net, x)[1](v)
     assert (pushed * v).sum().item() == pytest.approx((pulled * t).sum().item(), rel=1e-10)
 
 

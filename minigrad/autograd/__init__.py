@@ -48,6 +48,8 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("." + name, __name__)
     if name in ("gradcheck", "gradgradcheck"):
         module = importlib.import_module(".gradcheck", __name__)
-        globals().update(gradcheck=module.gradcheck, gradgradcheck=module.gradgradcheck)  # not the module of that name
+        globals().update(
+            gradcheck=module.gradcheck, gradgradcheck=module.gradgradcheck
+        )  # not the module of that name
         return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

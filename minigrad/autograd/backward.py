@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 import weakref
 from collections import OrderedDict
@@ -66,6 +67,8 @@ def backward(
     if inputs is not None:
         targets, nonleaf = {}, []
         for i in inputs:
+            if isinstance(i, Tensor) and not i.requires_grad:
+                retain_grad(i)  # raises
             node, output_nr = edge_of(i, "backward")
             if type(node) is AccumulateGrad:
                 accumulate_into.add(node)
@@ -104,6 +107,11 @@ def grad(
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
     outputs, inputs = as_tuple(outputs), as_tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    for i in inputs:
+        if not isinstance(i, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(i).__name__}")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -117,22 +125,24 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:
-        return batched_grad(
-            outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+    if is_grads_batched:  # one pass for all vectors: vmap over grad_outputs
+        options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
+        return mapped(
+            lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options),
+            as_tuple(grad_outputs),
         )
     roots = make_roots(outputs, grad_outputs, works_on_tensors(create_graph))
     targets = {edge_of(i, "grad"): None for i in inputs}
     retain = create_graph if retain_graph is None else retain_graph
     execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
     results = []
-    for i in inputs:
+    for number, i in enumerate(inputs):
         found = targets[edge_of(i, "grad")]
         if found is None:
             if not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
-                    "if this is the desired behavior."
+                    f"The differentiated Tensor at index {number} appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior."
                 )
             if materialize_grads:
                 if not isinstance(i, Tensor):
@@ -148,27 +158,10 @@ def grad(
     return tuple(results)
 
 
-def batched_grad(
-    outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize
-) -> tuple:
-    """`grad` for each slice of batched `grad_outputs`, stacked."""
-    vectors = as_tuple(grad_outputs)
-    count = len(next(v for v in vectors if v is not None))
-    rows = []
-    for k in range(count):
-        last = k == count - 1
-        rows.append(
-            grad(
-                outputs,
-                inputs,
-                tuple(None if v is None else v[k] for v in vectors),
-                retain_graph=(retain_graph or create_graph) if last else True,
-                create_graph=create_graph,
-                allow_unused=allow_unused,
-                materialize_grads=materialize,
-            )
-        )
-    return tuple(None if col[0] is None else type(col[0]).stack_all(col) for col in zip(*rows, strict=True))
+def mapped(fn: Callable, batch: tuple) -> tuple:
+    """vmap(fn)(batch). minigrad.func puts itself here, because it stands above this package."""
+    importlib.import_module("minigrad.func")
+    return mapped(fn, batch)
 
 
 def as_tuple(given) -> tuple:
@@ -195,6 +188,9 @@ def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
 def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, object]]:
     """Check and complete the starting gradients: (node, output number, gradient) for each tensor."""
     grads = (None,) * len(tensors) if grads is None else as_tuple(grads)
+    for g in grads:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if len(grads) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     roots = []
@@ -210,8 +206,6 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
         if g is None:
             if t.requires_grad and t.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        elif not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g.shape != t.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {t.shape!r}."
@@ -302,6 +296,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return add_hook(meta.post_hooks, hook)
 
 
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = tensor_backward
 Tensor.ones_like_self = ones_like_self
 Tensor.retain_grad = retain_grad

@@ -75,8 +75,7 @@ class Dual(Wrapper):
         text = repr(self.primal)
         if self.tangent is None:
             return text
-        shown = repr(self.tangent.detach())
-        return f"{text[:-1]}, tangent={shown.removeprefix('tensor(').removesuffix(')')})"
+        return f"{text[:-1]}, tangent={self.tangent.detach()!r})"
 
 
 class Forward(Interpreter):

@@ -228,8 +228,14 @@ def filled(
 def vectors_for(v: Tensors | None, like: Sequence[Tensor], caller: str, what: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            source = "user-provided function returns" if what == "outputs" else "input to the user-provided function is"
-            raise RuntimeError(f"The vector v can only be None if the {source} a single Tensor with a single element.")
+            source = (
+                "user-provided function returns"
+                if what == "outputs"
+                else "input to the user-provided function is"
+            )
+            raise RuntimeError(
+                f"The vector v can only be None if the {source} a single Tensor with a single element."
+            )
         return (wrap(np.ones_like(like[0]._array)),)
     vectors = (v,) if isinstance(v, Tensor) else tuple(v)
     if len(vectors) != len(like):

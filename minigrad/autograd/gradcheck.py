@@ -131,7 +131,7 @@ def check_inputs(arguments: Sequence[object]) -> None:
     found = tracked(arguments)
     if not found:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
     for i, t in found:
         if t._array.dtype != np.float64:

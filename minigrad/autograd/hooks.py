@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..tensor import Tensor, wrap
@@ -31,7 +33,7 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
                 before = as_tensor(grads[output_nr])
                 after = fn(before)
                 if after is not None:
-                    check_hook_result(before, after)
+                    check_hook_result(before, after, fn)
                     grads[output_nr] = as_inner(after, recorded)
         for output_nr, ref in hooks.retain.items():
             t = ref()
@@ -45,15 +47,16 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
     return grads if type(grad) is list else grads[0]
 
 
-def check_hook_result(before: Tensor, after: object) -> None:
+def check_hook_result(before: Tensor, after: object, hook: Callable) -> None:
+    """What a hook returns must fit where the gradient it replaces fitted."""
+    name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(after, Tensor):
-        raise TypeError(f"expected Tensor, but hook returned '{type(after).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
     if after._array.shape != before._array.shape:
-        raise RuntimeError(
-            f"hook 'hook' has changed the size of value. (expected {list(before.shape)}, got {list(after.shape)})"
-        )
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
     if after._array.dtype != before._array.dtype:
-        raise RuntimeError("hook 'hook' has changed the type of value")
+        was, got = before.dtype.tensor_type, after.dtype.tensor_type
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got})")
 
 
 def run_pre_hooks(node: Node, grad, recorded: bool):
@@ -64,7 +67,7 @@ def run_pre_hooks(node: Node, grad, recorded: bool):
     grads = tuple(as_tensor(g) for g in (grad if several else [grad]))
     with no_recording(recorded):
         for fn in tuple(node.hooks.pre.values()):
-            grads = replaced(fn(grads), grads)
+            grads = replaced(fn(grads), grads, fn)
     inner = [as_inner(g, recorded) for g in grads]
     return inner if several else inner[0]
 
@@ -75,11 +78,11 @@ def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tupl
     results = tuple(as_tensor(g) for g in grad_inputs)
     with no_recording(recorded):
         for fn in tuple(node.hooks.post.values()):
-            results = replaced(fn(results, grad_outputs), results)
+            results = replaced(fn(results, grad_outputs), results, fn)
     return tuple(as_inner(g, recorded) for g in results)
 
 
-def replaced(new, old: tuple) -> tuple:
+def replaced(new, old: tuple, hook: Callable) -> tuple:
     """What a node hook returned in the place of `old`; None leaves it."""
     if new is None:
         return old
@@ -90,7 +93,7 @@ def replaced(new, old: tuple) -> tuple:
         )
     for before, after in zip(old, new, strict=True):
         if before is not None and after is not None:
-            check_hook_result(before, after)
+            check_hook_result(before, after, hook)
     return new
 
 

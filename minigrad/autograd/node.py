@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..tensor import Counter, Tensor, new_object, plain_types, wrap
+from ..tensor import Counter, Tensor, new_object, plain_types, read_only, wrap
 from .grad_mode import local
 
 next_sequence = (
@@ -145,6 +145,12 @@ class Node:
     def vjp(self, grad, recorded: bool) -> tuple:
         raise NotImplementedError(f"{self.name()} has no backward formula")
 
+    def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
+        """Run the node by hand: from the gradients of its outputs, those of its inputs."""
+        grad = list(grad_outputs) if self.outputs > 1 else grad_outputs[0]
+        results = self.vjp(grad, True)
+        return results[0] if len(results) == 1 else results
+
     def release(self) -> None:
         """Free the saved tensors (after the node has run, unless the graph is retained)."""
         if self.frees:
@@ -260,8 +266,8 @@ def is_leaf(t: Tensor) -> bool:
     return grad_fn(t) is None
 
 
-Tensor.grad_fn = property(grad_fn)
-Tensor.is_leaf = property(is_leaf)
+Tensor.grad_fn = property(grad_fn, read_only("grad_fn"))
+Tensor.is_leaf = property(is_leaf, read_only("is_leaf"))
 
 
 # ---------------------------------------------------------------- saved tensors
@@ -282,7 +288,7 @@ class Packed:
         t = self.hook(self.packed)
         if not isinstance(t, Tensor):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t)}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"
             )
         node = self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:

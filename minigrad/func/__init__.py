@@ -1,8 +1,12 @@
 """Function transforms: grad, vjp, jvp, Jacobians, Hessians, vmap; they nest in any order (PyTorch's `torch.func`)."""
 
+import sys
+
 from .functional_call import functional_call, stack_module_state
 from .transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .vmap import vmap
+
+sys.modules["minigrad.autograd.backward"].mapped = lambda fn, batch: vmap(fn)(batch)  # for is_grads_batched
 
 __all__ = [
     "functional_call",

@@ -119,8 +119,8 @@ def _t(level, op, pairs, params):
     return value if value._array.ndim < 3 else value.transpose(1, 2)
 
 
-@batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind", "split",
-       "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
+@batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind",
+       "split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
        "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
        "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp",
        "glu", "linalg_vector_norm")  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ def flatten(tree: Any) -> tuple[list, Rebuild]:
     if isinstance(tree, (tuple, list)):
         return flatten_children(list(tree), type(tree))
     if isinstance(tree, dict):
-        keys = list(tree) if isinstance(tree, OrderedDict) else sorted(tree, key=str)
+        keys = list(tree)
         return flatten_children(
             [tree[k] for k in keys], lambda parts: type(tree)(zip(keys, parts, strict=True))
         )
@@ -50,7 +49,7 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
     if isinstance(prefix, dict):
         if not isinstance(tree, dict) or set(prefix) != set(tree):
             return None
-        keys = list(tree) if isinstance(tree, OrderedDict) else sorted(tree, key=str)
+        keys = list(tree)
         pairs = [(prefix[k], tree[k]) for k in keys]
     elif isinstance(prefix, (tuple, list)):
         if not isinstance(tree, (tuple, list)) or len(prefix) != len(tree):

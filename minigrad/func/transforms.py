@@ -214,7 +214,8 @@ def grad(func: Callable, argnums: argnums_t = 0, has_aux: bool = False) -> Calla
 
 
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, one gradient per primal; v has the structure of the output."""
+    """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal; v has the structure of the
+    output."""
     with Level() as level:
         inner, copies = fresh_arguments(primals, tuple(range(len(primals))), "vjp(f, *primals)")
         output, aux = func(*inner), None
@@ -244,8 +245,7 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
             )
         again = record or (local.transform_depth > 0 and local.grad) or bool(create_graph)
         found = gradients(outs, copies, vectors, again, retain_graph)
-        result = like_arguments(found, primals, tuple(range(len(primals))), tuple(range(len(primals))))
-        return result[0] if len(primals) == 1 else result
+        return like_arguments(found, primals, tuple(range(len(primals))), tuple(range(len(primals))))
 
     shown = output if record else rebuild([cut(o) for o in outs])
     return (shown, vjp_fn, aux if record else tree_map(cut, aux)) if has_aux else (shown, vjp_fn)
@@ -277,7 +277,6 @@ def jacrev(
         outs, rebuild = flatten(output)
         basis = unit_vectors(outs)
         found = vmap(lambda *vs: vjp_fn(rebuild(list(vs))), chunk_size=chunk_size)(*basis)
-        found = (found,) if len(chosen) == 1 else found
         rows = [flatten(f) for f in found]
         per_output, start = [], 0
         for out in outs:

@@ -11,6 +11,7 @@ from .table import define, function, method
 
 _clone = define("clone", lambda x: x.copy("K"), kind="linear", self=lambda grad: grad)
 _to_copy = define("to_copy", lambda self, dtype: self.astype(dtype), kind="linear", self=lambda grad: grad)
+_to_integers = define("to_copy", lambda self, dtype: self.astype(dtype), self=None)
 
 
 class memory_format:
@@ -74,6 +75,8 @@ def cast(self: Tensor, wanted: np.dtype) -> Tensor:
     """A copy in another dtype; the gradient is cast back."""
     if not isinstance(self, Tensor):
         return self.astype(wanted)
+    if wanted.kind != "f":
+        return _to_integers(self, wanted)
     out = _to_copy(self, wanted)
     if out._grad_fn is not None:
         out._grad_fn.meta = ((self._array.shape, self._array.dtype),)

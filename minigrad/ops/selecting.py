@@ -7,7 +7,7 @@ import builtins
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, dtype_word, wrap
 from .indexing import add_at
 from .inplace import in_both_forms
 from .shape import broadcast_pair, expand, reshape
@@ -72,7 +72,7 @@ def _check_mask(name: str, mask: Tensor) -> None:
         raise TypeError(f"{name}(): argument 'mask' (position 1) must be Tensor, not {type(mask).__name__}")
     if mask._array.dtype.kind != "b":
         raise RuntimeError(
-            f"{name}_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+            f"{name}_ only supports boolean masks, but got mask with dtype {dtype_word(mask)}"
             if name == "masked_fill"
             else f"{name}: expected BoolTensor for mask"
         )
@@ -151,7 +151,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of `source`, in order, where `mask` holds, else `input`."""
     if mask._array.dtype.kind != "b":
         raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_word(mask)}"
         )
     if input._array.dtype != source._array.dtype:
         raise RuntimeError(
@@ -243,7 +243,7 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
     """PyTorch's checks for gather and scatter. Returns the dimension, counted from the front."""
     dim = check_dim(dim, input._array.ndim)
     if index._array.dtype != np.int64:
-        raise RuntimeError(f"{name}(): Expected dtype int64 for index")
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, wanted = input._array.shape, index._array.shape
     if len(wanted) != len(shape) and index._array.size and (len(wanted) or 1) != (len(shape) or 1):
         raise RuntimeError(
@@ -393,7 +393,7 @@ _index_fill_tensor = define(
 def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor | None = None) -> int:
     dim = check_dim(dim, input._array.ndim)
     if index._array.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index._array.ndim}")
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
     if index._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(
             f"{name}(): Expected dtype int32 or int64 for index but got: {dtypes.word(index._array.dtype)}"
