@@ -1,0 +1,295 @@
+"""Exercises of lesson 01, A slope you can check: nudge, chain rule, signs, the sigmoid, and what makes a chain steeper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def central(f, x, h):
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def sigmoid_slope(t):
+    s = torch.sigmoid(t)
+    return s * (1 - s)
+
+
+def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
+    """Probe: what the learner's nudge says of three functions whose names can be told."""
+    if not callable(answer):
+        raise Complaint("`central` should be a function: `def central(f, x, h):` and, below it, a `return`.")
+    yield "For x**2 at 3, with h = 1,", answer(lambda x: x**2, 3.0, 1.0)
+    yield "For x**3 - 2 * x at 2, with h = 0.5,", answer(lambda x: x**3 - 2 * x, 2.0, 0.5)
+    yield "For 1 / x at 4, with h = 2,", answer(lambda x: 1 / x, 4.0, 2.0)
+
+
+def _sigmoid_cases() -> list[tuple]:
+    return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),)]
+
+
+def _slope(f, place: float) -> float:
+    x = torch.tensor(place, requires_grad=True)
+    f(x).backward()
+    return x.grad.item()
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "1.a",
+        asks="how steep x**3 - 2x is at x = 2",
+        truth=lambda: _slope(lambda x: x**3 - 2 * x, 2.0),
+        found="Yes: 10 up for each 1 to the right, by nudging and by the rules from school.",
+        wrong=(
+            Wrong(
+                4.0,
+                "4 is how *high* the curve is at $x = 2$. How fast it climbs there is another matter: 10.",
+            ),
+            Wrong(12.0, "12 is the slope of $x^3$ alone. The $-2x$ takes 2 away."),
+            Wrong(
+                2.0,
+                "2 is where $x$ stands, or how high the curve is for each unit of $x$ so far: $4/2$. The tangent is steeper: 10.",
+            ),
+            Wrong(8.0, "8 is $x^3$ at 2. The slope of $x^3$ is $3x^2 = 12$, and $-2x$ takes 2 away."),
+            Wrong(
+                6.0,
+                "The slope of $x^3$ is $3x^2$, so 12 and not $3x = 6$ or $2^3 = 8$; and $-2x$ takes 2 away.",
+            ),
+        ),
+        missed="It is 10. From the drawing alone it is hard to say; between $x = 1.9$ and $x = 2.1$ the curve climbs by 2.",
+    ),
+    Question(
+        "1.b",
+        asks="how far y = (3x + 1)**2 moves for each 1 of x, at x = 2",
+        truth=lambda: _slope(lambda x: (3 * x + 1) ** 2, 2.0),
+        found="Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.",
+        wrong=(
+            Wrong(
+                17.0,
+                "$14 + 3$. But the second step magnifies what the first has magnified already: $14 \\cdot 3 = 42$.",
+            ),
+            Wrong(14.0, "14 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by 3."),
+            Wrong(3.0, "3 is how far $u$ moves. $y$ makes 14 times as much of it."),
+            Wrong(49.0, "49 is the value of $y$. Its slope is $14 \\cdot 3 = 42$."),
+            Wrong(
+                12.0,
+                "That is $2 \\cdot x \\cdot 3$. The square acts on $u = 7$, not on $x = 2$: $2 \\cdot 7 \\cdot 3 = 42$.",
+            ),
+        ),
+        missed="When $x$ moves by 0.001, $u$ moves by 0.003, and $y$ by 14 times that: 0.042.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "1.1",
+        title="the judge",
+        names=("central",),
+        solution=central,
+        why="How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.",
+        shows="You have a judge for every slope that you will meet: it needs nothing but the function.",
+        hints=(
+            "Above the line: the value on the right, less the value on the *left*. Where is the left point?",
+            "Below the line: how far is it from $x - h$ to $x + h$?",
+            "`f(x - h)` above and `(2 * h)` below. Mind the brackets around `2 * h`.",
+        ),
+        probe=slopes_by,
+        wrong=(
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / h,
+                "From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x)) / h,
+                "That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x)) / (2 * h),
+                "You divide by the way from $x - h$ to $x + h$, but the left value is taken at $x$. Take it at $x - h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / 2 * h,
+                "Python reads `/ 2 * h` from left to right: divided by 2, then *multiplied* by `h`. Write `/ (2 * h)`.",
+            ),
+            Wrong(
+                lambda f, x, h: f(x + h) - f(x - h) / (2 * h),
+                "Only the second value is divided. Put brackets around the difference.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x),
+                "Divide by how far $x$ was *moved*, $2h$, not by where it stands.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / 2,
+                "Half the way that $f$ went. It has to be divided by the whole way that $x$ went, $2h$.",
+            ),
+        ),
+        right=(lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h,),
+    ),
+    Exercise(
+        "1.2",
+        title="a chain of two",
+        names=("du_dx", "dy_du", "dy_dx"),
+        solution="""
+            du_dx = 2 * 2.0         # 2x at x = 2
+            dy_du = 3 * 5.0**2      # 3u**2 at u = 5
+            dy_dx = dy_du * du_dx   # along a path: multiply
+            """,
+        why="Each local derivative is taken at the number that this step was given: the square at $x = 2$, the cube at $u = 5$.",
+        shows="Two local derivatives, one product. A longer chain only has more factors.",
+        hints=(
+            "First the values: what is $u$ at $x = 2$?",
+            "The local derivative of $x^2 + 1$ is $2x$, at $x = 2$. That of $u^3$ is $3u^2$, at $u = 5$.",
+            "Along a path local derivatives are multiplied.",
+        ),
+        wrong=(
+            Wrong(
+                (4.0, 75.0, 79.0),
+                "Both local derivatives are right. Along a path they are *multiplied*, not added.",
+            ),
+            Wrong(
+                (4.0, 12.0, 48.0),
+                "The cube is applied to $u$, so its derivative $3u^2$ is taken at $u = 5$, not at $x = 2$.",
+            ),
+            Wrong(
+                (4.0, 75.0, 75.0),
+                "75 is for each 1 of $u$. When $x$ moves by 1, $u$ moves by more than that.",
+            ),
+            Wrong(
+                (5.0, 75.0, 375.0),
+                "The $+1$ does not move, so it adds nothing to the slope of $u$; 5 is the value of $u$.",
+            ),
+            Wrong((4.0, 125.0, 500.0), "125 is the *value* of $u^3$. Its derivative is $3u^2$."),
+            Wrong((4.0, 25.0, 100.0), "The 3 is missing: the derivative of $u^3$ is $3u^2$."),
+            Wrong((4.0, 15.0, 60.0), "$3u$ is 15. The derivative of $u^3$ is $3u^2$."),
+            Wrong((2.0, 75.0, 150.0), "The slope of $x^2$ is not 2 everywhere. It is $2x$, and $x$ is 2."),
+        ),
+    ),
+    Exercise(
+        "1.3",
+        title="up or down",
+        names=("at_minus_1_5", "at_minus_0_5", "at_0"),
+        solution="""
+            at_minus_1_5 = 1    # below zero, and rising
+            at_minus_0_5 = -1   # above zero, and falling
+            at_0 = -1           # at zero, and falling
+            """,
+        why="The formula says so too: $3x^2 - 2$ is 4.75, $-1.25$ and $-2$ at the three places.",
+        shows="How high a curve is and which way it goes have nothing to do with each other.",
+        hints=(
+            "Put your finger on the curve at the place and move it a little to the *right*. Does it go up or down?",
+            "Whether the curve is above or below the line at 0 does not matter.",
+        ),
+        wrong=(
+            Wrong(
+                (-1, 1, 0),
+                "That says where the curve lies below, above and on the line at 0. What is asked is which way it *goes*.",
+            ),
+            Wrong((-1, 1, 1), "All three the other way round. Walk from left to right."),
+            Wrong(
+                (-1, -1, 0),
+                "Those are the signs of $x$. Look at the curve: does it rise or fall at that place?",
+            ),
+            Wrong(
+                (1, -1, 0),
+                "At 0 the curve passes *through* the line, and it is not flat there: it goes from above to below.",
+            ),
+            Wrong((1, 1, -1), "At $-0.5$ the curve has passed its top already, and it is on its way down."),
+            Wrong(
+                (1, 0, -1), "The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down."
+            ),
+        ),
+        rtol=1e-6,
+    ),
+    Exercise(
+        "1.4",
+        title="the sigmoid",
+        names=("sigmoid_slope",),
+        solution=sigmoid_slope,
+        why=(
+            "With $v = 1 + e^{-t}$, $\\sigma = 1/v$. A chain of two: $-1/v^2$ times $-e^{-t}$ is $e^{-t}/v^2$, and that is "
+            "$\\frac{1}{v} \\cdot \\frac{v - 1}{v} = \\sigma (1 - \\sigma)$."
+        ),
+        shows="The slope is largest in the middle, 0.25, and dies away on both sides: there a sigmoid hardly hands anything back.",
+        hints=(
+            "Look at the table: $\\sigma = 0.5$ has the slope 0.25. And 0.8808 has the same slope as 0.1192. What do these two add up to?",
+            "Multiply 0.8808 by 0.1192.",
+            "`s = torch.sigmoid(t)`. Return `s` times what is missing from `s` to 1.",
+        ),
+        cases=_sigmoid_cases,
+        wrong=(
+            Wrong(
+                lambda t: torch.sigmoid(t),
+                "That is the value of the sigmoid. Its slope is smaller: look at the second column.",
+            ),
+            Wrong(
+                lambda t: 1 - torch.sigmoid(t),
+                "This is one of two factors. At $t = 0$ the slope is 0.25: half of what you have.",
+            ),
+            Wrong(
+                lambda t: 1 - torch.sigmoid(t) ** 2,
+                "$1 - s^2$ belongs to another squeezing function, the tanh. For the sigmoid it is $s$ that is multiplied by $1 - s$.",
+            ),
+            Wrong(
+                lambda t: t * (1 - t),
+                "The right shape of formula, but with $t$ in it. It is $\\sigma(t)$ that has to stand there.",
+            ),
+            Wrong(
+                lambda t: torch.sigmoid(t) ** 2,
+                "At 0 it is right, by chance. At 4 the slope is small; yours is large. Multiply by $1 - s$.",
+            ),
+            Wrong(
+                lambda t: torch.exp(-t),
+                "That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.",
+            ),
+            Wrong(
+                lambda t: 1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t),
+                "Two minus signs meet: $1/v$ has the slope $-1/v^2$, and $e^{-t}$ has the slope $-e^{-t}$. The sigmoid rises.",
+            ),
+        ),
+        right=(lambda t: torch.exp(-t) / (1 + torch.exp(-t)) ** 2,),
+    ),
+    Exercise(
+        "1.5",
+        title="twice as steep",
+        names=("b", "why"),
+        solution="""
+            b = 8.0     # u = 6 + 8 = 14, and 2 * 14 * 3 = 84
+            why = "b"
+            """,
+        why=(
+            "The first step multiplies by 3, whatever $b$ is. The second multiplies by $2u$, and $u = 6 + b$. "
+            "For $2u$ to double, $u$ has to go from 7 to 14."
+        ),
+        shows="A local derivative depends on the number that the step was given. So the forward pass has to come first.",
+        hints=(
+            "The slope is $2u \\cdot 3$. One of the two factors has to become twice as large.",
+            "$u$ has to be 14, and $u = 3 \\cdot 2 + b$.",
+            "Did the 3 change? Did $2u$ change?",
+        ),
+        wrong=(
+            Wrong(
+                (2.0, "b"),
+                "With $b = 2$ it is $u = 8$, and the slope $2 \\cdot 8 \\cdot 3 = 48$. It is $u$ that has to double, not $b$.",
+            ),
+            Wrong(
+                (7.0, "b"),
+                "7 more than before is right, and before it was 1. With $b = 7$ it is $u = 13$ and the slope 78.",
+            ),
+            Wrong((14.0, "b"), "14 is what $u$ has to be. $u = 6 + b$."),
+            Wrong(
+                (8.0, "a"),
+                "The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.",
+            ),
+            Wrong((8.0, "c"), "The $b$ is right. But of the two local derivatives, one is 3 as before."),
+            Wrong(
+                (8.0, "d"),
+                "The $b$ is right. $y$ went from 49 to 196, four times as much; and a value is not a slope.",
+            ),
+        ),
+    ),
+]
