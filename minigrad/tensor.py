@@ -460,6 +460,10 @@ class Tensor:
         a, b = self._array, tensor._array
         return address(a) == address(b) and a.shape == b.shape and a.strides == b.strides
 
+    def outside(self) -> Tensor:
+        """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
+        return self
+
     def in_graph(self) -> Tensor:
         """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
         return self

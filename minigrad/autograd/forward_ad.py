@@ -68,14 +68,20 @@ class Dual(Wrapper):
     def grad_fn(self):
         return self._grad_fn if self._requires_grad else self.primal.grad_fn
 
+    def outside(self) -> Tensor:
+        return self.primal.outside()
+
     def in_graph(self) -> Tensor:
         return self if self._requires_grad else self.primal.in_graph()
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         text = repr(self.primal)
-        if self.tangent is None:
+        if self.tangent is None or not self.level.active:
             return text
-        return f"{text[:-1]}, tangent={self.tangent.detach()!r})"
+        return f"{text[:-1]}, tangent={self.tangent.detach()})"
+
+
+Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):

@@ -39,6 +39,11 @@ class Wrapper(Tensor):
     def detach(self) -> Wrapper:
         raise NotImplementedError
 
+    def outside(self) -> Tensor:
+        raise RuntimeError(
+            "A tensor from inside vmap is used after the transform has ended. Return it from the function that is mapped."
+        )
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         raise RuntimeError(
             "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by a functorch "
@@ -51,13 +56,15 @@ class Interpreter:
     """One level of the stack of transforms."""
 
     below: Interpreter | None = None
+    active = False
 
     def __enter__(self) -> Interpreter:
-        self.below = local.interpreter
+        self.below, self.active = local.interpreter, True
         local.update(interpreter=self)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.active = False
         local.update(interpreter=self.below)
 
     @contextmanager

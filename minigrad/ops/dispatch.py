@@ -306,11 +306,8 @@ def apply(op: Op, inputs: tuple, params: tuple):
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
-    if any(isinstance(t, Wrapper) for t in inputs):
-        raise RuntimeError(
-            f"{op.name}(): a tensor from inside a transform (vmap, jvp, dual_level) is used after the transform has ended. "
-            "Return it from the function, or use unpack_dual inside."
-        )
+    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
+        inputs = tuple(t.outside() for t in inputs)
     result = forward(op, inputs, params)
     several = len(op.outputs) != 1
     outs = tuple(map(wrap, result)) if several else (wrap(result),)
