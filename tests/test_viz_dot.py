@@ -174,6 +174,21 @@ def test_ids_in_the_svg_are_those_of_the_dot():
     assert set(ids) == {i.id for i in drawing.picture.items} | {link.id for link in drawing.picture.links}
 
 
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize(
+    "name", ["source_example", "diamond", "mlp", "several_roots", "in_place_slice", "double_backward"]
+)
+def test_the_forward_rail_is_always_on_the_same_side(name, direction):
+    tensors, names = GALLERY[name](minigrad)
+    drawing = viz.draw(tensors, names=names, direction=direction)
+    axis = 1 if direction == "LR" else 0
+    places = drawing.places.items
+    first = [places[a.id][axis] < places[b.id][axis] for a, *_, b in drawing.picture.same_rank]
+    assert sum(first) > len(first) / 2
+    for x, y in places.values():
+        assert x >= 0 and y >= 0
+
+
 def test_cards_overlap_nowhere():
     tensors, names = GALLERY["mlp"](minigrad)
     drawing = viz.draw(tensors, "cards", names=names)

@@ -70,7 +70,28 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
         lines[e["id"]] = (curve, tip)
         if "lp" in e:
             labels[e["id"]] = point(e["lp"])
-    return Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels)
+    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels)
+    _forward_rail_first(p, at, sizes)
+    return at
+
+
+def _forward_rail_first(p: Picture, at: Places, sizes: dict[str, tuple[float, float]]) -> None:
+    """Mirror the picture if Graphviz put the functions above (or left of) their tensors: both are equally good for it, but
+    a reader wants the forward pass in the same place every time."""
+    axis = 0 if p.direction == "TB" else 1
+    first = sum(at.items[pair[0].id][axis] < at.items[pair[-1].id][axis] for pair in p.same_rank)
+    if 2 * first >= len(p.same_rank):
+        return
+    whole = (at.width, at.height)[axis]
+
+    def mirror(q: tuple[float, float], size: float = 0.0) -> tuple[float, float]:
+        return (whole - q[0] - size, q[1]) if axis == 0 else (q[0], whole - q[1] - size)
+
+    at.items = {k: mirror(q, sizes[k][axis]) for k, q in at.items.items()}
+    at.lines = {
+        k: ([mirror(q) for q in curve], mirror(tip) if tip else None) for k, (curve, tip) in at.lines.items()
+    }
+    at.labels = {k: mirror(q) for k, q in at.labels.items()}
 
 
 def render(source: str, form: str, work: float = 0.0) -> bytes:
