@@ -12,6 +12,7 @@ import numpy as np
 from ..tensor import Tensor
 from .choice import where
 from .elementary import log, sigmoid
+from .shape import broadcast_pair
 from .table import define, is_array
 
 ndarray = np.ndarray
@@ -94,7 +95,19 @@ def _chosen(self: ndarray, target: ndarray, weight: ndarray | None, ignore_index
     return safe, valid.astype(self.dtype) if weight is None else weight[safe] * valid
 
 
+def _is_plain(sizes: tuple, target: ndarray, weight: ndarray | None, ignore_index: int) -> bool:
+    """Is it one class for each row of a matrix, all of the same weight? Then an index into the matrix is enough."""
+    if len(sizes) != 2 or weight is not None or not target.size:
+        return False
+    low, high = np.minimum.reduce(target), np.maximum.reduce(target)
+    return low >= 0 and high < sizes[1] and not 0 <= ignore_index < sizes[1]
+
+
 def _nll_forward(self, target, weight, reduction, ignore_index):
+    if reduction != NONE and _is_plain(self.shape, target, weight, ignore_index):
+        n = np.asarray(len(target), self.dtype)
+        out = -np.add.reduce(self[np.arange(len(target)), target])
+        return np.asarray(out / n if reduction == MEAN else out), n
     if self.ndim == 1:
         out, weights = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
         return out.reshape(()), weights
@@ -120,6 +133,9 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
             self, target.reshape(1), weight, total_weight, (1, *sizes), reduction, ignore_index
         ).reshape(sizes)
     out = np.zeros(sizes, self.dtype)
+    if reduction != NONE and _is_plain(sizes, target, weight, ignore_index):
+        out[np.arange(len(target)), target] = -self / total_weight if reduction == MEAN else -self
+        return out
     safe, weights = _chosen(out, target, weight, ignore_index)
     if reduction == MEAN:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -217,7 +233,7 @@ def broadcast_pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Both in their common shape: themselves where they have it, else expanded views."""
     if a._array.shape == b._array.shape:
         return a, b
-    shape = np.broadcast_shapes(a._array.shape, b._array.shape)
+    shape = broadcast_pair(a._array.shape, b._array.shape)
     return tuple(t if t._array.shape == shape else t.expand(shape) for t in (a, b))
 
 
