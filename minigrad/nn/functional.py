@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..autograd.grad_mode import local, state
 from ..ops import nn as ops
 from ..ops.activation import (  # noqa: F401
     celu,
@@ -38,10 +39,46 @@ from ..ops.activation import (  # noqa: F401
     threshold,
 )  # fmt: skip
 from ..ops.elementary import sigmoid, tanh  # noqa: F401
-from ..ops.linalg import bilinear, linear  # noqa: F401
+from ..ops.linalg import bilinear  # noqa: F401
+from ..ops.linalg import linear as _linear
 from ..random import drawn_for_each_example, rng
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, plain_types, wrap
 from .functional_losses import *  # noqa: F403
+
+# ---------------------------------------------------------------- linear
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
+    if (
+        type(input) is Tensor
+        and type(weight) in plain_types
+        and type(bias) in plain_types
+        and not_recording(input, weight, bias)
+    ):
+        x, w, b = input._array, weight._array, bias._array
+        if (
+            x.ndim == w.ndim == 2
+            and b.ndim == 1
+            and x.dtype == w.dtype == b.dtype
+            and x.shape[1] == w.shape[1]
+        ):
+            out = np.matmul(x, w.T)  # what `addmm` computes, without a view of the weight and a node
+            if b.shape[0] == out.shape[1]:
+                out += b
+                return wrap(out)
+    return _linear(input, weight, bias)
+
+
+def not_recording(input: Tensor, weight: Tensor, bias: Tensor) -> bool:
+    """Is there nothing to remember of an operation on these, and nobody else who wants to see it?"""
+    if state.special:
+        if not local.ordinary:
+            return False
+        if not local.grad:
+            return True
+    return not (input._requires_grad or weight._requires_grad or bias._requires_grad)
+
 
 # ---------------------------------------------------------------- convolution
 

@@ -61,6 +61,9 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """x Wᵀ + b."""
+        own = self._parameters  # quicker than self.weight, which is looked for elsewhere first
+        if "weight" in own and "bias" in own:
+            return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:

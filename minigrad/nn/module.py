@@ -46,6 +46,7 @@ class Module:
     """
 
     dump_patches = False
+    _hooked = False  # has there ever been a hook around forward?
     _version = 1
     training: bool
     call_super_init = False
@@ -75,7 +76,7 @@ class Module:
     # ------------------------------------------------------------------ calling
 
     def __call__(self, *args, **kwargs):
-        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks:
+        if self._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -183,6 +184,7 @@ class Module:
     ) -> RemovableHandle:
         handle = RemovableHandle(hooks, self._hooks_with_kwargs, self._hooks_always_called)
         hooks[handle.id] = hook
+        self.__dict__["_hooked"] = True
         if with_kwargs:
             self._hooks_with_kwargs[handle.id] = True
         if always:

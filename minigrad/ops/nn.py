@@ -372,14 +372,18 @@ def _max_pool_forward(self, kernel_size, stride, padding, dilation, ceil_mode):
     lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
     values = _padded(self, reach, lowest)
     places = _padded(np.arange(math.prod(size)).reshape(size), reach, -1)
-    best = np.full(self.shape[:-2] + out, lowest, self.dtype)
+    windows = [_every(at, out, stride, dilation) for at in itertools.product(*map(range, kernel_size))]
+    best = values[windows[0]].copy()
+    for window in windows[1:]:
+        np.maximum(best, values[window], out=best)
     index = np.full(best.shape, -1)
-    for at in itertools.product(*map(range, kernel_size)):
-        where = _every(at, out, stride, dilation)
-        value, place = values[where], places[where]
-        better = ((value > best) | (value != value) | (index < 0)) & (place >= 0)
-        np.copyto(best, value, where=better)
-        np.copyto(index, place, where=better)
+    unknown = bool((best != best).any())  # nan wins, and is not equal to itself
+    for window in reversed(windows):  # the first of equal ones wins
+        value, place = values[window], places[window]
+        found = (value == best) | (value != value) if unknown else value == best
+        if values is not self:
+            found &= place >= 0
+        np.copyto(index, place, where=found)
     return best, index
 
 
