@@ -12,7 +12,7 @@ import numpy as np
 from ..tensor import Tensor
 from .choice import where
 from .elementary import log, sigmoid
-from .shape import broadcast_pair
+from .shape import broadcast_pair as common_shape
 from .table import define, is_array
 
 ndarray = np.ndarray
@@ -233,7 +233,7 @@ def broadcast_pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Both in their common shape: themselves where they have it, else expanded views."""
     if a._array.shape == b._array.shape:
         return a, b
-    shape = broadcast_pair(a._array.shape, b._array.shape)
+    shape = common_shape(a._array.shape, b._array.shape)
     return tuple(t if t._array.shape == shape else t.expand(shape) for t in (a, b))
 
 
