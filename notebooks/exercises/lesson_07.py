@@ -1,0 +1,1029 @@
+"""Exercises of lesson 07, Build the engine: nodes and their rules, unbroadcast, +=, the ready queue, a training step.
+
+The solutions are the pieces of tiny_engine.py. Each piece is judged by what it does: a rule by what it hands on, an
+engine by the gradients and the firings on a diamond, a chain of doublings and twenty random graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from . import tiny_engine as engine
+from .model import Complaint, Exercise, Question, Wrong
+from .tiny_engine import Node, Tensor, parts_of
+from .values import describe
+
+DEEP = 3000  # operations in a row: more than Python lets functions call each other
+TOO_DEEP = (
+    "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network "
+    "over a long text is longer than that. Keep a list of what is still to be done, and a `while` loop."
+)
+
+
+# what the probes look at
+
+
+def blank_inside(thing: Any) -> bool:
+    """Whether a function, or a method that a class defines, still has a `...` in it."""
+    if isinstance(thing, type):
+        return any(blank_inside(part) for part in vars(thing).values() if isinstance(part, FunctionType))
+    return isinstance(thing, FunctionType) and any(value is Ellipsis for value in thing.__code__.co_consts)
+
+
+def is_class(thing: Any, name: str) -> None:
+    if not (isinstance(thing, type) and hasattr(thing, "backward")):
+        raise Complaint(
+            f"`{name}` should be a class with a method `backward`, and is {describe(thing, 40)}. Hand over the class itself."
+        )
+
+
+def is_function(thing: Any, name: str) -> None:
+    if isinstance(thing, type) or not callable(thing):
+        raise Complaint(
+            f"`{name}` should be a function, and is {describe(thing, 40)}. Hand over the function itself."
+        )
+
+
+def handed_on(node: Any, grad: Any, inputs: int) -> tuple:
+    """What the node's rule gives back: a tuple with an entry for each input."""
+    grads = node.backward(grad)
+    if grads is None:
+        raise Complaint("`backward` gives back nothing. Is there a `return`?")
+    if not isinstance(grads, tuple | list):
+        comma = " For a single one, write a comma behind it: `return (something,)`." if inputs == 1 else ""
+        raise Complaint(
+            f"`backward` must give back a tuple with an entry for each input, here {inputs}.{comma}"
+        )
+    if len(grads) != inputs:
+        raise Complaint(f"`backward` gives back {len(grads)} gradients, and the node has {inputs} inputs.")
+    return tuple(grads)
+
+
+def leaf(value: Any) -> Tensor:
+    return Tensor(value, requires_grad=True)
+
+
+def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
+    is_class(kind, "MulBackward0")
+    for a, b, grad in ((3.0, 5.0, 1.0), (3.0, 5.0, 10.0), ([1.0, 2.0], [-4.0, 0.5], [1.0, 100.0])):
+        a, b, grad = leaf(a), leaf(b), np.asarray(grad)
+        node = kind([a, b], {"self": a.data, "other": b.data})
+        told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
+        for name, part in zip(("first", "second"), handed_on(node, grad, 2), strict=True):
+            yield f"What goes to the {name} factor of `{told}`", part
+
+
+def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
+    if blank_inside(kind) or blank_inside(tanh):
+        yield "tanh", ...
+        return
+    is_class(kind, "TanhBackward0")
+    is_function(tanh, "tanh")
+    for value, grad in ((0.5, 1.0), (0.5, 10.0), ([0.0, -1.0, 2.0], [1.0, 1.0, 5.0])):
+        x = leaf(value)
+        y = tanh(x)
+        if y is None:
+            raise Complaint("`tanh` gives back nothing. Is there a `return`?")
+        if not hasattr(y, "grad_fn"):
+            raise Complaint(f"`tanh` should give back what `record` makes, and gives {describe(y, 40)}.")
+        yield f"The value of `tanh({describe(x.data)})`", y.data
+        if y.grad_fn is None:
+            raise Complaint("The result has no node, so no gradient can come back. `record` makes one.")
+        yield "The node's name", y.grad_fn.name()
+        if x.accumulator is None or y.grad_fn.next_functions != ((x.accumulator, 0),):
+            raise Complaint("The node should lead to the input `x` alone: `[x]` is the list of inputs.")
+        (part,) = handed_on(y.grad_fn, np.asarray(grad), 1)
+        yield (
+            f"What goes to x for `tanh({describe(x.data)})`, with {describe(np.asarray(grad))} arriving",
+            part,
+        )
+    yield "A node, if nobody asks for a gradient", tanh(Tensor(0.5)).grad_fn
+
+
+def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
+    is_class(kind, "AccumulateGrad")
+    if blank_inside(kind):
+        yield "AccumulateGrad", ...
+        return
+    x, twin = leaf([0.0, 0.0]), leaf([0.0, 0.0])
+    first = np.array([1.0, 2.0])
+    nodes = kind(x), kind(twin)
+    if any(len(given) for given in (nodes[0].backward(first), nodes[1].backward(first)) if given is not None):
+        raise Complaint(
+            "Behind a leaf comes nothing more: `backward` gives back an empty tuple, `return ()`."
+        )
+    yield "`x.grad` after `[1, 2]` has arrived", np.array(x.grad)
+    nodes[0].backward(np.array([10.0, 20.0]))
+    yield "`x.grad` after `[10, 20]` has arrived as well", np.array(x.grad)
+    yield (
+        "Another leaf had received the same array `[1, 2]`, and nothing since. Its `.grad`",
+        np.array(twin.grad),
+    )
+    nodes[0].backward(np.array([0.0, 1.0]))
+    yield "`x.grad` after a third, `[0, 1]`", np.array(x.grad)
+    yield "The first array that arrived, which is the engine's", first
+
+
+def diamond() -> dict[str, Tensor]:
+    x = leaf(2.0)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    return {"x": x, "y": y, "a": a, "b": b, "c": a + b}
+
+
+def doublings(times: int) -> tuple[Tensor, Tensor]:
+    x = y = leaf(1.0)
+    for _ in range(times):
+        y = y + y
+    return x, y
+
+
+def row(times: int) -> tuple[Tensor, Tensor]:
+    x = y = leaf(1.0)
+    for _ in range(times):
+        y = y + 1
+    return x, y
+
+
+def listen(root: Any, most: int = 100_000) -> list:
+    """The nodes behind `root`, each noted in the returned list when it fires."""
+    fired: list = []
+
+    def note(node: Any) -> Callable:
+        def listener(*_: Any) -> None:
+            fired.append(node)
+            if len(fired) > most:
+                raise Complaint(
+                    f"More than {most:,} firings on a graph of {len(nodes)} nodes: it was stopped. Does each node fire once?"
+                )
+
+        return listener
+
+    nodes = list(engine.count_consumers(root))
+    for node in nodes:
+        node.register_prehook(note(node))
+    return fired
+
+
+def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
+    is_function(count_consumers, "count_consumers")
+    if blank_inside(count_consumers):
+        yield "count_consumers", ...
+        return
+    tensors = diamond()
+    waiting = _counted(count_consumers, tensors["c"].grad_fn)
+    for name in "cabyx":
+        node = tensors[name].grad_fn or tensors[name].accumulator
+        yield (
+            f"On the diamond: what {node.name()} of {name} waits for",
+            waiting.get(node, "it is not in there"),
+        )
+    yield "On the diamond: how many nodes there are", float(len(waiting))
+    x, y = doublings(10)
+    waiting = _counted(count_consumers, y.grad_fn)
+    yield (
+        "x doubled 10 times: what AccumulateGrad of x waits for",
+        waiting.get(x.accumulator, "it is not in there"),
+    )
+    try:
+        waiting = _counted(count_consumers, row(DEEP)[1].grad_fn)
+    except RecursionError:
+        raise Complaint(TOO_DEEP) from None
+    yield f"{DEEP} additions in a row: how many nodes there are", float(len(waiting))
+
+
+def _counted(count_consumers: Callable, root: Any) -> dict:
+    waiting = count_consumers(root)
+    if not isinstance(waiting, dict):
+        raise Complaint(f"It should give back the dictionary `waiting`, and gives {describe(waiting, 40)}.")
+    return waiting
+
+
+def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
+    is_function(run, "run")
+    if blank_inside(run):
+        yield "run", ...
+        return
+    tensors = diamond()
+    fired = listen(tensors["c"].grad_fn)
+    run(tensors["c"].grad_fn, np.ones(()))
+    yield "`x.grad` on the diamond", tensors["x"].grad
+    yield "On the diamond: how often MulBackward0 of y fires", float(fired.count(tensors["y"].grad_fn))
+    x = leaf(3.0)
+    y = x * x
+    fired = listen(y.grad_fn)
+    run(y.grad_fn, np.ones(()))
+    yield "`x.grad` for y = x * x at 3", x.grad
+    yield "For y = x * x: how often AccumulateGrad fires", float(fired.count(x.accumulator))
+    x, y = doublings(10)
+    fired = listen(y.grad_fn)
+    run(y.grad_fn, np.ones(()))
+    yield "x doubled 10 times, a graph of 11 nodes: how many firings", float(len(fired))
+    once = len(fired) == 11
+    for seed in range(20):
+        result, leaves = engine.random_graph(seed, leaf, engine.tanh)
+        run(result.grad_fn, np.ones(()))
+        yield f"Random graph {seed}: the gradients of its three leaves", [t.grad for t in leaves]
+    if not once:  # it has been told of something that matters more
+        return
+    x, y = row(DEEP)
+    try:
+        run(y.grad_fn, np.ones(()))
+    except RecursionError:
+        raise Complaint(TOO_DEEP) from None
+    yield f"`x.grad` after {DEEP} additions in a row", x.grad
+
+
+class Standing:
+    """Something in a ready list that has a sequence number."""
+
+    def __init__(self, sequence: float):
+        self.sequence = sequence
+
+    def __repr__(self) -> str:
+        return f"the node number {self.sequence}"
+
+
+def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
+    is_function(choose, "choose")
+    if blank_inside(choose):
+        yield "choose", ...
+        return
+    for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
+        ready = [Standing(number) for number in numbers]
+        node = choose(ready)
+        if not isinstance(node, Standing):
+            raise Complaint(
+                f"`choose` should give back a node out of `ready`, and gives {describe(node, 40)}."
+            )
+        yield f"Out of nodes with the numbers {numbers}: the one that was chosen", str(node.sequence)
+        yield (
+            f"Out of nodes with the numbers {numbers}: what stays in `ready`",
+            str(sorted(n.sequence for n in ready)),
+        )
+
+
+def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
+    is_function(train_step, "train_step")
+    if blank_inside(train_step):
+        yield "train_step", ...
+        return
+    w, b = leaf(5.0), leaf([1.0, -2.0])
+
+    def loss_of() -> Tensor:
+        return w * w
+
+    def both() -> Tensor:
+        return engine.record((b.data * b.data).sum() + w.data, _Both, [w, b], {"b": b.data})
+
+    for step in (1, 2, 3):
+        said = train_step(loss_of, [w], 0.3)
+        yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
+        yield f"The loss that step {step} gives back", said
+    train_step(both, [w, b], 0.5)
+    yield "A second parameter, [1, -2], after a step on the sum of its squares with lr 0.5", b.data
+
+
+class _Both(Node):
+    def backward(self, grad):
+        return grad, grad * 2 * self._saved_b
+
+
+# wrong answers that take more than a line
+
+
+def mul_kind(rule: Callable) -> type:
+    return type("MulBackward0", (Node,), {"backward": rule})
+
+
+def tanh_pair(rule: Callable, saved: Callable = lambda x, result: {"result": result}) -> tuple:
+    kind = type("TanhBackward0", (Node,), {"backward": rule})
+
+    def tanh(x):
+        result = np.tanh(x.data)
+        return engine.record(result, kind, [x], saved(x, result))
+
+    return kind, tanh
+
+
+def accumulator(rule: Callable) -> type:
+    return type("AccumulateGrad", (engine.AccumulateGrad,), {"backward": rule})
+
+
+def _keep(self, grad):
+    self.variable.grad = grad
+    return ()
+
+
+def _alias(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad
+    else:
+        self.variable.grad += grad
+    return ()
+
+
+def _forget_first(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = np.zeros_like(grad)
+    else:
+        self.variable.grad += grad
+    return ()
+
+
+def _from_one(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = np.ones_like(grad)
+    self.variable.grad = self.variable.grad + grad
+    return ()
+
+
+def _twice_first(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad.copy()
+    self.variable.grad = self.variable.grad + grad
+    return ()
+
+
+def _keep_first(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad.copy()
+    return ()
+
+
+def _fresh_sum(self, grad):
+    before = self.variable.grad
+    self.variable.grad = grad if before is None else before + grad
+    return ()
+
+
+def count_every_path(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            if parent is not None:
+                waiting[parent] = waiting.get(parent, 0) + 1
+                todo.append(parent)
+    return waiting
+
+
+def count_nodes_not_edges(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent in {p for p, _ in todo.pop().next_functions if p is not None}:
+            if parent not in waiting:
+                waiting[parent] = 0
+                todo.append(parent)
+            waiting[parent] += 1
+    return waiting
+
+
+def count_first_only(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            if parent is not None and parent not in waiting:
+                waiting[parent] = 1
+                todo.append(parent)
+    return waiting
+
+
+def count_from_zero(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            if parent is None:
+                continue
+            if parent in waiting:
+                waiting[parent] += 1
+            else:
+                waiting[parent] = 0
+                todo.append(parent)
+    return waiting
+
+
+def count_one_step(root):
+    waiting = {root: 0}
+    for parent, _ in root.next_functions:
+        if parent is not None:
+            waiting[parent] = waiting.get(parent, 0) + 1
+    return waiting
+
+
+def count_root_too(root):
+    waiting = engine.count_consumers(root)
+    waiting[root] += 1
+    return waiting
+
+
+def count_recursively(root, waiting=None):
+    waiting = {root: 0} if waiting is None else waiting
+    for parent, _ in root.next_functions:
+        if parent is None:
+            continue
+        new = parent not in waiting
+        waiting[parent] = waiting.get(parent, 0) + 1
+        if new:
+            count_recursively(parent, waiting)
+    return waiting
+
+
+def first_come(root, grad):
+    arrived, ready, seen = {root: grad}, [root], {root}
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            if parent not in seen:
+                seen.add(parent)
+                ready.append(parent)
+
+
+def never_ready(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def ready_when_one_is_missing(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
+            if waiting[parent] <= 0:
+                ready.append(parent)
+            elif waiting[parent] == 1:
+                waiting[parent] = 99
+                ready.append(parent)
+
+
+def sorts_recursively(root, grad):
+    order, seen = [], set()
+
+    def visit(node):
+        seen.add(node)
+        for parent, _ in node.next_functions:
+            if parent is not None and parent not in seen:
+                visit(parent)
+        order.append(node)
+
+    visit(root)
+    arrived = {root: grad}
+    for node in reversed(order):
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+
+
+def sorts_first(root, grad):
+    """Another right engine: nodes by the time of their making, leaves last."""
+    arrived = {root: grad}
+    for node in sorted(engine.count_consumers(root), key=lambda n: -n.sequence if n.next_functions else 1):
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+
+
+def last_first(root, grad):
+    """The engine as the lesson has it before `choose` is written."""
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def trained(clear: bool = True, sign: float = -1.0, update: str = "data", late: bool = False) -> Callable:
+    def train_step(loss_of, parameters, lr):
+        if clear:
+            for p in parameters:
+                p.grad = None
+        loss = loss_of()
+        loss.backward()
+        if late:
+            for p in parameters:
+                p.grad = p.grad * 0
+        for p in parameters:
+            if update == "data":
+                p.data = p.data + sign * lr * p.grad
+            elif update == "replace":
+                p.data = lr * p.grad
+            elif update == "no lr":
+                p.data = p.data - p.grad
+        return loss.data.item()
+
+    return train_step
+
+
+def first_parameter_only(loss_of, parameters, lr):
+    for p in parameters:
+        p.grad = None
+        loss = loss_of()
+        loss.backward()
+        p.data = p.data - lr * p.grad
+        return loss.data.item()
+
+
+def newest_but_stays(ready):
+    return max(ready, key=lambda node: node.sequence)
+
+
+def oldest(ready):
+    node = min(ready, key=lambda node: node.sequence)
+    ready.remove(node)
+    return node
+
+
+def its_number(ready):
+    return max(node.sequence for node in ready)
+
+
+def by_sorting(ready):
+    ready.sort(key=lambda node: node.sequence)
+    return ready.pop()
+
+
+# shapes for unbroadcast
+
+
+def _unbroadcast_cases() -> list[tuple]:
+    six = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+    return [
+        (six, (3,)),
+        (six, (2, 1)),
+        (six, (1, 3)),
+        (six, (2, 3)),
+        (six, ()),
+        (np.arange(12.0).reshape(2, 3, 2), (3, 1)),
+        (np.arange(4.0).reshape(2, 2), (2,)),
+    ]
+
+
+def _second_pass() -> float:
+    tensors = diamond()
+    tensors["c"].backward()
+    tensors["c"].backward()
+    return float(tensors["x"].grad)
+
+
+def _paths(times: int) -> int:
+    _, y = doublings(10)
+    fired = listen(y.grad_fn)
+    engine.follows_paths(y.grad_fn, np.ones(()))
+    assert sum(not node.next_functions for node in fired) == 2**10
+    return 2**times
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "7.a",
+        asks="how often the leaf is reached if every path is followed, after 20 doublings",
+        truth=lambda: _paths(20),
+        found="Yes. Each doubling doubles the number of paths, so there are $2^{20}$, more than a million, in a graph of 21 nodes.",
+        wrong=(
+            Wrong(
+                40.0,
+                "40 is the number of *edges*: two a doubling. A path takes one of the two at each doubling, so the choices multiply: $2^{20}$.",
+            ),
+            Wrong(
+                20.0,
+                "20 is the number of operations. At each of them a path can go on in two ways: $2 \\cdot 2 \\cdots 2 = 2^{20}$.",
+            ),
+            Wrong(
+                21.0,
+                "21 is the number of nodes, and so many firings are enough. But there are $2^{20}$ paths.",
+            ),
+            Wrong(400.0, "$20^2$: but each doubling *doubles* the paths. Two, four, eight, ..., $2^{20}$."),
+            Wrong(
+                1.0, "Once is what a good engine needs. One that follows paths comes by on each of $2^{20}$."
+            ),
+            Wrong(
+                2.0, "Two paths after the first doubling, four after the second, and so on up to $2^{20}$."
+            ),
+        ),
+        missed="After one doubling there are 2 paths, after two 4, after three 8. After twenty: $2^{20} = 1\\,048\\,576$.",
+    ),
+    Question(
+        "7.b",
+        asks="x.grad after a second c.backward() with this engine",
+        truth=_second_pass,
+        found="Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.",
+        wrong=(
+            Wrong(
+                12.0, "12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24."
+            ),
+            Wrong(
+                None,
+                "In PyTorch an error comes here, because the multiplications have freed what they kept. Our nodes free nothing.",
+            ),
+            Wrong(144.0, "Nothing is multiplied: the second 12 is *added* to the first."),
+            Wrong(36.0, "The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$."),
+        ),
+        missed="The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "7.1",
+        title="plus-equals",
+        names=("AccumulateGrad",),
+        solution=engine.AccumulateGrad,
+        why=(
+            "The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. "
+            "With `=` in place of `+=` a leaf that is used in two passes would remember the last one only."
+        ),
+        shows="None, then a copy, then plus-equals. This is the whole of AccumulateGrad, in PyTorch too.",
+        hints=(
+            "If nothing is there yet, `self.variable.grad` becomes what arrives.",
+            "If something is there, what arrives is *added*: `+=`.",
+            "An addition hands the same array to both of its inputs. If both leaves keep that one array, `+=` on one changes the other: keep a copy, `grad.copy()`.",
+        ),
+        probe=accumulate_probe,
+        wrong=(
+            Wrong(
+                accumulator(_keep),
+                "The second gradient has replaced the first. This is the `=` for `+=` of lesson 4: gradients *add up*.",
+            ),
+            Wrong(
+                accumulator(_alias),
+                "It has changed although nothing came. Both leaves keep the *same* array, and `+=` changes it for both: keep `grad.copy()`.",
+            ),
+            Wrong(
+                accumulator(_forget_first),
+                "The first gradient got lost: it was used to make the zeros, and never added.",
+            ),
+            Wrong(
+                accumulator(_from_one), "It began with a one. Begin with what arrives, or with zeros and add."
+            ),
+            Wrong(
+                accumulator(_twice_first),
+                "The first gradient was counted twice: it is put there, and then added as well.",
+            ),
+            Wrong(
+                accumulator(_keep_first), "Only the first gradient is kept. What comes later has to be added."
+            ),
+        ),
+        right=(accumulator(_fresh_sum),),
+    ),
+    Exercise(
+        "7.2",
+        title="the rule of a product",
+        names=("MulBackward0",),
+        solution=engine.MulBackward0,
+        why="In $a \\cdot b$ each factor gets what arrives times *the other factor*. The node kept both: `_saved_self` is the first, `_saved_other` the second.",
+        shows="Each factor gets what arrived times the other one. This is the node that PyTorch has under the same name.",
+        hints=(
+            "The first entry is there already: what arrives, times the second factor. What does the second factor get?",
+            "The first factor was kept under the name `self._saved_self`.",
+            "Fill in `grad * self._saved_self`.",
+        ),
+        probe=mul_probe,
+        wrong=(
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_other)),
+                "That is the second factor times what arrived: how the *first* factor counts. Swap the roles: what did the second factor meet?",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, self._saved_self)),
+                "That is the local derivative alone, right when 1 arrives and at no other time. Multiply it by `grad`.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad)),
+                "An *addition* hands on what arrives as it is. In a product it is multiplied by the other factor.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self)),
+                "`self` alone is the node. What it kept of the first factor is `self._saved_self`.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_self, grad * self._saved_other)),
+                "The two are the wrong way round. A factor is not multiplied by itself, but by the other one.",
+            ),
+            Wrong(
+                mul_kind(
+                    lambda self, grad: (grad * self._saved_other, grad * self._saved_self * self._saved_other)
+                ),
+                "That multiplies by the product. The slope of $a \\cdot b$ with respect to $b$ is $a$ alone.",
+            ),
+        ),
+        right=(mul_kind(lambda self, grad: [self._saved_other * grad, self._saved_self * grad]),),
+    ),
+    Exercise(
+        "7.3",
+        title="a node of your own",
+        names=("TanhBackward0", "tanh"),
+        solution=(engine.TanhBackward0, engine.tanh),
+        why=(
+            "The derivative of $\\tanh$ is $1 - \\tanh^2$: it can be written with the result alone. So the result is what the node keeps, "
+            "and the input can be forgotten."
+        ),
+        shows="A forward, a rule, and what the rule needs: that is all that an operation is to an engine.",
+        hints=(
+            "Look at `add` and `AddBackward0`: a class with the rule, a function that calls `record`. NumPy's is `np.tanh`.",
+            '$\\tanh\' = 1 - \\tanh^2$. So keep the result: `{"result": result}`. The rule finds it as `self._saved_result`.',
+            "The rule: `return (grad * (1 - self._saved_result**2),)`. Mind the comma: a tuple with one entry.",
+            'The function: `result = np.tanh(x.data)`, then `return record(result, TanhBackward0, [x], {"result": result})`.',
+        ),
+        probe=tanh_probe,
+        wrong=(
+            Wrong(
+                tanh_pair(lambda self, grad: grad * (1 - self._saved_result**2)),
+                "For a single one, write a comma behind it",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (1 - self._saved_result**2,)),
+                "That is the local derivative alone. Multiply it by what arrives, `grad`.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 - self._saved_result),)),
+                "The result has to be squared: $\\tanh' = 1 - \\tanh^2$.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * self._saved_result * (1 - self._saved_result),)),
+                "That is the rule of the *sigmoid*. For $\\tanh$ it is $1 - \\tanh^2$.",
+            ),
+            Wrong(
+                tanh_pair(
+                    lambda self, grad: (grad * (1 - self._saved_result**2),),
+                    lambda x, result: {"result": x.data},
+                ),
+                "The rule is right, but what was kept is the *input*. Keep `result`, or take the $\\tanh$ of it in the rule.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * self._saved_result,)),
+                "That multiplies by the value of $\\tanh$. What is wanted is its slope, $1 - \\tanh^2$.",
+            ),
+        ),
+        right=(
+            tanh_pair(
+                lambda self, grad: (grad / np.cosh(self._saved_self) ** 2,),
+                lambda x, result: {"self": x.data},
+            ),
+            tanh_pair(lambda self, grad: (grad - grad * self._saved_result * self._saved_result,)),
+        ),
+    ),
+    Exercise(
+        "7.4",
+        title="undo the broadcast",
+        names=("unbroadcast",),
+        solution=engine.unbroadcast,
+        why=(
+            "What broadcasting copied was used several times, and where something is used several times its gradients add. Axes that were put "
+            "in front are summed away; an axis that was stretched from 1 is summed back to 1."
+        ),
+        shows="What fans out on the way forward is summed on the way back. It is the plus of the diamond once more.",
+        hints=(
+            "It is the `unbroadcast` of lesson 6, this time for NumPy arrays. First the axes too many, then the axes of size 1.",
+            "As long as `grad.ndim` is larger than `len(shape)`, sum over axis 0. A `while` does it.",
+            "Then, for each axis where `shape` says 1: `grad = grad.sum(axis=axis, keepdims=True)`.",
+        ),
+        cases=_unbroadcast_cases,
+        wrong=(
+            Wrong(
+                lambda grad, shape: grad.sum(),
+                "Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.",
+            ),
+            Wrong(
+                lambda grad, shape: grad,
+                "That is what arrived. A row that was used in two rows gets two gradients, and they have to be added.",
+            ),
+            Wrong(
+                lambda grad, shape: grad[0] if len(shape) < 2 and shape else grad,
+                "That keeps the gradient of the first copy and loses those of the others. They *add*.",
+            ),
+            Wrong(
+                lambda grad, shape: grad.mean(axis=tuple(range(grad.ndim - len(shape)))),
+                "A mean makes it smaller. Each copy counts in full: *add* them.",
+            ),
+            Wrong(
+                lambda grad, shape: grad.sum(axis=0) if grad.ndim > len(shape) else grad,
+                "The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.",
+            ),
+            Wrong(
+                lambda grad, shape: grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(
+                    axis=tuple(i for i, n in enumerate(shape) if n == 1)
+                ),
+                "The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.",
+            ),
+            Wrong(
+                lambda grad, shape: np.resize(grad, shape),
+                "That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.",
+            ),
+        ),
+        right=(
+            lambda grad, shape: (
+                grad.sum(axis=tuple(range(grad.ndim - len(shape))))
+                if all(n > 1 for n in shape)
+                else engine.unbroadcast(grad, shape)
+            ),
+        ),
+    ),
+    Exercise(
+        "7.5",
+        title="who waits for how many",
+        names=("count_consumers",),
+        solution=engine.count_consumers,
+        why=(
+            "Each node is put on the list once, when it is met for the first time. Each *edge* counts: `x * x` sends two gradients to `x`, "
+            "so `x` waits for two."
+        ),
+        shows="Now every node knows how many gradients it will receive. Before that many have come, it must not fire.",
+        hints=(
+            "For each parent of a node: one gradient will come from here, so its count goes up by 1.",
+            "A parent that is met for the first time starts at 0 and goes on the list `todo`; one that is known already does not.",
+            "`if parent not in waiting:` then `waiting[parent] = 0` and `todo.append(parent)`. Then, in any case, `waiting[parent] += 1`.",
+        ),
+        probe=count_probe,
+        wrong=(
+            Wrong(
+                count_every_path,
+                "Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.",
+            ),
+            Wrong(
+                count_nodes_not_edges,
+                "`x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.",
+            ),
+            Wrong(
+                count_first_only,
+                "A node that is known already gets another gradient from here: its count goes up by 1 at every edge.",
+            ),
+            Wrong(
+                count_from_zero,
+                "One too few: the edge by which a node is met for the first time counts as well.",
+            ),
+            Wrong(
+                count_one_step,
+                "Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.",
+            ),
+            Wrong(
+                count_root_too,
+                "The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.",
+            ),
+            Wrong(count_recursively, TOO_DEEP),
+        ),
+        right=(lambda root: dict(engine.count_consumers(root)),),
+    ),
+    Exercise(
+        "7.6",
+        title="the ready queue",
+        names=("run",),
+        solution=engine.run,
+        why=(
+            "A node goes into `ready` at the moment when its count reaches 0, which is once. By then everything that it should receive has been "
+            "added up. So each node fires once, with the whole sum."
+        ),
+        shows=(
+            "12 on the diamond, one firing a node on a graph with 1024 paths, twenty random graphs, and 3000 operations in a row. "
+            "This is the engine of PyTorch, less its threads."
+        ),
+        hints=(
+            "Begin with the outer loop: it is folded into the text above the cell. Four steps are left, for each parent.",
+            "Adding: if something has arrived at `parent` already, `arrived[parent] = arrived[parent] + part`; if not, `arrived[parent] = part`.",
+            "`waiting[parent] -= 1`, and then `if waiting[parent] == 0: ready.append(parent)`. Both belong inside the `for`.",
+        ),
+        probe=run_probe,
+        wrong=(
+            Wrong(
+                engine.fires_again,
+                "16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was handed on twice. Fire once, when all has arrived.",
+            ),
+            Wrong(
+                engine.fires_too_early,
+                "4 is $1 \\cdot 2 \\cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.",
+            ),
+            Wrong(
+                engine.overwrites,
+                "2: what arrived last has replaced what was there, at `y` and again at `x`. Add, `arrived[parent] + part`.",
+            ),
+            Wrong(
+                engine.follows_paths,
+                "Each part is handed on by itself as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.",
+            ),
+            Wrong(
+                first_come,
+                "8 is $2 \\cdot 2 \\cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.",
+            ),
+            Wrong(
+                never_ready,
+                "Only the root fired. `waiting` never goes down, so nobody becomes ready: `waiting[parent] -= 1`.",
+            ),
+            Wrong(
+                ready_when_one_is_missing,
+                "It fires while one gradient is still missing, and once more when that comes. Ready means that the count is 0.",
+            ),
+            Wrong(sorts_recursively, TOO_DEEP),
+        ),
+        right=(last_first, sorts_first),
+    ),
+    Exercise(
+        "7.7",
+        title="the newest first",
+        names=("choose",),
+        solution=engine.choose,
+        why="`max` with a `key` compares the sequence numbers and gives back the node. `remove` takes that node out of the list.",
+        shows="Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.",
+        hints=(
+            "`max(ready, key=lambda node: ...)` finds the node for which something is largest.",
+            "The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.",
+        ),
+        probe=choose_probe,
+        wrong=(
+            Wrong(
+                lambda ready: ready.pop(),
+                "That is the one that came last into the list. Wanted is the one that was *made* last: the largest `node.sequence`.",
+            ),
+            Wrong(
+                lambda ready: ready.pop(0),
+                "That is the one that waits longest. Wanted is the largest `node.sequence`.",
+            ),
+            Wrong(oldest, "That is the oldest: `min` takes the smallest number, `max` the largest."),
+            Wrong(
+                newest_but_stays,
+                "The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.",
+            ),
+            Wrong(its_number, "`choose` should give back a node"),
+        ),
+        right=(by_sorting,),
+    ),
+    Exercise(
+        "7.8",
+        title="does the order matter",
+        names=("answer",),
+        solution='answer = "b"',
+        why=(
+            "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and hands on the "
+            "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
+        ),
+        shows="Waiting makes the numbers right. The order among those that are ready is a matter of taste, and of memory.",
+        hints=(
+            "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
+            "When a node becomes ready, what has been added up there? Does that depend on who fired first?",
+        ),
+        wrong=(
+            Wrong(
+                "a",
+                "The random graphs have been passed by `ready.pop()` as well, with 20 different shapes. The numbers did not depend on it.",
+            ),
+            Wrong(
+                "c",
+                "The orders do differ: the comparison above shows it. The gradients are the same all the same. Why?",
+            ),
+            Wrong(
+                "d",
+                "Without waiting the diamond gives 4 or 8. It is waiting that makes the numbers right, not the newest-first.",
+            ),
+        ),
+    ),
+    Exercise(
+        "7.9",
+        title="a step of training",
+        names=("train_step",),
+        solution=engine.train_step,
+        why="Clear, forward, backward, update. The gradient points uphill, so each parameter goes a little way against it.",
+        shows="Clear, forward, backward, step: with your engine below it, this is a whole training loop.",
+        hints=(
+            "Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.",
+            "Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.",
+            "Move: `p.data -= lr * p.grad`, for each `p`. And give back `loss.data.item()`.",
+        ),
+        probe=train_probe,
+        wrong=(
+            Wrong(
+                trained(clear=False),
+                "In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.",
+            ),
+            Wrong(
+                trained(sign=1.0), "It went uphill. The gradient says where the loss *grows*: go against it."
+            ),
+            Wrong(
+                trained(update="replace"),
+                "The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.",
+            ),
+            Wrong(
+                trained(update="no lr"), "The step was taken in full length. Multiply the gradient by `lr`."
+            ),
+            Wrong(
+                trained(update="nothing"),
+                "Nothing has moved. `p = p - ...` makes a new `p` and forgets the old one; change the numbers inside it: `p.data -= lr * p.grad`.",
+            ),
+            Wrong(
+                first_parameter_only,
+                "Only the first parameter has moved. Is the `return` inside the `for`?",
+            ),
+        ),
+        right=(trained(),),
+    ),
+]

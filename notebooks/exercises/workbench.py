@@ -1,0 +1,150 @@
+"""Two tools of lesson 07: `go_on` (with one's own piece or the reference) and `where` (does an engine leave the way).
+
+`where` runs an engine on the diamond beside the reference and draws the graph with the first difference marked.
+May use viz and the exercises' own judge.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import viz
+
+from . import tiny_engine as reference
+from .blame import in_plain_words
+from .judge import CORRECT, judge
+from .lessons import find_exercise
+from .limits import time_limit
+
+MARK = "#d55e00"
+SECONDS = 2.0
+
+
+def go_on(key: str, *answers: Any) -> Any:
+    """The learner's answers if they pass the check of exercise `key`, else the reference, made in the caller's notebook.
+
+    Says which of the two it is. One answer comes back as itself, several as a tuple.
+    """
+    exercise = find_exercise(key)
+    names = " and ".join(exercise.names)
+    state, _ = judge(exercise, answers)
+    if state == CORRECT:
+        print(f"{key} is solved: the lesson goes on with your {names}.")
+        found = answers
+    else:
+        print(f"{key} is open: the lesson goes on with the reference for {names}.")
+        made: dict[str, Any] = {}
+        exec(exercise.solution_source, sys._getframe(1).f_globals, made)
+        found = tuple(made[name] for name in exercise.names)
+    return found[0] if len(found) == 1 else found
+
+
+@dataclass
+class Look:
+    """Where an engine leaves the way of the reference: a sentence, and the graph with the place marked."""
+
+    sentence: str
+    svg: str = ""
+
+    def __repr__(self) -> str:
+        return self.sentence if len(self.sentence) <= 109 else self.sentence[:108] + "…"
+
+    def _repr_html_(self) -> str:
+        image = ""
+        if self.svg:
+            data = base64.b64encode(self.svg.encode()).decode()
+            alt = html.escape(self.sentence, quote=True)
+            image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        return f"<p>{html.escape(self.sentence)}</p>{image}"
+
+
+def where(engine: Any) -> Look:
+    """Run `engine` on the diamond; say and draw where it first does something else than the reference. Never raises."""
+    try:
+        with time_limit(SECONDS):
+            mine = _trace(engine)
+    except BaseException as error:  # a learner's engine may do anything; what it did is told
+        return Look(f"The engine did not come to its end. {in_plain_words(error).replace('**', '')}")
+    right = _trace(reference.run)
+    due = {step.function.index: step for step in right}
+    result = _number(mine.leaves["x"])
+    head = f"x.grad is {result}" + ("" if result == "12" else ", and 12 is right") + ". "
+    wrong = _first_wrong(mine, right)
+    if wrong is None:
+        same = [s.function.index for s in mine] == [s.function.index for s in right]
+        order = "in the order of the reference" if same else "though not in the order of the reference"
+        return Look(
+            f"{head}Each node fires once, with everything that it should receive, {order}.", _draw(mine)
+        )
+    got, should = _received(mine, wrong), due[wrong]
+    what = f"{should.name} of {should.tensor}"
+    if not got:
+        said = f"{what} never fires; it should, with {_number(should.total)}"
+    else:
+        times = "once" if len(got) == 1 else f"{len(got)} times"
+        said = f"It goes wrong at {what}: it fires {times}, with {', then '.join(got)}"
+        said += f". It should fire once, with {_number(should.total)}"
+    return Look(f"{head}{said}.", _draw(mine, wrong))
+
+
+def _first_wrong(mine: viz.Trace, right: viz.Trace) -> int | None:
+    """The first node of `mine` that receives something else than in `right`, or fires again, or never does."""
+    due = {step.function.index: _number(step.total) for step in right}
+    seen: set[int] = set()
+    for step in mine:
+        index = step.function.index
+        if index in seen or _number(step.total) != due[index]:
+            return index
+        seen.add(index)
+    return next((index for index in due if index not in seen), None)
+
+
+def _trace(engine: Any) -> viz.Trace:
+    x = reference.Tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    c = a + b
+    c.backward = lambda: engine(c.grad_fn, np.ones(()))
+    return viz.trace(c, names={"x": x, "y": y, "a": a, "b": b, "c": c})
+
+
+def _received(trace: viz.Trace, index: int) -> list[str]:
+    return [_number(s.total) for s in trace if s.function.index == index]
+
+
+def _number(value: Any) -> str:
+    return "None" if value is None else value.short(20)
+
+
+def _draw(trace: viz.Trace, marked: int | None = None) -> str:
+    """The diamond's functions, under each what it received; the marked one framed."""
+    x = reference.Tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    c = a + b
+    drawing = viz.draw(c, "functions", names={"x": x, "y": y, "a": a, "b": b, "c": c})
+    more = []
+    for function, item in drawing.picture.of_function.items():
+        left, top = drawing.places.items[item.id]
+        received = _received(trace, function.index)
+        text = f"received {', '.join(received)}" if received else "never fired"
+        colour = MARK if function.index == marked else "#5c636a"
+        more.append(
+            f'<text x="{left + item.width / 2:.1f}" y="{top + item.height + 15:.1f}" font-size="11" '
+            f'text-anchor="middle" fill="{colour}" font-weight="{700 if function.index == marked else 400}">{text}</text>'
+        )
+        if function.index == marked:
+            more.append(
+                f'<rect x="{left - 6:.1f}" y="{top - 6:.1f}" width="{item.width + 12:.1f}" '
+                f'height="{item.height + 28:.1f}" rx="8" fill="none" stroke="{MARK}" stroke-width="2.5" '
+                'stroke-dasharray="6 4"/>'
+            )
+    return drawing.svg.replace("</svg>", "".join(more) + "</svg>")
