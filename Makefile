@@ -11,7 +11,7 @@ SETUP  := $(PYTHON) tools/set_up.py
 PYTEST := $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot clean
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot site clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -51,6 +51,10 @@ lint: python  ## check style and format with ruff
 format: python  ## let ruff put style and format right
 	@$(SETUP) tests
 	@$(BIN)/ruff check --fix && $(BIN)/ruff format
+
+site: python  ## write the lessons as static pages that step without Jupyter, into site/
+	@$(SETUP) tests
+	@$(BIN)/python -m tools.site
 
 screenshot: python  ## take the README's picture again (needs chromium)
 	@$(SETUP) tests

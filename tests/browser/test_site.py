@@ -1,0 +1,63 @@
+"""The static site: every lesson is a page, every stepper on it steps, nothing is loaded from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tools.site import NOTEBOOKS, build
+
+LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def page(browser: Browser, site: Path) -> Iterator[Page]:
+    window = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+    complaints: list[str] = []
+    window.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    window.on("pageerror", lambda error: complaints.append(str(error)))
+    local = ("file:", "data:", "about:", "blob:")
+    window.on("request", lambda r: complaints.append(r.url) if not r.url.startswith(local) else None)
+    yield window
+    window.close()
+    assert complaints == []
+
+
+def test_the_index_leads_to_every_lesson(page: Page, site: Path):
+    page.goto((site / "index.html").as_uri())
+    links = [a.get_attribute("href") for a in page.locator("li a").all()]
+    assert links == [f"{name}.html" for name in LESSONS]
+    assert all((site / link).is_file() for link in links)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.locator("h1").count() >= 1
+    frames = page.locator("iframe").count()
+    for i in range(frames):
+        page.locator("iframe").nth(i).scroll_into_view_if_needed()
+        pane = page.frame_locator("iframe").nth(i)
+        pane.locator(".mgv[data-ready]").wait_for()
+        pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
+        before = pane.locator(".mgv").get_attribute("data-step")
+        pane.locator("[data-action=next]").click()
+        moved = pane.locator(".mgv").get_attribute("data-step") != before
+        assert moved or pane.locator(".mgv-ask").is_visible()
+
+
+def test_formulas_are_drawn_without_a_network(page: Page, site: Path):
+    name = next(n for n in LESSONS if n.startswith("03"))
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.locator("math").count() > 10
+    assert "$" not in page.locator(".text").first.inner_text()

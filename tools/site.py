@@ -1,0 +1,157 @@
+"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, nothing comes from a network.
+
+    python -m tools.site [FOLDER]        writes site/index.html and one page a lesson
+
+Takes the lessons as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbconvert.filters import Highlight2HTML, markdown2html
+from pygments.formatters import HtmlFormatter
+
+from tools.mathml import STYLE as MATH_STYLE
+from tools.mathml import formulas_to_mathml
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --mute: #57606a; --ground: #fff; --raised: #f6f8fa;
+  --rule: #d8dee4; --link: #0b62a4; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --mute: #a3adb8; --ground: #111418; --raised: #1a1f26; --rule: #303840; --link: #58b0ec; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 24px 20px 80px; max-width: 1080px; color: var(--ink); background: var(--ground);
+  font: 17px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+.text { max-width: 46em; } .text > :first-child { margin-top: 0.6em; }
+h1 { font-size: 30px; line-height: 1.2; } h2 { font-size: 22px; margin-top: 1.8em; } h3 { font-size: 18px; margin-top: 1.5em; }
+a { color: var(--link); } nav { display: flex; justify-content: space-between; gap: 16px; color: var(--mute); font-size: 15px; }
+pre, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 14px; }
+.code { margin: 14px 0 0; padding: 10px 14px; background: var(--raised); border: 1px solid var(--rule);
+  border-radius: 7px; overflow-x: auto; }
+.code pre { margin: 0; line-height: 1.5; } .code .highlight { background: none; }
+.output { margin: 6px 0 0; padding: 2px 14px; overflow-x: auto; } .output > pre { margin: 4px 0; line-height: 1.45; }
+.output img { max-width: 100%; background: #fff; border-radius: 6px; }
+table { border-collapse: collapse; } td, th { padding: 4px 10px; border: 1px solid var(--rule); text-align: left; }
+math[display="block"] { margin: 14px 0; font-size: 1.1em; } math { font-size: 1.06em; }
+.anchor-link { display: none; }
+blockquote { margin: 0; padding-left: 14px; border-left: 3px solid var(--rule); color: var(--mute); }
+"""
+
+FIT = """<script>
+addEventListener("message", (event) => {
+  const frame = [...document.querySelectorAll("iframe")].find((f) => f.contentWindow === event.source);
+  const height = Number(event.data && event.data.viz);
+  if (frame && height > 0) frame.style.height = `${Math.min(4000, Math.ceil(height))}px`;
+});
+</script>"""
+
+SHELL = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{nav}
+{body}
+{nav}
+{fit}
+</body>
+</html>
+"""
+
+
+def _code_style() -> str:
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    return f"{HtmlFormatter(style='xcode').get_style_defs('.highlight')}\n@media (prefers-color-scheme: dark) {{ {dark} }}"
+
+
+def _output(output: nbformat.NotebookNode) -> str:
+    """What a cell showed, richest form first; text is escaped."""
+    if output.output_type == "stream":
+        return f"<pre>{html.escape(output.text)}</pre>"
+    if output.output_type == "error":
+        return f"<pre>{html.escape(f'{output.ename}: {output.evalue}')}</pre>"
+    data = output.get("data", {})
+    if "text/html" in data:
+        return data["text/html"]
+    for form in ("image/png", "image/jpeg"):
+        if form in data:
+            return f'<img src="data:{form};base64,{data[form].strip()}" alt="">'
+    return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
+
+
+def title_of(notebook: nbformat.NotebookNode, fallback: str) -> str:
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    found = re.search(r"^# +(.+)$", text, re.M)
+    return found[1].strip() if found else fallback
+
+
+def lesson_page(notebook: nbformat.NotebookNode, name: str, nav: str = "") -> str:
+    """One notebook as one page. Raises ValueError for a formula that tools/mathml.py does not know."""
+    highlight = Highlight2HTML()
+    parts = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            text = re.sub(
+                r"\]\(([\w./-]+)\.ipynb(#[^)]*)?\)", r"](\1.html\2)", formulas_to_mathml(cell.source)
+            )
+            parts.append(f'<section class="text">{markdown2html(text)}</section>')
+        elif cell.cell_type == "code":
+            parts.append(f'<div class="code">{highlight(cell.source)}</div>')
+            parts += [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
+    title = html.escape(title_of(notebook, name))
+    return SHELL.format(
+        title=title, style=STYLE + MATH_STYLE + _code_style(), nav=nav, fit=FIT, body="\n".join(parts)
+    )
+
+
+def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
+    """Write all pages into ``folder``; returns them, the index first."""
+    files = sorted(notebooks.glob("*.ipynb"))
+    if not files:
+        raise SystemExit(f"there are no notebooks in {notebooks}")
+    folder.mkdir(parents=True, exist_ok=True)
+    books = {file.stem: nbformat.read(file, 4) for file in files}
+    names = list(books)
+    written, links = [], []
+    for i, (name, book) in enumerate(books.items()):
+        before, after = names[i - 1] if i else None, names[i + 1] if i + 1 < len(names) else None
+        beside = [
+            f'<a href="{n}.html">{sign.format(html.escape(title_of(books[n], n)))}</a>'
+            if n
+            else "<span></span>"
+            for n, sign in ((before, "← {}"), (after, "{} →"))
+        ]
+        nav = f'<nav>{beside[0]}<a href="index.html">All lessons</a>{beside[1]}</nav>'
+        page = folder / f"{name}.html"
+        page.write_text(lesson_page(book, name, nav), encoding="utf-8")
+        written.append(page)
+        links.append(f'<li><a href="{name}.html">{html.escape(title_of(book, name))}</a></li>')
+    body = f'<section class="text"><h1>See automatic differentiation work</h1><ol start="0">{"".join(links)}</ol></section>'
+    index = folder / "index.html"
+    index.write_text(SHELL.format(title="Lessons", style=STYLE, nav="", fit="", body=body), encoding="utf-8")
+    return [index, *written]
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "site"
+    pages = build(folder)
+    print(f"{len(pages)} pages in {folder}: open {pages[0]}")
+
+
+if __name__ == "__main__":
+    main()
