@@ -11,8 +11,9 @@ from . import dtypes
 from .autograd.grad_mode import local
 from .creation import _dtype, _finish
 from .mersenne import Stream
+from .ops.inplace import apply_inplace, nothing
 from .ops.shape import wanted_shape
-from .ops.table import method
+from .ops.table import define, method
 from .tensor import Tensor, wrap
 
 
@@ -182,24 +183,69 @@ def multinomial(
     return wrap(np.array(drawn, np.int64))
 
 
+def _overwriting(name: str, node: str):
+    """The node of writing random numbers, which leaves nothing of what was there."""
+    return define(name, lambda self, values: values, node=node, self=lambda grad: nothing(grad))
+
+
+_normal, _uniform = _overwriting("normal_", "NormalBackward0"), _overwriting("uniform_", "UniformBackward0")
+_bernoulli = _overwriting("bernoulli_", "BernoulliBackward2")
+_random = [_overwriting("random_", f"RandomBackward{k}") for k in range(3)]  # by how many bounds are left out
+_exponential = _overwriting("exponential_", "ExponentialBackward0")
+
+
+@method()
+def random_(
+    self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Write integers from `low` up to but not including `high` into the tensor; with one argument from 0. Returns it.
+
+    Without arguments as many as the dtype can hold exactly.
+    """
+    left_out = 2 if high is None and low == 0 else int(high is None)
+    if high is None:
+        limits = {"float16": 2**11 + 1, "float32": 2**24 + 1, "float64": 2**53 + 1, "bool": 2}
+        widest = limits.get(self.dtype.name) or 2 ** (8 * self.itemsize - 1)
+        low, high = 0, low or widest
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    values = rng(generator).integers(low, high, tuple(self.shape)).astype(self._array.dtype)
+    return apply_inplace(_random[left_out].op, (self,), (values,))
+
+
+@method()
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Write exponentially distributed numbers of rate `lambd` into the tensor. Returns it."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    values = -np.log1p(-rng(generator).random(tuple(self.shape))) / lambd
+    return apply_inplace(_exponential.op, (self,), (values.astype(self._array.dtype),))
+
+
 @method()
 def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Write normally distributed numbers into the tensor. Returns it."""
-    return self.copy_(wrap(rng(generator).normal(mean, std, tuple(self.shape), self._array.dtype)))
+    return apply_inplace(
+        _normal.op, (self,), (rng(generator).normal(mean, std, tuple(self.shape), self._array.dtype),)
+    )
 
 
 @method()
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Write evenly distributed numbers from `a` up to but not including `b` into the tensor. Returns it."""
-    return self.copy_(wrap(rng(generator).uniform(a, b, tuple(self.shape), self._array.dtype)))
+    return apply_inplace(
+        _uniform.op, (self,), (rng(generator).uniform(a, b, tuple(self.shape), self._array.dtype),)
+    )
 
 
 @method()
 def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Write ones with probability `p`, else zeros, into the tensor. Returns it."""
-    return self.copy_(wrap(rng(generator).tosses(p, tuple(self.shape)).astype(self._array.dtype)))
+    return apply_inplace(
+        _bernoulli.op, (self,), (rng(generator).tosses(p, tuple(self.shape)).astype(self._array.dtype),)
+    )
 
 
 def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:

@@ -88,7 +88,7 @@ def evaluate(module: ModuleType, expression: str) -> tuple[object, list]:
     """The value of the last statement of a program, and the leaves that it could use."""
     names = scope(module)
     leaves = [t for t in names.values() if isinstance(t, module.Tensor) and t.requires_grad]
-    names["torch"] = module
+    names["torch"], names["np"] = module, np
     made = names["L"]
 
     def leaf(*shape: int):
@@ -141,7 +141,19 @@ def check_derivatives(torch: ModuleType, expression: str, order: int) -> None:
 
 
 # What PyTorch's C++ keeps besides the values that the formulas need.
-BOOKKEEPING = ("_sym_strides", "_sym_argsize", "source_dim", "LU", "pivots", "sparse_grad", "source", "sign")
+BOOKKEEPING = (
+    "_sym_strides",
+    "_sym_argsize",
+    "source_dim",
+    "LU",
+    "pivots",
+    "sparse_grad",
+    "source",
+    "sign",
+    "solution",
+    "sumdim",
+    "expand",
+)
 
 
 def saved_names(node: Any) -> set[str]:

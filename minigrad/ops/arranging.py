@@ -284,7 +284,7 @@ def dtype_of(grad) -> np.dtype:
 def trace(input: Tensor) -> Tensor:
     """The sum of the main diagonal of a matrix."""
     if input._array.ndim != 2:
-        raise RuntimeError("trace: expected a matrix")
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
     return _trace(input)
 
 

@@ -18,7 +18,7 @@ from .conversion import clone
 from .joining import cat
 from .choice import where
 from .linalg import matmul
-from .shape import transpose, unsqueeze
+from .shape import transpose
 from .table import define, is_array, method
 
 ndarray = np.ndarray
@@ -576,12 +576,18 @@ def lstsq_backward(grad, self, b, wants_A: bool):
     if grad is None:
         return None
     P = _pinv(self, None, False)
+    if b.ndim == self.ndim - 1:  # vectors
+        column = adjoint(P) @ grad[..., None]
+        return pinv_backward(grad[..., None] @ b[..., None, :], P, self) if wants_A else column[..., 0]
     if not wants_A:
         return adjoint(P) @ grad
     return pinv_backward(grad @ adjoint(b), P, self)
 
 
 def _lstsq_forward(self: ndarray, b: ndarray, residuals: bool) -> tuple[ndarray, ...]:
+    if b.ndim == self.ndim - 1:
+        X, residue = _lstsq_forward(self, b[..., None], residuals)
+        return X[..., 0], residue
     X = _pinv_forward(self, None, False) @ b
     m, n = self.shape[-2:]
     if not residuals or m <= n or np.any(np.linalg.matrix_rank(self) < n):
@@ -608,10 +614,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise RuntimeError(
             f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss) but got {driver}"
         )
-    vector = B._array.ndim == A._array.ndim - 1
-    solution, residuals = _lstsq(A, unsqueeze(B, -1) if vector else B, driver not in (None, "gelsy"))
-    if vector:
-        solution = solution.squeeze(-1)
+    solution, residuals = _lstsq(A, B, driver not in (None, "gelsy"))
     rank = wrap(np.asarray(np.linalg.matrix_rank(A._array), np.int64))
     return LstsqResult(solution, residuals, rank, wrap(np.empty(0, A._array.dtype)))
 

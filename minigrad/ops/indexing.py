@@ -163,7 +163,7 @@ def check_indices(shape: tuple, indices: Sequence[Tensor | None]) -> None:
         length = shape[dim]
         for i in array.ravel().tolist():
             if not -length <= i < length:
-                raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {length}")
+                raise IndexError(f"index {i} is out of bounds for dimension {len(shapes)} with size {length}")
         shapes.append(array.shape)
         dim += 1
     try:

@@ -96,7 +96,13 @@ def refuse_stretched(array: ndarray) -> None:
 def refuse_overlap(target: ndarray, source: ndarray) -> None:
     """Raise PyTorch's error if both fill stretches of memory that overlap, unless they are one and the same."""
     a, b = ((address(x), address(x) + x.nbytes) for x in (target, source))
-    if is_dense(target) and is_dense(source) and a[0] < b[1] and b[0] < a[1] and not (a == b and target.strides == source.strides):
+    if (
+        is_dense(target)
+        and is_dense(source)
+        and a[0] < b[1]
+        and b[0] < a[1]
+        and not (a == b and target.strides == source.strides)
+    ):
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
             "location. Please clone() the tensor before performing the operation."
@@ -214,6 +220,8 @@ def written(t: Tensor, node: Node | None) -> None:
         nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
+    if not any(slices.input_nrs):
+        slices.input_nrs = None
     slices.sequence, slices.hooks = next_sequence(), None
     rebase(base, slices)
     if counter.views:

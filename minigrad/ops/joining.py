@@ -56,15 +56,21 @@ _cat = define(
     tensors=lambda grad, _tensors_sym_sizes, dim: pieces(grad, _tensors_sym_sizes, dim),
 )  # fmt: skip
 _stack = define(
-    "stack", lambda tensors, dim: np.stack(tensors, axis=dim), kind="linear", variadic=True,
+    "stack", lambda tensors, dim: _cat_forward([with_dimension(a, dim) for a in tensors], dim), kind="linear", variadic=True,
     tensors=lambda grad, dim: slices(grad, dim),
 )  # fmt: skip
+
+
+def with_dimension(array: ndarray, dim: int) -> ndarray:
+    """The array with a new dimension of length 1 at `dim`."""
+    return array.reshape((*array.shape[:dim], 1, *array.shape[dim:]))
 
 
 def slices(grad, dim: int) -> list:
     """The gradient of a stack taken apart."""
     if is_array(grad):
-        return [np.asarray(part) for part in np.moveaxis(grad, dim, 0)]
+        lead = (slice(None),) * dim
+        return [grad[(*lead, i, ...)] for i in range(grad.shape[dim])]
     return list(unbind(grad, dim))
 
 
@@ -125,8 +131,6 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"entry {i}"
             )
     dim = check_dim(dim, len(shape) + 1)
-    if any(t._array.dtype != tensors[0]._array.dtype for t in tensors):
-        return cat([unsqueeze(t, dim) for t in tensors], dim)
     return _stack(tensors, dim)
 
 
