@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import warnings
 from collections import OrderedDict
 
@@ -704,3 +705,30 @@ HOOKS = [
 def test_hooks_see_what_pytorchs_see(torch, arrange):
     """The same calls in the same order, with the same gradients and warnings."""
     assert hook_log(minigrad, arrange) == hook_log(torch, arrange)
+
+
+def test_training_leaves_nothing_for_the_garbage_collector():
+    """Modules, hooks, recurrent layers, checkpoints: graphs die with their last tensor."""
+    nn = minigrad.nn
+    net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.GELU(), nn.Linear(4, 2))
+    net[1].register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    lstm, attention = nn.LSTM(2, 3), nn.MultiheadAttention(4, 2)
+    optimizer = minigrad.optim.Adam(net.parameters())
+
+    def step():
+        optimizer.zero_grad()
+        x = minigrad.randn(5, 4, requires_grad=True)
+        y = minigrad.utils.checkpoint.checkpoint(net, x, use_reentrant=False)
+        nn.functional.cross_entropy(y, minigrad.randint(0, 2, (5,))).backward()
+        optimizer.step()
+        lstm(minigrad.randn(3, 1, 2))[0].sum().backward()
+        attention(*[minigrad.randn(3, 1, 4)] * 3)[0].sum().backward()
+
+    step()
+    gc.collect()
+    gc.disable()
+    try:
+        step()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
