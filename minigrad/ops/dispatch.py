@@ -380,15 +380,18 @@ ABSENT._array = None
 
 def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
     """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
+    if op.optional:
+        names = op.inputs
+        inputs = tuple(
+            [ABSENT if t is None and n in op.optional else t for t, n in zip(inputs, names, strict=True)]
+        )
     if all(isinstance(t, Tensor) for t in inputs):
         return inputs
     like = next((t for t in inputs if isinstance(t, Tensor)), None)
     out = []
     for position, t in enumerate(inputs):
         if not isinstance(t, Tensor):
-            if t is None and not op.variadic and op.inputs[position] in op.optional:
-                t = ABSENT
-            elif isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
+            if isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
                 t = (
                     wrap(np.asarray(t))
                     if type(t) is ndarray
