@@ -73,6 +73,13 @@ def numel(input: Tensor) -> "int":
     return input.numel()
 
 
+# what is in torch as well as in torch.nn.functional
+OF_NN = {
+    "adaptive_avg_pool1d", "avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "cosine_similarity", "dropout", "group_norm", "layer_norm", "max_pool1d", "max_pool2d", "pairwise_distance", "rms_norm",
+}  # fmt: skip
+
+
 def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
@@ -81,6 +88,8 @@ def __getattr__(name: "str") -> "object":
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)
+    if name in OF_NN:
+        return getattr(importlib.import_module(".nn.functional", __name__), name)
     if name == "vmap":
         return importlib.import_module(".func", __name__).vmap
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
