@@ -22,6 +22,7 @@ from .autograd import (
     set_grad_enabled,
 )
 from .creation import *  # noqa: F403
+from .device import cuda, device
 from .dtypes import (
     bool,
     double,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local, state
 from .ops.conversion import check_device
+from .ops.dispatch import of_number
 from .ops.shape import wanted_shape
 from .ops.table import method
 from .tensor import InferenceTensor, Tensor, wrap
@@ -83,14 +84,10 @@ def tensor(
 def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
     """A new array with the values of `data`, of PyTorch's dtype for them."""
     typed = isinstance(data, (ndarray, np.generic))
-    if not typed:
-        first, values = data, None
-        if isinstance(data, (list, tuple)):
-            values = _plain(data)
-            while isinstance(first, (list, tuple)) and first:
-                first = first[0]
-            typed = isinstance(first, (ndarray, np.generic, Tensor))
-        data = data if values is None else values
+    if isinstance(data, (list, tuple)):
+        data = _plain(data)
+        typed = dtype is None and _has_typed(data)
+        dtype = dtypes.of_numpy(dtypes.promote([(d, 2) for d in _dtypes_in(data)])) if typed else dtype
     try:
         array = np.array(data)
     except ValueError:
@@ -103,6 +100,24 @@ def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
         return array.astype(dtypes.default_float())
     dtypes.of_numpy(array.dtype)
     return array
+
+
+def _has_typed(data: object) -> bool:
+    """Is there a NumPy number or array among nested sequences of numbers?"""
+    if isinstance(data, (list, tuple)):
+        return any(map(_has_typed, data))
+    return isinstance(data, (ndarray, np.generic))
+
+
+def _dtypes_in(data: object) -> Iterator[np.dtype]:
+    """The dtype of each number in nested sequences."""
+    if isinstance(data, (list, tuple)):
+        for x in data:
+            yield from _dtypes_in(x)
+    elif isinstance(data, (ndarray, np.generic)):
+        yield data.dtype
+    elif isinstance(data, (bool, int, float)):
+        yield of_number(data)
 
 
 def _plain(data: object):

@@ -277,17 +277,17 @@ class Tensor:
 
     def _one_value(self, message: str | None = None):
         size = self._array.size
-        if size != 1:
-            if message is None:
-                raise ValueError("only one element tensors can be converted to Python scalars")
-            raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
-        elif message is None and self.requires_grad:
+        if message is None and self.requires_grad:
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
                 UserWarning,
                 stacklevel=3,
             )
+        if size != 1:
+            if message is None:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
         return self.item()
 
     def __format__(self, spec: str) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, wrap
 from .arranging import _tril, _triu
+from .choice import where
 from .conversion import clone
 from .joining import cat
-from .choice import where
 from .linalg import matmul
 from .shape import transpose
 from .table import define, is_array, method
@@ -537,7 +537,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSvdResu
 def pinv_backward(grad, result, self):
     """Golub and Pereyra (1973), "The differentiation of pseudo-inverses", formula 4.12."""
     A, P = self, result
-    At, Pt, Gt = adjoint(A), adjoint(P), adjoint(grad)
+    Pt, Gt = adjoint(P), adjoint(grad)
     if A.shape[-2] <= A.shape[-1]:
         K = Gt @ P
         KPt = K @ Pt

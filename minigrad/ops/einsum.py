@@ -186,7 +186,7 @@ def _aligned(operand: Tensor, term: list[str], order: list[str]) -> Tensor:
 
 
 def _sum_of_product(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
-    """Σ left · right over some dimensions, which stay with length 1, by one `bmm`: (batch, rows, sum) @ (batch, sum, columns)."""
+    """Σ left · right over some dimensions, which stay with length 1, by one `bmm`: (b, rows, sum) @ (b, sum, columns)."""
     n, both, rows, columns = left._array.ndim, [], [], []
     left_shape, right_shape = left._array.shape, right._array.shape
     for d in range(n):

@@ -14,7 +14,18 @@ from .inplace import _squeeze_dim_, in_both_forms
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
-    _t, _unsafe_view, broadcast_pair, expand, meshgrid, permute, reshape, squeeze, t, transpose, unsqueeze, view,
+    _t,
+    _unsafe_view,
+    broadcast_pair,
+    expand,
+    meshgrid,
+    permute,
+    reshape,
+    squeeze,
+    t,
+    transpose,
+    unsqueeze,
+    view,
 )  # fmt: skip
 from .table import define, function, is_array, method
 

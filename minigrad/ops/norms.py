@@ -11,7 +11,7 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .decompositions import check_matrices, inv, svdvals
-from .reduction import dims_of, expand_reduced
+from .reduction import dims_of
 from .shape import permute, refuse_repeated
 from .table import define, is_array, method
 
@@ -205,7 +205,7 @@ def matrix_rank(
     if rtol is None and tol is None:
         rtol = max(A._array.shape[-2:]) * np.finfo(A._array.dtype).eps
     cut = np.maximum(tol or 0.0, (rtol or 0.0) * S.max(axis=-1, keepdims=True, initial=0.0))
-    return wrap(np.asarray((S > cut).sum(axis=-1), np.int64))
+    return wrap(np.asarray((cut < S).sum(axis=-1), np.int64))
 
 
 def cond(A: Tensor, p: float | str | None = None) -> Tensor:

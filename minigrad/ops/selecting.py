@@ -262,7 +262,7 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
                 f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
             )
     length = shape[dim] if shape else 1
-    if index._array.size and not (0 <= index._array.min() and index._array.max() < length):
+    if index._array.size and not (index._array.min() >= 0 and index._array.max() < length):
         bad = next(i for i in index._array.ravel().tolist() if not 0 <= i < length)
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
     return dim
@@ -418,7 +418,8 @@ def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Ten
                 )
             if count != len(values):
                 raise RuntimeError(
-                    f"{name}_(): Number of indices ({len(values)}) should be equal to source.size(dim): ({count}), for dim: {dim}"
+                    f"{name}_(): Number of indices ({len(values)}) should be equal to source.size(dim): ({count}), "
+                    f"for dim: {dim}"
                 )
     return dim
 

@@ -7,7 +7,8 @@
 A rule is the vector-Jacobian product of one input: from `grad`, the gradient with respect to the operation's result,
 it gives the gradient with respect to that input. **Its parameter names are what the node saves**: another input, the
 `result` (or an output's name, if there are several), a parameter of the forward function, or `self_sym_sizes`, the
-shape of input `self`; a leading underscore keeps it out of the node's attributes. They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyTorch.
+shape of input `self`. They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyTorch; a name with
+a leading underscore is kept for the rule alone.
 
 A rule is written once, in operators and operations that work on arrays and on Tensors alike: a plain backward pass
 runs it on arrays, `create_graph`, forward mode and vmap run it on Tensors. So an operation that is called with arrays
