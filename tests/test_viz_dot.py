@@ -302,6 +302,33 @@ def test_ten_thousand_nodes_are_folded_and_said():
     assert "nodes are folded" in drawing._repr_mimebundle_()["text/html"]
 
 
+def test_a_hundred_thousand_nodes_are_folded():
+    x = minigrad.tensor(0.5, requires_grad=True)
+    y = x
+    for i in range(100_000):
+        y = y.sin() if i % 3 else y * 0.5
+    drawing = viz.draw(y)
+    assert len(drawing.picture.items) < 20
+    assert re.match(r"99,9\d\d of 100,001 nodes are folded", drawing.picture.notes[0])
+
+
+def test_a_graph_that_could_crash_pytorch_is_refused_before_it_can(torch):
+    program = (
+        "import gc, torch, viz\n"
+        "y = torch.tensor(0.5, requires_grad=True)\n"
+        "for _ in range(60_000): y = y.sin()\n"
+        "try: viz.draw(y)\n"
+        "except ValueError as error: print(error)\n"
+        "del y; gc.collect(); print('alive')\n"
+    )
+    root = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=root, check=True
+    )
+    assert "more than 25,000 nodes; looking at more can crash PyTorch" in done.stdout
+    assert done.stdout.endswith("alive\n")
+
+
 def test_a_graph_without_repeats_is_cut_into_stretches():
     x = minigrad.tensor(0.5, requires_grad=True)
     y = x

@@ -27,6 +27,9 @@ import numpy as np
 from .values import KEPT, Value, dtype_name, scalar_text, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
+# PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
+# process with a segmentation fault when the last tensor goes, whoever looked at them. So we look at no more than this.
+MOST_OF_TORCH = 25_000
 FREED = "a second time"  # in every framework's message when a freed saved tensor is read
 
 
@@ -187,8 +190,10 @@ def read(tensors: list[Any]) -> Graph:
     """The graph that leads to ``tensors``, through ``next_functions``.
 
     Iterative, each node once, inputs before their users, in the order in which the program ran: the same program gives
-    the same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes.
+    the same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes (PyTorch: 25,000).
     """
+    torch = type(tensors[0]).__module__.split(".")[0] == "torch"
+    most = MOST_OF_TORCH if torch else MOST
     functions: dict[Any, Function] = {}
     order: list[Function] = []
     open_, done = 1, 2
@@ -212,6 +217,12 @@ def read(tensors: list[Any]) -> Graph:
                     )
                 if seen is None:
                     state[target] = open_
+                    if len(state) > most:
+                        why = "; looking at more can crash PyTorch when the graph is deleted" if torch else ""
+                        raise ValueError(
+                            f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
+                            "smaller input."
+                        )
                     stack.append((target, iter(_next_functions(target))))
                     break
             else:
@@ -220,11 +231,6 @@ def read(tensors: list[Any]) -> Graph:
                 f = Function(len(order), fn, *_name_and_kind(fn))
                 functions[fn] = f
                 order.append(f)
-                if len(order) > MOST:
-                    raise ValueError(
-                        f"This graph has more than {MOST:,} nodes. No picture of it would help. "
-                        "Draw a part: one layer, one time step, or a smaller input."
-                    )
     order = _program_order(order, functions)
     edges: list[Edge] = []
     for f in order:
