@@ -39,6 +39,7 @@ browser: python  ## run only the tests that drive JupyterLab in Chromium
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
 	@$(SETUP) tests
 	@$(BIN)/python notebooks/build.py
+	@$(BIN)/python -m tools.readme
 
 bench: python  ## measure minigrad and viz beside PyTorch, autograd, micrograd and NumPy
 	@$(SETUP) benchmarks tests
