@@ -98,9 +98,9 @@ def render(source: str, form: str, work: float = 0.0) -> bytes:
     """DOT rendered by Graphviz, in process or, for a large graph, in a child process with a time limit."""
     if work <= IN_PROCESS:
         return _graphviz(source, form)
-    try:
+    try:  # -P: a module of the user's folder must not stand in for one of the library's
         child = subprocess.run(
-            [sys.executable, "-c", _CHILD, form],
+            [sys.executable, "-P", "-c", _CHILD, form],
             input=source.encode(),
             capture_output=True,
             timeout=SECONDS,
