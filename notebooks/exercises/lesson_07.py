@@ -983,7 +983,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 "d",
-                "Without waiting the diamond gives 4 or 8. It is waiting that makes the numbers right, not the newest-first.",
+                "`x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.",
             ),
         ),
     ),

@@ -20,7 +20,7 @@ from . import tiny_engine as reference
 from .blame import in_plain_words
 from .judge import CORRECT, judge
 from .lessons import find_exercise
-from .limits import time_limit
+from .limits import OutOfTime, time_limit
 
 MARK = "#d55e00"
 SECONDS = 2.0
@@ -69,6 +69,8 @@ def where(engine: Any) -> Look:
     try:
         with time_limit(SECONDS):
             mine = _trace(engine)
+    except OutOfTime:
+        return Look(f"The engine was stopped after {SECONDS:g} seconds. Does its loop never end?")
     except BaseException as error:  # a learner's engine may do anything; what it did is told
         return Look(f"The engine did not come to its end. {in_plain_words(error).replace('**', '')}")
     right = _trace(reference.run)
@@ -136,15 +138,31 @@ def _draw(trace: viz.Trace, marked: int | None = None) -> str:
         left, top = drawing.places.items[item.id]
         received = _received(trace, function.index)
         text = f"received {', '.join(received)}" if received else "never fired"
-        colour = MARK if function.index == marked else "#5c636a"
+        above = top + item.height / 2 < drawing.places.height / 2 - 5
+        y = top - 7 if above else top + item.height + 15
+        style = (
+            'font-weight="700" fill="#212529"' if function.index == marked else 'class="sub" fill="#495057"'
+        )
         more.append(
-            f'<text x="{left + item.width / 2:.1f}" y="{top + item.height + 15:.1f}" font-size="11" '
-            f'text-anchor="middle" fill="{colour}" font-weight="{700 if function.index == marked else 400}">{text}</text>'
+            f'<text x="{left + item.width / 2:.1f}" y="{y:.1f}" font-size="11" text-anchor="middle" {style}>{text}</text>'
         )
         if function.index == marked:
             more.append(
-                f'<rect x="{left - 6:.1f}" y="{top - 6:.1f}" width="{item.width + 12:.1f}" '
+                f'<rect x="{left - 6:.1f}" y="{top - (22 if above else 6):.1f}" width="{item.width + 12:.1f}" '
                 f'height="{item.height + 28:.1f}" rx="8" fill="none" stroke="{MARK}" stroke-width="2.5" '
                 'stroke-dasharray="6 4"/>'
             )
-    return drawing.svg.replace("</svg>", "".join(more) + "</svg>")
+    return _with_room(drawing.svg, drawing.places.width, drawing.places.height).replace(
+        "</svg>", "".join(more) + "</svg>"
+    )
+
+
+def _with_room(svg: str, width: float, height: float, room: int = 16) -> str:
+    """The picture with an empty margin above and below."""
+    w, h = f"{width:g}", f"{height:g}"
+    tall = f"{height + 2 * room:g}"
+    return (
+        svg.replace(f'viewBox="0 0 {w} {h}"', f'viewBox="0 {-room} {w} {tall}"', 1)
+        .replace(f'width="{w}" height="{h}" role', f'width="{w}" height="{tall}" role', 1)
+        .replace(f'width="{w}" height="{h}" rx', f'y="{-room}" width="{w}" height="{tall}" rx', 1)
+    )
