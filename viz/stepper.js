@@ -996,7 +996,7 @@ class Pane {
     }
   }
 
-  // Natural size where it fits, down to three quarters; smaller only when asked for, else the view scrolls.
+  // Natural size, or smaller where that makes it fit and it can still be read; else the view scrolls.
   fit(zoom) {
     if (zoom !== undefined) this.zoom = zoom;
     // a picture that needs little more than half of the width stands beside the panels
@@ -1005,11 +1005,11 @@ class Pane {
     const room = this.view.clientWidth - 8;
     if (room <= 0) return;
     const fitted = room / this.size[0];
-    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, Math.max(0.85, fitted));
+    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, fitted >= 0.72 ? fitted : 0.85);
     if (zoom === null) this.zoom = null;
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;
-    this.zoomer.classList.toggle("mgv-loose", fitted >= 0.85 && this.zoom === null);
+    this.zoomer.classList.toggle("mgv-loose", fitted >= 0.72 && this.zoom === null);
     if (this.k > 0) this.follow(this.data.steps[this.k - 1].node);
   }
 

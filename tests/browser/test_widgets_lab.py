@@ -108,6 +108,25 @@ def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, t
             assert "Differs" in panes.nth(k).locator(".mgv-sentence").inner_text()
 
 
+def test_just_show_me_is_remembered_by_the_next_stepper(browser: Browser, tmp_path: Path):
+    code = STEP.replace("viz.step(y)", 'viz.step(y, ask="gradients")')
+    book = new_notebook(cells=[new_code_cell(code), new_code_cell(code)], metadata=KERNEL)
+    with opened(browser, tmp_path, book) as lesson:
+        run(lesson)
+        lesson.page.locator("[data-action=next]").click()
+        lesson.page.get_by_role("button", name="Just show me from now on").click()
+        lesson.page.click(".jp-CodeCell >> nth=1")
+        lesson.page.keyboard.press("Control+Enter")
+        second = lesson.page.locator(".jp-CodeCell >> nth=1").locator(".mgv[data-ready]")
+        second.wait_for()
+        second.locator("[data-action=last]").click()
+        assert second.get_attribute("data-step") == "2"
+        second.get_by_role("checkbox", name="Ask me").check()
+        second.locator("[data-action=first]").click()
+        second.locator("[data-action=last]").click()
+        assert second.get_attribute("data-step") == "2"  # what was seen is not asked again
+
+
 def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: Browser, tmp_path: Path):
     """JupyterLab strips frames and scripts from it: what is left must be worth seeing."""
     book = new_notebook(cells=[new_code_cell(STEP)], metadata=KERNEL)
