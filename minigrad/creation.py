@@ -137,9 +137,7 @@ def _ragged(data: Sequence, depth: int = 0) -> Exception:
     for n in lengths:
         if n != lengths[0]:
             if n is None or lengths[0] is None:
-                return TypeError(
-                    f"not a sequence: at dim {depth + 1} some elements are numbers and some sequences"
-                )
+                return TypeError("not a sequence")
             return ValueError(f"expected sequence of length {lengths[0]} at dim {depth + 1} (got {n})")
     for x in data:
         if isinstance(x, (list, tuple)):

@@ -265,6 +265,13 @@ class Tensor:
         return bool(self._one_value("Boolean value of Tensor with {} is ambiguous"))
 
     def __float__(self) -> float:
+        if self.requires_grad:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=2,
+            )
         return float(self._one_value())
 
     def __int__(self) -> int:
@@ -277,13 +284,6 @@ class Tensor:
 
     def _one_value(self, message: str | None = None):
         size = self._array.size
-        if message is None and self.requires_grad:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=3,
-            )
         if size != 1:
             if message is None:
                 raise ValueError("only one element tensors can be converted to Python scalars")

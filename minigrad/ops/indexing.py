@@ -184,8 +184,8 @@ def as_tuple(key: object) -> tuple:
     """A key as a tuple of entries. A list that holds more than numbers is an old way to write a tuple."""
     if isinstance(key, tuple):
         return key
-    if isinstance(key, list) and len(key) < 32:
-        nested = (Tensor, list, tuple, slice, ndarray, type(Ellipsis), type(None))
+    if isinstance(key, (list, str)) and len(key) < 32:
+        nested = (Tensor, str, list, tuple, slice, ndarray, type(Ellipsis), type(None))
         if any(isinstance(k, nested) for k in key):
             warnings.warn(
                 "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "

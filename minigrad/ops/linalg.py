@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,7 @@ from .shape import (
     _unsafe_view,
     broadcast_pair,
     expand,
+    flatten,
     meshgrid,
     permute,
     reshape,
@@ -386,7 +388,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     n = input._array.ndim
     if n == 2 and weight._array.ndim == 2:
         return _addmm(bias, input, turned, 1, 1)
-    if n != 2 and weight._array.ndim == 2 and bias._array.ndim == 1 and n and input._array.flags.c_contiguous:
+    if (
+        n != 2
+        and weight._array.ndim == 2
+        and bias._array.ndim == 1
+        and n
+        and input._array.flags.c_contiguous
+        and bias._array.flags.c_contiguous
+    ):
         *batch, length = input._array.shape
         rows = view(input, (math.prod(batch), length))
         return view(_addmm(bias, rows, turned, 1, 1), (*batch, weight._array.shape[0]))
@@ -478,8 +487,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
     rows = tuple(a._array.shape[d] for d in free_a)
     columns = tuple(b._array.shape[d] for d in free_b)
     summed = math.prod(a._array.shape[d] for d in dims_a)
-    if not rows and not columns and len(dims_a) == 1:
-        return view(dot(permute(a, tuple(free_a + dims_a)), permute(b, tuple(dims_b + free_b))), ())
+    if not rows and not columns:
+        return view(dot(flatten(permute(a, tuple(dims_a))), flatten(permute(b, tuple(dims_b)))), ())
     left = reshape(permute(a, tuple(free_a + dims_a)), (math.prod(rows), summed))
     right = reshape(permute(b, tuple(dims_b + free_b)), (summed, math.prod(columns)))
     return view(mm(left, right), (*rows, *columns))
@@ -529,6 +538,13 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The vector product over `dim`, by default the first dimension of length 3."""
     if dim is None:
+        warnings.warn(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply "
+            "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future "
+            "release.",
+            UserWarning,
+            stacklevel=2,
+        )
         found = [d for d, n in enumerate(input._array.shape) if n == 3]
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
