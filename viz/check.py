@@ -103,7 +103,7 @@ def _known(e: Edge, values: dict) -> Array | None:
     if e.target is not None:
         return values.get((e.target, e.nr))
     if e.value is not None:
-        return e.value.array.astype(np.float64)
+        return e.value.array.astype(np.float64) if e.value.array.dtype.kind != "c" else None
     try:
         return np.float64(e.label) if e.label else None
     except ValueError:
@@ -157,7 +157,7 @@ def _kept(f: Function) -> dict[str, Any]:
 
 def _check(step: Any, values: dict) -> dict | None:
     f = step.function
-    if step.total is None or len(f.outputs) > 1:
+    if step.total is None or len(f.outputs) > 1 or step.total.array.dtype.kind == "c":
         return None
     inputs = [_known(e, values) for e in f.edges]
     if rules.base_name(f.name) in BLIND:

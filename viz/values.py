@@ -47,6 +47,8 @@ def number(x: Any) -> str:
     """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
     if isinstance(x, _WHOLE):
         return str(x)
+    if isinstance(x, complex):
+        return f"{x:.4g}"
     text = f"{float(x):.4g}"
     return "0" if text == "-0" else text
 
@@ -77,6 +79,11 @@ class Value:
     def shape(self) -> tuple[int, ...]:
         return self.array.shape
 
+    @property
+    def painted(self) -> np.ndarray:
+        """The real numbers that are painted: of complex ones the magnitude."""
+        return np.abs(self.array) if self.array.dtype.kind == "c" else self.array
+
     def __repr__(self) -> str:
         return f"Value({self.short(70)})"
 
@@ -103,7 +110,7 @@ class Value:
 
     def range(self) -> tuple[float, float]:
         """Smallest and largest finite number; (nan, nan) where there is none."""
-        a = self.array
+        a = self.painted
         if a.dtype.kind == "f":
             a = a[np.isfinite(a)]
         return (a.min().item(), a.max().item()) if a.size else (math.nan, math.nan)
@@ -123,7 +130,7 @@ class Value:
         A block of a large array is shown by its number of largest magnitude, sign kept, so that nothing big hides.
         Leading axes are stacked in rows.
         """
-        a = self.array
+        a = self.painted
         a = a.reshape(-1, a.shape[-1]) if a.ndim > 1 else a.reshape(1, -1)
         if a.shape[0] <= SIDE and a.shape[1] <= SIDE:
             return a, False
@@ -155,7 +162,7 @@ class Value:
             "text": self.text,
             "nonfinite": self.nonfinite,
         }
-        if self.array.size <= FULL:
+        if self.array.size <= FULL and self.array.dtype.kind != "c":
             out["values"] = _plain(self.array.ravel().tolist())
         return out
 
