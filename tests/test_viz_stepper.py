@@ -114,3 +114,13 @@ def test_real_pytorch_graphs_step_by_the_same_code(torch):
         == w.grad.ravel().tolist()
         == [1.0, 2.0, 3.0]
     )
+
+
+def test_forward_steps_come_first_and_are_counted():
+    x = mg.tensor(2.0, requires_grad=True)
+    with viz.record():
+        y = x * x
+        z = y.sin()
+    stepper = viz.step(z, forward=True)
+    assert repr(stepper) == "Stepper(z: 3 nodes, step 0 of 6)"  # 2 operations, the turn, 3 nodes
+    stepper.step = 6

@@ -375,9 +375,9 @@ class Pane {
   load() {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = model.get("data");
-    // positions: 0 to `ahead` walk through the forward pass, the rest through the backward pass; k counts backward steps
+    // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
     this.forward = this.options.forward ? this.data.forward || [] : [];
-    this.ahead = this.forward.length;
+    this.ahead = this.forward.length ? this.forward.length + 1 : 0;
     this.count = this.ahead + this.data.steps.length;
     this.questions = this.data.questions || {};
     this.asking = Boolean(this.options.ask) && !remembers();

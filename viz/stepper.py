@@ -64,7 +64,7 @@ class Stepper(widgets.VBox):
     def last(self) -> int:
         """The number of the last step."""
         forward = self.data.get("forward") or [] if self.options.get("forward") else []
-        return len(forward) + len(self.data["steps"])
+        return (len(forward) + 1 if forward else 0) + len(self.data["steps"])
 
     @property
     def step(self) -> int:
