@@ -428,7 +428,7 @@ def _hooked(s: Step) -> bool:
         parts = [p.value.array for p in s.parts if p.nr == nr and p.value is not None]
         if total is None or not parts or any(p.shape != total.shape for p in parts):
             continue
-        added = parts[0].astype(np.float64)
+        added = parts[0].astype(np.complex128 if total.array.dtype.kind == "c" else np.float64)
         for p in parts[1:]:
             added = added + p
         if not np.allclose(added, total.array, rtol=1e-3, atol=1e-5, equal_nan=True):
