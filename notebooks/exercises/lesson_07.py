@@ -225,6 +225,11 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     run(y.grad_fn, np.ones(()))
     yield "x doubled 10 times, a graph of 11 nodes: how many firings", float(len(fired))
     once = len(fired) == 11
+    x = leaf([1.0, 1.0])
+    u, v = x * 2, x * 3
+    w = u + v + u
+    run(w.grad_fn, np.ones(2))
+    yield "`x.grad` for `u, v = x * 2, x * 3; w = u + v + u`, with two numbers in x", x.grad
     for seed in range(20):
         result, leaves = engine.random_graph(seed, leaf, engine.tanh)
         run(result.grad_fn, np.ones(()))
@@ -465,6 +470,31 @@ def ready_when_one_is_missing(root, grad):
                 ready.append(parent)
             elif waiting[parent] == 1:
                 waiting[parent] = 99
+                ready.append(parent)
+
+
+def adds_in_place(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            if parent in arrived:
+                arrived[parent] += part
+            else:
+                arrived[parent] = part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def minds_no_none(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
                 ready.append(parent)
 
 
@@ -915,6 +945,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 first_come,
                 "8 is $2 \\cdot 2 \\cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.",
+            ),
+            Wrong(
+                adds_in_place,
+                "`+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.",
+            ),
+            Wrong(
+                minds_no_none,
+                "Some parents are `None`: inputs that asked for nothing, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.",
             ),
             Wrong(
                 never_ready,
