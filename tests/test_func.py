@@ -37,7 +37,9 @@ PROGRAMS = {
     "grad_and_value with aux": lambda t, f: f.grad_and_value(lambda x: ((x**2).sum(), x * 2), has_aux=True)(
         t.tensor(X)
     ),
-    "an unused argument has gradient zero": lambda t, f: f.grad(lambda x, y: (x**2).sum(), 1)(*arrays(t, X, W)),
+    "an unused argument has gradient zero": lambda t, f: f.grad(lambda x, y: (x**2).sum(), 1)(
+        *arrays(t, X, W)
+    ),
     "vjp": lambda t, f: f.vjp(lambda x: x.sin(), t.tensor(X))[1](t.tensor(X)),
     "vjp of two outputs": lambda t, f: f.vjp(lambda x: (x.sin(), x.sum()), t.tensor(X))[1](
         (t.tensor(X), t.tensor(np.float64(2)))
@@ -107,6 +109,18 @@ PROGRAMS = {
         (t.tensor(np.float64(2)),),
         (t.tensor(np.float64(1)),),
     ),
+    "jvp of jvp where forward mode has no rule": lambda t, f: f.jvp(
+        lambda x: f.jvp(
+            lambda y: y.logsumexp(0) + t.nn.functional.mse_loss(y, t.ones_like(y)), (x,), (t.tensor(P),)
+        )[1],
+        (t.tensor(P),),
+        (t.tensor(P),),
+    ),
+    "forward mode over and under reverse mode": lambda t, f: (
+        f.jacfwd(f.jacrev(lambda x: t.nn.functional.layer_norm(x, (3,)).prod()))(t.tensor(P**2)),
+        f.jacrev(f.jacfwd(lambda x: t.nn.functional.layer_norm(x, (3,)).prod()))(t.tensor(P**2)),
+        f.jacfwd(f.jacfwd(lambda x: t.nn.functional.layer_norm(x, (3,)).prod()))(t.tensor(P**2)),
+    ),
     "in-place inside": lambda t, f: f.grad(lambda x: x.clone().mul_(x).sum())(t.tensor(P)),
     "no_grad inside": lambda t, f: f.grad(lambda x: (x * no_grad(t, x)).sum())(t.tensor(P)),
 }
@@ -154,7 +168,9 @@ def test_jacrev_equals_jacfwd_equals_autograd_functional():
 def test_vmap_equals_the_loop():
     x = minigrad.tensor(X)
     loop = minigrad.stack([func.grad(lambda r: net(r[None]).sum())(row) for row in x])
-    np.testing.assert_allclose(func.vmap(func.grad(lambda r: net(r[None]).sum()))(x).numpy(), loop.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(
+        func.vmap(func.grad(lambda r: net(r[None]).sum()))(x).numpy(), loop.numpy(), rtol=1e-12
+    )
 
 
 def test_per_sample_gradients_sum_to_the_gradient_of_the_batch():

@@ -248,7 +248,7 @@ def tensor_backward(
 
 def ones_like_self(self: Tensor) -> Tensor:
     """dz/dz: where a backward pass starts."""
-    return wrap(np.ones_like(self._array))
+    return wrap(np.ones(self._array.shape, self._array.dtype))
 
 
 def retain_grad(self: Tensor) -> None:

@@ -7,6 +7,7 @@ recursion, so a chain of a million nodes is no deeper than one of three.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
@@ -32,14 +33,14 @@ def execute(
     if recorded:
         local.update(grad=create_graph)
     try:
-        for _ in run(
+        walk = run(
             roots,
             retain_graph=retain_graph,
             recorded=recorded,
             targets=targets,
             accumulate_into=accumulate_into,
-        ):
-            pass
+        )
+        deque(walk, maxlen=0)  # to the end, keeping nothing
     finally:
         local.backward_pass = before["backward_pass"]
         if recorded:
@@ -147,8 +148,13 @@ def run(
                         ticket += 1
                     heappush(ready, (-parent.sequence, ticket, parent))
                     ticket += 1
+        part = before = None
         yield node, grad, grad_inputs
-        node = following
+        node, grad, grad_inputs = (
+            following,
+            None,
+            None,
+        )  # nothing is held longer than needed, see node.is_ours
 
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:

@@ -88,7 +88,7 @@ class Forward(Interpreter):
     """The interpreter of forward mode."""
 
     def lift(self, t: Tensor) -> Dual:
-        return t if self.owns(t) else Dual.of(self, t, None)
+        return t if self.owns(t) or t._array is None else Dual.of(self, t, None)
 
     def unwrap(self, t: Tensor) -> tuple[Tensor, Tensor | None]:
         return (t.primal, t.tangent) if self.owns(t) else (t, None)
@@ -177,6 +177,14 @@ def zeros(like: Tensor) -> Tensor:
     return wrap(np.zeros(like._array.shape, like._array.dtype))
 
 
+def variable(like: Tensor) -> Tensor:
+    """Zeros that require grad, at the level that is active: an outer transform must see what becomes of them."""
+    level = local.interpreter
+    out = zeros(like) if level is None else level.lift(zeros(like))
+    out._requires_grad = True
+    return out
+
+
 def elementwise(op: Op, primals: list, tangents: list, result: Tensor, params: tuple) -> Tensor | None:
     total = None
     for i, rule in zip(op.differentiable, op.rules.values(), strict=True):
@@ -206,7 +214,7 @@ def transposed(
     floating = [r._array.dtype.kind == "f" for r in results]
     recording = local.grad
     with enable_grad():
-        us = [zeros(r).requires_grad_() if f else None for r, f in zip(results, floating, strict=True)]
+        us = [variable(r) if f else None for r, f in zip(results, floating, strict=True)]
         cotangent = us if len(results) > 1 else us[0]
         total = None
         if op.variadic:
@@ -224,7 +232,7 @@ def transposed(
                 part = (g * t).sum()
                 total = part if total is None else total + part
         wanted = [u for u in us if u is not None]
-        if total is None or not total.requires_grad:
+        if total is None or not total._requires_grad:
             found = [None] * len(wanted)
         else:
             found = grad(total, wanted, create_graph=recording, allow_unused=True)

@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from sys import getrefcount
 
 import numpy as np
 
@@ -176,14 +177,13 @@ class AccumulateGrad(Node):
         variable = self.variable
         if not variable._requires_grad:
             return ()  # it was switched off after the graph was built
+        meta = variable._meta
         with accumulate_lock:  # several threads may reach one leaf at once
-            meta = variable.meta()
             old = meta.grad
             if recorded:
                 meta.grad = grad if old is None else old + grad
             elif old is None:
-                # A copy of our own: the array may also be another leaf's gradient, or the caller's.
-                meta.grad = wrap(np.array(grad, order="C"))
+                meta.grad = wrap(grad if is_ours(grad) else np.array(grad, order="C"))
             elif old._requires_grad:
                 meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
             else:
@@ -198,6 +198,16 @@ class AccumulateGrad(Node):
 
 
 accumulate_lock = threading.RLock()
+
+
+def is_ours(grad: np.ndarray) -> bool:
+    """May a leaf keep this array as its gradient? Only if nobody else has it: not another leaf, not the caller.
+
+    Four references are the engine's own: its variable and the arguments of `vjp`, of this function and of getrefcount.
+    """
+    return (
+        getrefcount(grad) <= 4 and type(grad) is np.ndarray and grad.base is None and grad.flags.c_contiguous
+    )
 
 
 class no_recording:

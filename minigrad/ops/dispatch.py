@@ -7,6 +7,7 @@ arrays inside a rule, transforms, no_grad, inference mode, hooks on saved tensor
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -248,7 +249,10 @@ def make_build(op: Op) -> Callable:
             value += " if " + " or ".join(f"edges[{i}] is not None" for i in users) + " else None"
         entries.append(f"({value}), ")
     inputs = "".join(f", t{i}" for i in range(len(op.inputs)))
-    return eval(f"lambda edges, params, result{inputs}: ({''.join(entries)})")
+    return evaluated(f"lambda edges, params, result{inputs}: ({''.join(entries)})")
+
+
+evaluated = functools.cache(eval)  # many operations save alike
 
 
 # ---------------------------------------------------------------- operands
@@ -504,5 +508,5 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     out._meta, out._counter = meta, counter
     if source.is_inference():
         out.__class__ = InferenceTensor
-    if not base._requires_grad:
+    if not base._requires_grad or meta.borrows:
         counter.add_view(out)

@@ -156,15 +156,16 @@ def written_directly(op, inputs: tuple) -> bool:
     if type(op.forward) is not np.ufunc or (state.special and (not local.ordinary or anomaly.on)):
         return False
     self, arrays = inputs[0], []
+    target = self._array
     for t in inputs:
         if type(t) not in plain_types or (t._requires_grad and local.grad):
             return False
-        arrays.append(t._array)
-    target = arrays[0]
-    if target.dtype.kind != "f" or any(a.dtype != target.dtype for a in arrays):
+        array = t._array
+        if array.dtype is not target.dtype or (array.shape != target.shape and array.ndim):
+            return False  # it is to be cast, may broadcast, or be an error
+        arrays.append(array)
+    if target.dtype.kind != "f":
         return False
-    if any(a.ndim and a.shape != target.shape for a in arrays):
-        return False  # it may broadcast, or be an error
     op.forward(*arrays, out=target)
     self.counter().version += 1
     return True
@@ -210,8 +211,9 @@ def written(t: Tensor, node: Node | None) -> None:
         return
     base = t._base
     if base is None:
+        known = t._requires_grad
         rebase(t, node)
-        if t._counter.views:
+        if counter.views and not known:
             t.tell_views()
         return
     slices = new_object(CopySlices)
@@ -223,8 +225,9 @@ def written(t: Tensor, node: Node | None) -> None:
     if not any(slices.input_nrs):
         slices.input_nrs = None
     slices.sequence, slices.hooks = next_sequence(), None
+    known = base._requires_grad
     rebase(base, slices)
-    if counter.views:
+    if counter.views and not known:
         base.tell_views()
     t._requires_grad = True
 

@@ -352,9 +352,18 @@ _plus, _times = make_binary(_add.op, operator=True), make_binary(_mul.op, operat
 for _name, _call in {"add_": _add, "sub_": _sub, "mul_": _mul, "div_": _div}.items():
     function(quickly(_call, getattr(Tensor, _name)), _name)
 
+_minus, _general_minus = make_binary(_sub.op, operator=True), _operator(sub)
+
+
+def _subtraction(self, other):
+    if type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind or type(other) is float:
+        return _minus(self, other)
+    return _general_minus(self, other)  # bools are refused
+
+
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
-    "__truediv__": make_binary(_div.op, operator=True), "__sub__": _operator(sub), "__rsub__": _operator(rsub),
+    "__truediv__": make_binary(_div.op, operator=True), "__sub__": _subtraction, "__rsub__": _operator(rsub),
     "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
