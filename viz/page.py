@@ -89,7 +89,8 @@ h1 {{ font-size: 19px; font-weight: 650; }}
   const program = `${{js}}\\nmount(document.getElementById("pane"), recorded.data, recorded.options);`;
   document.body.append(Object.assign(document.createElement("script"), {{ type: "module", textContent: program }}));
   // in a frame: whoever holds it may give it the height that it needs
-  if (parent !== self) new ResizeObserver(() => parent.postMessage({{ viz: document.body.offsetHeight }}, "*")).observe(document.body);
+  const tell = () => parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
+  if (parent !== self) new ResizeObserver(tell).observe(document.body);
 }})();
 </script>
 </body>

@@ -592,7 +592,7 @@ class Pane {
     this.el.dataset.step = at;
     this.posed = null;
     this.hideTip();
-    this.follow(now ? now.node : k < 0 ? this.forward[0].node : this.data.steps.length ? this.data.steps[0].node : null);
+    this.followNow();
   }
 
   // ---- asking
@@ -619,6 +619,7 @@ class Pane {
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
+    if (question.kind !== "order") this.followNow();
     this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   }
@@ -1010,7 +1011,13 @@ class Pane {
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;
     this.zoomer.classList.toggle("mgv-loose", fitted >= 0.72 && this.zoom === null);
-    if (this.k > 0) this.follow(this.data.steps[this.k - 1].node);
+    this.followNow();
+  }
+
+  followNow() {
+    const { steps } = this.data, made = this.forward[Math.max(0, this.shown - 1)];
+    const now = this.posed ? steps[this.posed - 1] : this.k > 0 ? steps[this.k - 1] : this.k < 0 ? made : steps[0];
+    if (now) this.follow(now.node);
   }
 
   // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.

@@ -154,6 +154,20 @@ def test_a_step_moves_nothing_in_the_picture(browser: Browser, tmp_path: Path):
         assert pane.page.evaluate(places) == before
 
 
+def test_the_active_node_is_in_sight_in_a_picture_that_does_not_fit(browser: Browser, tmp_path: Path):
+    data = recorded("mlp")
+    inside = """(id) => {
+        const node = document.querySelector(`[data-id="${id}"] .shape`).getBoundingClientRect();
+        const view = document.querySelector(".mgv-view").getBoundingClientRect();
+        return node.left >= view.left - 1 && node.right <= view.right + 1;
+    }"""
+    with opened(browser, page(data), tmp_path, viewport={"width": 500, "height": 800}) as pane:
+        assert pane.page.evaluate(inside, data["steps"][0]["node"])  # before the first step: where it starts
+        for step in data["steps"]:
+            pane.press("ArrowRight")
+            assert pane.page.evaluate(inside, step["node"])
+
+
 def test_hovering_shows_what_is_known_of_a_node(browser: Browser, tmp_path: Path):
     data = recorded("diamond")
     y = next(i for i, n in data["nodes"].items() if n["kind"] == "tensor" and n["name"] == "y")
