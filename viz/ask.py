@@ -276,7 +276,9 @@ def _order_question(p: Pass, i: int) -> dict:
                 if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
                     stored = p.steps[leaf]["accumulate"]["leaf"]
                     wrong = text_of(after + delta)
-                    says += f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
+                    says += (
+                        f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
+                    )
         early[waiting["node"]] = says
     return {
         "kind": "order",

@@ -61,7 +61,8 @@ class Beside(widgets.VBox):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
         frames = "".join(
-            in_frame(d, options={"label": label}) for d, label in zip(self.data, self.comparison.labels, strict=True)
+            in_frame(d, options={"label": label})
+            for d, label in zip(self.data, self.comparison.labels, strict=True)
         )
         said = f"<p>{html.escape(self.comparison.sentence)}</p>"
         return bundle | {"text/html": said + frames, "text/plain": repr(self)}
