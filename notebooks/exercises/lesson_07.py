@@ -229,6 +229,9 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     u, v = x * 2, x * 3
     w = u + v + u
     run(w.grad_fn, np.ones(2))
+    three_x = leaf(2.0)
+    run((Tensor(3.0) * three_x).grad_fn, np.ones(()))
+    yield "`x.grad` for 3 * x, where the constant comes first", three_x.grad
     yield "`x.grad` for `u, v = x * 2, x * 3; w = u + v + u`, with two numbers in x", x.grad
     for seed in range(20):
         result, leaves = engine.random_graph(seed, leaf, engine.tanh)
@@ -290,6 +293,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
         said = train_step(loss_of, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
         yield f"The loss that step {step} gives back", said
+    w.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by somebody else
     train_step(both, [w, b], 0.5)
     yield "A second parameter, [1, -2], after a step on the sum of its squares with lr 0.5", b.data
 
@@ -420,6 +424,29 @@ def count_one_step(root):
     return waiting
 
 
+def count_from_one(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            if parent is None:
+                continue
+            if parent not in waiting:
+                waiting[parent] = 1
+                todo.append(parent)
+            waiting[parent] += 1
+    return waiting
+
+
+def count_from_nothing(root):
+    waiting, todo = {root: 0}, [root]
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            if parent is not None:
+                todo.append(parent)
+                waiting[parent] = waiting[parent] + 1
+    return waiting
+
+
 def count_root_too(root):
     waiting = engine.count_consumers(root)
     waiting[root] += 1
@@ -498,6 +525,46 @@ def minds_no_none(root, grad):
                 ready.append(parent)
 
 
+def breaks_at_none(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+            if parent is None:
+                break
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def adds_to_nothing(root, grad):
+    arrived, ready = {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] += part
+
+
+def ready_at_every_arrival(root, grad):
+    arrived, ready = {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            ready.append(parent)
+
+
+def ready_at_first_arrival(root, grad):
+    arrived, ready = {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 0) + part
+            if parent not in ready:
+                ready.append(parent)
+
+
 def sorts_recursively(root, grad):
     order, seen = [], set()
 
@@ -555,6 +622,28 @@ def trained(clear: bool = True, sign: float = -1.0, update: str = "data", late: 
         return loss.data.item()
 
     return train_step
+
+
+def clears_afterwards(loss_of, parameters, lr):
+    loss = loss_of()
+    loss.backward()
+    for p in parameters:
+        p.data = p.data - lr * p.grad
+        p.grad = None
+    return loss.data.item()
+
+
+def gives_the_tensor(loss_of, parameters, lr):
+    train = trained()
+    return Tensor(train(loss_of, parameters, lr))
+
+
+def moves_the_tensor(loss_of, parameters, lr):
+    for p in parameters:
+        p.grad = None
+    loss_of().backward()
+    for p in parameters:
+        p -= lr * p.grad
 
 
 def first_parameter_only(loss_of, parameters, lr):
@@ -739,6 +828,10 @@ EXERCISES: list[Exercise] = [
                 "`self` alone is the node. What it kept of the first factor is `self._saved_self`.",
             ),
             Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad * _saved_self)),  # noqa: F821
+                "What a node has kept belongs to the node: `self._saved_self`.",
+            ),
+            Wrong(
                 mul_kind(lambda self, grad: (grad * self._saved_self, grad * self._saved_other)),
                 "The two are the wrong way round. A factor is not multiplied by itself, but by the other one.",
             ),
@@ -772,6 +865,22 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 tanh_pair(lambda self, grad: grad * (1 - self._saved_result**2)),
                 "For a single one, write a comma behind it",
+            ),
+            Wrong(
+                (engine.TanhBackward0, lambda x: np.tanh(x)),
+                "`x` is a Tensor, and NumPy knows nothing of those. Its array is `x.data`.",
+            ),
+            Wrong(
+                (engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {})),
+                "`record` wants a *list* of inputs, also if it is only one: `[x]`.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}),
+                'The node has kept nothing under that name. Hand `record` what it is to keep: `{"result": result}`.',
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 - self.result**2),)),
+                "What was kept as `result` is found under the name `self._saved_result`.",
             ),
             Wrong(
                 tanh_pair(lambda self, grad: (1 - self._saved_result**2,)),
@@ -849,6 +958,10 @@ EXERCISES: list[Exercise] = [
                 "The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.",
             ),
             Wrong(
+                lambda grad, shape: grad.sum(axis=0),
+                "Axis 0 is summed always. It should be only as long as there are more axes than `shape` has.",
+            ),
+            Wrong(
                 lambda grad, shape: np.resize(grad, shape),
                 "That cuts a piece out of the gradient. Nothing may get lost: what was copied is added up.",
             ),
@@ -893,6 +1006,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 count_from_zero,
                 "One too few: the edge by which a node is met for the first time counts as well.",
+            ),
+            Wrong(
+                count_from_one,
+                "One too many: it begins at 1, and then 1 is added for the edge that led there. Begin at 0.",
+            ),
+            Wrong(
+                count_from_nothing,
+                "A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.",
             ),
             Wrong(
                 count_one_step,
@@ -955,6 +1076,22 @@ EXERCISES: list[Exercise] = [
                 "Some parents are `None`: inputs that asked for nothing, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.",
             ),
             Wrong(
+                breaks_at_none,
+                "`break` leaves the loop, and the inputs behind the `None` get nothing. `continue` goes on with the next.",
+            ),
+            Wrong(
+                adds_to_nothing,
+                "Nothing has arrived at that node yet, so there is nothing to add to. Begin with `part` itself; `arrived.get(parent, 0) + part` does both.",
+            ),
+            Wrong(
+                ready_at_every_arrival,
+                "The node was put into `ready` at each arrival, and when it came out for the second time nothing was there for it. Put it in once: when its count is 0.",
+            ),
+            Wrong(
+                ready_at_first_arrival,
+                "`y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the firings multiply with every meeting of paths. Wait until the count is 0.",
+            ),
+            Wrong(
                 never_ready,
                 "Only the root fired. `waiting` never goes down, so nobody becomes ready: `waiting[parent] -= 1`.",
             ),
@@ -1013,7 +1150,7 @@ EXERCISES: list[Exercise] = [
         wrong=(
             Wrong(
                 "a",
-                "The random graphs have been passed by `ready.pop()` as well, with 20 different shapes. The numbers did not depend on it.",
+                "Your `run` has passed the twenty random graphs of 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.",
             ),
             Wrong(
                 "c",
@@ -1056,6 +1193,15 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 trained(update="nothing"),
                 "Nothing has moved. `p = p - ...` makes a new `p` and forgets the old one; change the numbers inside it: `p.data -= lr * p.grad`.",
+            ),
+            Wrong(
+                clears_afterwards,
+                "It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.",
+            ),
+            Wrong(gives_the_tensor, "The loss should come back as a plain number: `loss.data.item()`."),
+            Wrong(
+                moves_the_tensor,
+                "`p` is a Tensor, and our Tensors know no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.",
             ),
             Wrong(
                 first_parameter_only,

@@ -2,7 +2,7 @@
 
 NumPy only. What the lesson gives (Tensor, Node, edge, record, ...) stands here as it stands in the lesson; what it asks
 for (MulBackward0, tanh, unbroadcast, AccumulateGrad, count_consumers, run, choose, train_step) is the solution that a
-learner sees. It speaks the graph protocol, so `viz` draws and steps it.
+learner sees. (A repr without an address is all that is added.) It speaks the graph protocol, so `viz` draws and steps it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,9 @@ class Node:
 
     def name(self):
         return type(self).__name__
+
+    def __repr__(self):
+        return f"<{self.name()}>"
 
     def _sequence_nr(self):
         return self.sequence
