@@ -1,0 +1,441 @@
+"""Exercises of lesson 04, Where paths meet: an order, reuse, the sum over paths, and the numbers of broken engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import prod
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+LADDER = {
+    "loss": (("k", 1), ("b", 1)),
+    "b": (("a", 2),),
+    "k": (("h", 5),),
+    "a": (("h", 6),),
+    "h": (("x", 3),),
+}
+"""Exercise 4.1 at x = 1, h = 3: the arrows that leave a node backward, each with its local derivative."""
+
+
+def path_sum(paths):
+    total = 0.0
+    for path in paths:
+        along = 1.0
+        for local in path:
+            along = along * local
+        total = total + along
+    return total
+
+
+def _fire(order: list[str]) -> tuple[int, list[str]]:
+    """Fire the nodes of the ladder once each, in this order: (what x gets, who fired before a part had come)."""
+    grad = dict.fromkeys([*LADDER, "x"], 0) | {"loss": 1}
+    fired: list[str] = []
+    early: set[str] = set()
+    for node in order:
+        for to, local in LADDER[node]:
+            grad[to] += grad[node] * local
+            if to in fired:
+                early.add(to)
+        fired.append(node)
+    return grad["x"], sorted(early)
+
+
+def _in_order(order) -> Iterator[tuple]:
+    """The engine's findings for the order of exercise 4.1."""
+    names = ", ".join(f"`{name}`" for name in sorted(LADDER))
+    if not isinstance(order, list | tuple) or not all(isinstance(name, str) for name in order):
+        raise Complaint(f'A list of names is wanted, such as `["loss", "k"]`. The names are {names}.')
+    unknown = [name for name in order if name not in LADDER]
+    if unknown:
+        raise Complaint(f"There is no function called `{unknown[0][:20]}` among these five: {names}.")
+    if len(order) != len(set(order)):
+        raise Complaint("Each function fires once. One of them is in your list twice.")
+    missing = [name for name in LADDER if name not in order]
+    if missing:
+        raise Complaint(f"`{missing[0]}` never fires: all five have to be in the list.")
+    found, early = _fire(list(order))
+    yield "In this order the engine finds x.grad", found
+    yield "Fired before all its parts were there", early
+
+
+def _orders() -> Iterator[tuple[list[str], tuple]]:
+    """One order for each thing that can go wrong in exercise 4.1, with what goes wrong."""
+    seen = {(51, ())}
+    for order in permutations(["loss", "k", "b", "a", "h"]):
+        found, early = _fire(list(order))
+        if (found, tuple(early)) not in seen:
+            seen.add((found, tuple(early)))
+            yield list(order), (found, early)
+
+
+def _wrong_orders() -> tuple[Wrong, ...]:
+    said = {
+        (
+            15,
+            ("h",),
+        ): "Of the two ways to `h` you took the short one first. When `h` fired, only the 5 from `k` had come; the 12 from `a` came too late.",
+        (
+            36,
+            ("h",),
+        ): "`h` fired with the 12 from `a` alone. It has a second user, `k`, and the 5 from there came too late.",
+        (
+            0,
+            ("h",),
+        ): "When `h` fired, nothing had arrived yet, neither from `k` nor from `a`. So it handed on a zero.",
+        (
+            15,
+            ("a",),
+        ): "`a` fired before `b`, its only user, so it had nothing to hand on. The part that goes through `a` is lost.",
+        (
+            0,
+            ("a", "b", "h", "k"),
+        ): "That is the way forward. Backward begins at the loss: only there something has arrived, the 1.",
+        (
+            0,
+            ("b", "k"),
+        ): "The loss must come first. Before it has fired, nobody else has anything to hand on.",
+    }
+    wrongs = []
+    for order, (found, early) in _orders():
+        fired = " and ".join(f"`{name}`" for name in early)
+        users = "; ".join(
+            f"`{name}` is used by {' and '.join(f'`{user}`' for user, to in LADDER.items() if name in dict(to))}"
+            for name in early
+        )
+        usual = f"Fired too early: {fired}. Whoever uses a tensor must fire before it does: {users}."
+        if len(early) > 1:
+            usual += f" What came too late is lost, and {51 - found} of 51 is missing."
+        wrongs.append(Wrong(order, said.get((found, tuple(early)), usual)))
+    return tuple(wrongs)
+
+
+def _three_paths(paths) -> Iterator[tuple]:
+    """What is seen of the paths of exercise 4.4: their products, in any order."""
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
+        raise Complaint("A list of lists of numbers is wanted: one list for each path.")
+    products = sorted(float(prod(float(local) for local in path)) for path in paths)
+    yield "The number of paths", len(products)
+    yield "The products along your paths", products
+
+
+def _diamond() -> torch.Tensor:
+    x = torch.tensor([2.0], requires_grad=True)
+    y = x * x
+    (y + 1 + y * 2).backward()
+    return x.grad
+
+
+def _at_once() -> int:
+    """What the first careless engine finds for x on the diamond."""
+    arrows = {
+        "c": (("a", 1), ("b", 1)),
+        "a": (("y", 1),),
+        "b": (("y", 2),),
+        "y": (("x", 2), ("x", 2)),
+        "x": (),
+    }
+    grad = dict.fromkeys(arrows, 0) | {"c": 1}
+
+    def visit(node: str) -> None:
+        for to, local in arrows[node]:
+            grad[to] += grad[node] * local
+            visit(to)
+
+    visit("c")
+    return grad["x"]
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "4.a",
+        asks="the gradient of x in the diamond",
+        truth=lambda: _diamond().item(),
+        found="Yes: $c = 3y + 1 = 3x^2 + 1$, and its slope is $6x = 12$.",
+        wrong=(
+            Wrong(4.0, "4 is what comes through `a` alone. The way through `b` brings 8 more."),
+            Wrong(8.0, "8 is what comes through `b` alone. The way through `a` brings 4 more."),
+            Wrong(16.0, "16 counts the way through `a` twice. The lesson meets an engine that does so."),
+            Wrong(2.0, "2 is what is left when parts replace each other. They add up: $c$ feels both ways."),
+            Wrong(
+                6.0,
+                "6 would be right at $x = 1$, or with $x$ used once: the local derivative of $x \\cdot x$ is $2x = 4$.",
+            ),
+            Wrong(13.0, "13 is the *value* of `c`. The gradient tells how fast it moves."),
+            Wrong(3.0, "3 is the gradient of `y`. From there one more node: times $2x = 4$."),
+        ),
+        missed="Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.",
+    ),
+    Question(
+        "4.b",
+        asks="what the engine that goes on at once finds",
+        truth=_at_once,
+        found="Yes: $4$ on the first visit of `y`, and $3 \\cdot 4 = 12$ on the second, because the first part is still in the sum.",
+        wrong=(
+            Wrong(
+                12,
+                "12 would be right, and it would come out if `y` were visited once, with 3. It is visited twice: with 1, and with 3.",
+            ),
+            Wrong(4, "That is the first visit of `y`. There is a second one, coming from `b`."),
+            Wrong(
+                20,
+                "That is what comes out if it goes to `b` first: 8, and then 12. Here `a` is first in the table.",
+            ),
+            Wrong(
+                8,
+                "That would be the way through `b` alone. Both ways are gone, and one of them counts double.",
+            ),
+        ),
+        missed="`y` is visited twice: with 1, which gives 4, and then with $1 + 2 = 3$, which gives 12. Together 16.",
+    ),
+    Question(
+        "4.c",
+        asks="when a leaf near the loss gets its gradient",
+        truth=lambda: "b",
+        found="Yes: `w` has all that it will ever get after the product has fired, and `AccumulateGrad` goes before everything else that is ready.",
+        wrong=(
+            Wrong(
+                "a",
+                "So many pictures show it. But `w` has nothing to wait for once the product has fired, and its number is the highest of all.",
+            ),
+            Wrong(
+                "c",
+                "It does go before all others that are *ready*. But it is not ready before the product has sent its part.",
+            ),
+        ),
+        missed="It is **b**: ready after the product has fired, and then first in the queue.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "4.1",
+        title="in which order?",
+        names=("order",),
+        solution='order = ["loss", "b", "a", "k", "h"]',
+        probe=_in_order,
+        why=(
+            "`h` has two users, `k` and `a`; `a` has one, `b`. So `b` before `a`, and `h` after both `a` and `k`. Where `k` stands "
+            "between `loss` and `h` does not matter: that makes three good orders."
+        ),
+        shows="Each of the three good orders gives 51. The machine chooses one of them: the forward order, reversed.",
+        hints=(
+            "Backward begins at `loss`. Who is ready after it?",
+            "For each tensor ask: *which lines use it?* All of these must have fired before it.",
+            "`h` is used in two lines, so it is the last. `a` is used in the line of `b`.",
+        ),
+        wrong=_wrong_orders(),
+        right=(["loss", "k", "b", "a", "h"], ["loss", "b", "k", "a", "h"], ("loss", "b", "a", "k", "h")),
+    ),
+    Exercise(
+        "4.2",
+        title="used more than once",
+        names=("thrice", "mixed", "double"),
+        solution="""
+            thrice = 1 + 1 + 1            # three paths, each with 1
+            mixed = 5 + 5 + 1             # two through the product, one directly
+            double = 5 + 5 + (5 + 5)      # two through the sum, times x; one directly, times x + x
+            """,
+        why="Multiply along each path, add over all paths. The rules from school agree: the slopes of $3x$, $x^2 + x$ and $2x^2$ are 3, $2x + 1$ and $4x$.",
+        shows="No special rule for a value that is used again: parts add up, and the rules from school come out.",
+        hints=(
+            "How many arrows end at `x`? Each brings a part.",
+            "In `x * x` each factor gets the other one: 5, and 5.",
+            "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
+        ),
+        wrong=(
+            Wrong((1, 11, 20), "1 is what *each* of the three brings. There are three, and they add up."),
+            Wrong((15, 11, 20), "15 is the value of `x + x + x`. How much does it rise when `x` rises by 1?"),
+            Wrong((3, 10, 20), "The product brings 10. The last `+ x` is a path too."),
+            Wrong(
+                (3, 6, 20),
+                "In `x * x` there are *two* arrows to `x`, each with 5. And the last `+ x` brings 1.",
+            ),
+            Wrong(
+                (3, 30, 20),
+                "30 is the value. Count what comes back to `x`: two parts from the product and one directly.",
+            ),
+            Wrong(
+                (3, 11, 10),
+                "That is one of the two sides. As factors, `(x + x)` and `x` both bring something back to `x`.",
+            ),
+            Wrong((3, 11, 15), "One path is missing: the sum on the left has *two* terms, and each gets 5."),
+            Wrong((3, 11, 50), "50 is the value. Count what comes back to `x`."),
+        ),
+    ),
+    Exercise(
+        "4.3",
+        title="the sum over paths",
+        names=("path_sum",),
+        solution=path_sum,
+        why="Along a path each node multiplies what arrives by its local derivative. Where paths end at the same tensor, their parts add up.",
+        shows="This is the chain rule for a whole graph. It is right, and too slow for a large one: there are too many paths.",
+        hints=(
+            "Two questions: what happens *along* a path, and what happens *between* paths?",
+            "Begin with `total = 0.0` and go through the paths. For each begin with `along = 1.0` and go through its numbers.",
+            "Along a path: `along = along * local`. When a path is done: `total = total + along`.",
+        ),
+        cases=lambda: [
+            ([[1, 1], [1, 2]],),
+            ([[2.0, 3.0]],),
+            ([[3, 1, 3], [5, 2], [4]],),
+            ([[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],),
+        ],
+        wrong=(
+            Wrong(
+                lambda paths: sum(sum(path) for path in paths),
+                "Between paths you add, that is right. *Along* a path each node multiplies.",
+            ),
+            Wrong(
+                lambda paths: float(prod(sum(path) for path in paths)),
+                "The other way round: multiply along a path, add between paths.",
+            ),
+            Wrong(
+                lambda paths: float(prod(prod(path) for path in paths)),
+                "Along a path you multiply, that is right. Between paths, add: the two ways are taken *together*, not one after the other.",
+            ),
+            Wrong(
+                lambda paths: float(prod(paths[-1])),
+                "Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.",
+            ),
+            Wrong(
+                lambda paths: float(prod(paths[0])),
+                "Only the first path is counted. Is the `return` inside the loop?",
+            ),
+            Wrong(
+                lambda paths: sum(path[-1] for path in paths),
+                "Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.",
+            ),
+            Wrong(
+                lambda paths: sum(prod(path) for path in paths) / len(paths),
+                "The paths are not averaged. Each brings its part, and the parts add up.",
+            ),
+        ),
+        right=(lambda paths: sum(prod(path) for path in paths),),
+    ),
+    Exercise(
+        "4.4",
+        title="three paths",
+        names=("paths",),
+        solution="""
+            paths = [
+                [3, 1, 3],   # z to v: u = 3.  v to u: 1.  u to x: 3
+                [3, 1],      # z to v: u = 3.  v to x: 1
+                [4, 3],      # z to u: v = 4.  u to x: 3
+            ]
+            """,
+        probe=_three_paths,
+        why="The products are 9, 3 and 12, and $9 + 3 + 12 = 24$. From school: $z = (3x + x) \\cdot 3x = 12x^2$, with the slope $24x$.",
+        shows="9 + 3 + 12 = 24: the slope of $12x^2$ at 1. Compare it with the `x.grad` that the machine gives.",
+        hints=(
+            "Start at `z`. It is a product, so two arrows leave it: one to `v` and one to `u`.",
+            "From `v` two arrows leave: one to `u` (that is the path that is given) and one to `x`.",
+            "In $z = v \\cdot u$, the arrow to `v` carries `u`, which is 3, and the arrow to `u` carries `v`, which is 4.",
+        ),
+        wrong=(
+            Wrong(
+                [[3, 1, 3], [3, 1]],
+                "One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.",
+            ),
+            Wrong(
+                [[3, 1, 3], [3, 1], [3, 3]],
+                "From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.",
+            ),
+            Wrong(
+                [[3, 1, 3], [4, 1], [4, 3]],
+                "From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.",
+            ),
+            Wrong(
+                [[3, 1, 3], [4, 1], [3, 3]],
+                "In a product each factor gets *the other* one: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
+            ),
+            Wrong(
+                [[3, 1, 3], [3, 1, 3], [4, 3]],
+                "`v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.",
+            ),
+            Wrong(
+                [[3, 1, 3], [3, 1], [4]],
+                "The path through `u` does not end there. From `u` to `x` it is multiplied by 3.",
+            ),
+            Wrong(
+                [[3, 1, 3], [3, 1], [4, 3], [4, 1]],
+                "Four are too many. From `u` only one arrow leaves, the one with 3.",
+            ),
+        ),
+        right=(
+            [[4, 3], [3, 1, 3], [3, 1]],
+            ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)),
+        ),
+    ),
+    Exercise(
+        "4.5",
+        title="whose number is this?",
+        names=("found_36", "found_15", "found_6", "found_3"),
+        solution="""
+            found_36 = "a"   # y fires with 1, then with 5:  1 * 6 + 5 * 6
+            found_15 = "d"   # y fires with 5; of the two arrows of x * x one is left:  5 * 3
+            found_6 = "b"    # y fires with 1 alone:  1 * 6
+            found_3 = "c"    # 1 is left at y, and one arrow at x:  1 * 3
+            """,
+        why="Right would be $5 \\cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has a number of its own.",
+        shows="From a wrong number you can read the mistake. That is worth more than knowing that it is wrong.",
+        hints=(
+            "First the right number: what do `a` and `b` send to `y`, and what is the local derivative of $x \\cdot x$ at 3?",
+            "Which engine lets `y` fire twice? It finds *more* than the right number, 30.",
+            "`x * x` has two arrows to `x`, each with 3. Who overwrites at `x` keeps one of them: half of what should be there.",
+            "If `y` fires with the 1 from `a` alone: $1 \\cdot 6$. If 1 has replaced 4, and at `x` one arrow is left: $1 \\cdot 3$.",
+        ),
+        wrong=(
+            Wrong(
+                ("b", "d", "a", "c"),
+                "More than 30 needs something that counts double: `y` firing *twice*. An engine that visits each node once cannot do that.",
+            ),
+            Wrong(
+                ("c", "d", "b", "a"),
+                "Overwriting loses parts. 36 is more than the right number, so something was counted double.",
+            ),
+            Wrong(
+                ("d", "a", "b", "c"),
+                "Overwriting at the leaf *loses* one of two equal parts. That gives half of 30, not more than 30.",
+            ),
+            Wrong(
+                ("a", "b", "d", "c"),
+                "15 is half of 30. Visiting each node once, as soon as met, lets `y` fire with the 1 from `a` alone: $1 \\cdot 6$.",
+            ),
+            Wrong(
+                ("a", "c", "b", "d"),
+                "15 is half of 30: `y` must have had its whole 5. Who overwrites everywhere has lost the 4 at `y` as well.",
+            ),
+            Wrong(
+                ("a", "d", "c", "b"),
+                "6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Who adds them gets 6, who overwrites gets 3.",
+            ),
+        ),
+    ),
+    Exercise(
+        "4.6",
+        title="swap two lines",
+        names=("answer",),
+        solution='answer = "b"',
+        why="`a` is now made after `b`, so its number is the higher one, and among the ready nodes it goes first. `y` waits for both and adds: $1 + 2 = 2 + 1$.",
+        shows="Among nodes that are ready the order is a matter of taste. An engine that waits gives 12 either way.",
+        hints=(
+            "Which of the ready nodes does the machine take first?",
+            "Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.",
+        ),
+        wrong=(
+            Wrong(
+                "a",
+                "The numbers stay. But look at the order of the steps: the node that was made last goes first.",
+            ),
+            Wrong("c", "Its parts do come in another order. But they are added, and $1 + 2 = 2 + 1$."),
+            Wrong(
+                "d",
+                "20 is what an engine finds that goes to `b` first and does *not wait*. The machine waits.",
+            ),
+        ),
+    ),
+]
