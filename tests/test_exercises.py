@@ -6,6 +6,8 @@ import contextlib
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 
@@ -254,6 +256,30 @@ def test_a_time_limit_leaves_nothing_behind(where):
         thread.start()
         thread.join(10)
     assert seen == ["stopped"] * 3 + ["finished", "undisturbed"]
+
+
+def test_after_a_time_limit_in_a_thread_code_can_still_be_traced():
+    """An interruption taken back with None leaves a traced function of CPython 3.11 in an endless loop, and
+    viz.record and viz.explore trace."""
+    code = """
+import sys, threading
+from exercises.limits import time_limit
+
+def limited():
+    with time_limit(5):
+        pass
+
+def traced():
+    return "traced"
+
+thread = threading.Thread(target=limited)
+thread.start()
+thread.join()
+sys.settrace(lambda *event: None)
+print(traced())
+"""
+    run = [sys.executable, "-c", code]
+    assert subprocess.run(run, cwd=NOTEBOOKS, capture_output=True, text=True, timeout=20).stdout == "traced\n"
 
 
 # what is said
