@@ -1081,7 +1081,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 adds_to_nothing,
-                "Nothing has arrived at that node yet, so there is nothing to add to. Begin with `part` itself; `arrived.get(parent, 0) + part` does both.",
+                "`arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: a node stands in `ready` for which nothing has come. It is `parent` that becomes ready.",
             ),
             Wrong(
                 ready_at_every_arrival,
