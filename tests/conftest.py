@@ -5,8 +5,8 @@
     @requires_torch                      # from tests.conftest import requires_torch
     def test_that_imports_torch_itself(): ...
 
-Tests that ask for torch carry the marker `torch`, those that ask for a browser the marker `browser`, by
-themselves: `pytest -m "not torch and not browser"` leaves both out.
+Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the
+marker `browser`, by themselves: `pytest -m "not torch and not browser"` leaves both out.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ def torch() -> ModuleType:
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        for name in ("torch", "browser"):
-            if name in getattr(item, "fixturenames", ()):
-                item.add_marker(name)
+        asked_for = {*getattr(item, "fixturenames", ())}
+        if hasattr(item, "callspec"):  # a fixture that gives minigrad or torch, and asks for the latter late
+            asked_for.update(value for value in item.callspec.params.values() if isinstance(value, str))
+        for name in asked_for & {"torch", "browser"}:
+            item.add_marker(name)
 
 
 def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+from tests.conftest import requires_torch
 from viz.explorer import Explore, explore
 
 
@@ -95,6 +96,7 @@ def test_bad_input_says_what_to_do():
         explore(len, x=2.0)
 
 
+@requires_torch
 def test_pytorch_by_the_same_code(request):
     oracle = request.getfixturevalue("torch")
     e = explore(lambda x: x.sin(), x=oracle.tensor(1.0))
