@@ -200,6 +200,10 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong((1, 1, -1), "At $-0.5$ the curve has passed its top already, and it is on its way down."),
             Wrong(
+                (4.75, -1.25, -2),
+                "Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.",
+            ),
+            Wrong(
                 (1, 0, -1), "The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down."
             ),
         ),

@@ -69,7 +69,7 @@ def picture_of(result: Any, leaves: dict[str, Any]) -> str:
 
 def letters(answer: Any, allowed: str, name: str) -> set[str]:
     """The letters of an answer such as "abd" or "a, b, d"."""
-    if answer is None:
+    if answer is None or (isinstance(answer, str) and answer.strip().casefold() == "none"):
         return set()
     if not isinstance(answer, str) or len(answer) > 40 or set(answer.casefold()) - set(allowed + " ,"):
         raise Complaint(
@@ -100,7 +100,7 @@ def states(leaves: Any, asks: Any, has_function: Any) -> Seen:
         "has_function": ("has a grad_fn", lambda t: t.grad_fn is not None),
     }
     return one_by_one(
-        (f"That `{letter}` {words}", letter in said[name], look(tensor))
+        (f"`{letter}` {words}, you say", letter in said[name], look(tensor))
         for name, (words, look) in so.items()
         for letter, tensor in tensors.items()
     )
@@ -144,10 +144,16 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     """Probe: which operands the learner thinks are kept."""
     answers = {"add": add, "mul": mul, "scaled": scaled, "matmul": matmul}
     said = {name: letters(answer, "xwd", name) for name, answer in answers.items()}
-    yield from one_by_one(
-        (f"`{name}`", ", ".join(sorted(said[name])) or "nothing", ", ".join(sorted(kept)) or "nothing")
-        for name, kept in keepsakes().items()
-    )
+    if not isinstance(why, str) or why.strip().casefold() not in ("a", "b", "c"):
+        raise Complaint('`why` should be one of the letters `"a"`, `"b"` and `"c"`.')
+    for name, kept in keepsakes().items():
+        for (
+            letter
+        ) in "xwd":  # the first letter that is wrong is talked about, and the others are left to find
+            if letter in said[name] ^ kept:
+                yield f"`{name}`", f"with {letter}" if letter in said[name] else f"without {letter}"
+                return
+        yield f"`{name}`", "as it is"
     yield "`why`", why
 
 
@@ -174,13 +180,19 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
     """Probe: the names that the learner expects; `sub`, `Sub` and `SubBackward0` are the same."""
 
     def short(name: Any) -> Any:
-        return re.sub(r"backward\d*$", "", name.strip().casefold()) if isinstance(name, str) else name
+        if not isinstance(name, str) or name.strip().casefold() == "none":
+            return None
+        return re.sub(r"backward\d*$", "", name.strip().casefold())
 
     answers = {"minus": minus, "average": average, "larger": larger, "layer": layer, "no_bias": no_bias}
     for name, answer in answers.items():
         if answer is not None and not isinstance(answer, str):
             raise Complaint(f'`{name}` should be a name in quotes, such as `"MulBackward0"`, or `None`.')
-    return one_by_one((f"`{name}`", short(answers[name]), short(so)) for name, so in node_names().items())
+    for name, so in node_names().items():
+        if short(answers[name]) != short(so):
+            yield f"`{name}`", short(answers[name])
+            return
+        yield f"`{name}`", "another answer"  # what a learner is told to be right: the name stays to be found
 
 
 def graph_of_order(order: Any) -> Seen:
@@ -202,6 +214,55 @@ def graph_of_order(order: Any) -> Seen:
     if stuck == "none":
         made = picture_of(scope["loss"], {"w": w, "b": b}) if "loss" in scope else "there is no loss"
         yield "The graph behind `loss`", made
+
+
+STATES = {"leaves": "abcef", "asks": "bdgh", "has_function": "dgh"}
+
+ASKED = {
+    "leaves": "Is there a history behind it?",
+    "asks": "Does it ask, or anything that it was made from?",
+    "has_function": "Was an operation recorded?",
+}
+
+FACTS = {
+    "a": "`a` was typed in and does not ask. So it is a leaf, and has no `grad_fn`.",
+    "b": "`b` was typed in and asks. It is a leaf that asks, and has no `grad_fn`: no operation made it.",
+    "c": "`c` came out of an operation, but `a` did not ask, so nothing was recorded: no asking, no `grad_fn`, a leaf.",
+    "d": "One input of `d`, which is `b`, asks. So `d` asks as well, the addition was recorded, and `d` is no leaf.",
+    "e": "True and False have no slope. So a comparison is not recorded: no asking, no `grad_fn`, a leaf.",
+    "f": "`detach()` gives the same numbers *without* the history: no asking, no `grad_fn`, a leaf.",
+    "g": "Rounding has a slope, 0 nearly everywhere. So it is recorded like any other operation: `g` is a result that asks.",
+    "h": "`h` is what `torch.ones` made, *times 0.1*. That product was recorded: `h` is a result, and it asks.",
+}
+
+PARTICULAR = {
+    (
+        "leaves",
+        "a",
+    ): "Being a leaf has nothing to do with wanting a gradient. `a` has no history, and that is all it takes.",
+    (
+        "leaves",
+        "c",
+    ): "`c` is the result of an operation, but `a` did not ask, so nothing was noted. No history: a leaf.",
+    (
+        "leaves",
+        "h",
+    ): "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
+    (
+        "asks",
+        "d",
+    ): "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
+    ("has_function", "b"): "`b` asks, but no operation made it. A leaf has no `grad_fn`.",
+}
+
+
+def _one_letter_wrong() -> Iterator[Wrong]:
+    """For each list and each tensor, the answer that is wrong about this tensor in this list."""
+    for name in STATES:
+        for letter, fact in FACTS.items():
+            other = "".join(sorted(set(STATES[name]) ^ {letter}))
+            answer = tuple(other if name == each else right for each, right in STATES.items())
+            yield Wrong(answer, PARTICULAR.get((name, letter), f"{ASKED[name]} {fact}"))
 
 
 def _functions_of_square_plus_three() -> int:
@@ -295,49 +356,7 @@ EXERCISES: list[Exercise] = [
             "Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.",
         ),
         probe=states,
-        wrong=(
-            Wrong(
-                ("b", "bdgh", "dgh"),
-                "Being a leaf has nothing to do with wanting a gradient. `a` has no history, and that is all it takes.",
-            ),
-            Wrong(
-                ("abdefgh", "bdgh", "dgh"),
-                "`c` is the result of an operation, but `a` did not ask, so nothing was noted. No history: a leaf.",
-            ),
-            Wrong(
-                ("abcdef", "bdgh", "dgh"),
-                "One of the inputs of `d`, which is `b`, asks. So the addition was noted: `d` has a history.",
-            ),
-            Wrong(
-                ("abcf", "bdgh", "dgh"),
-                "True and False have no slope. So a comparison is never noted, and what comes out has no history: a leaf.",
-            ),
-            Wrong(
-                ("abce", "bdgh", "dgh"),
-                "`detach()` gives the same numbers *without* the history. So it is a leaf.",
-            ),
-            Wrong(
-                ("abcefg", "bdgh", "dgh"),
-                "Rounding has a slope, which is 0 nearly everywhere. So it is noted like any other operation.",
-            ),
-            Wrong(
-                ("abcefh", "bdgh", "dgh"),
-                "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
-            ),
-            Wrong(
-                ("abcef", "b", "dgh"),
-                "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
-            ),
-            Wrong(
-                ("abcef", "bdegh", "dgh"),
-                "A comparison gives True and False, which have no slope: there is nothing to ask for.",
-            ),
-            Wrong(
-                ("abcef", "bdfgh", "dgh"),
-                "`detach()` gives a tensor that does not ask: nothing goes back through it.",
-            ),
-            Wrong(("abcef", "bdgh", "bdgh"), "`b` asks, but no operation made it. A leaf has no `grad_fn`."),
-        ),
+        wrong=tuple(_one_letter_wrong()),
         right=(("a, b, c, e, f", "b d g h", "hgd"),),
     ),
     Exercise(
@@ -411,27 +430,28 @@ EXERCISES: list[Exercise] = [
                 "The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.",
             ),
             Wrong(
-                ("", "x", "", "d", "a"),
-                "Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor.",
+                ("w", "xw", "", "d", "a"),
+                "What arrives at `w` through an addition is what arrived at the result. `w` is not needed for that.",
             ),
+            Wrong(("d", "xw", "", "d", "a"), "There is no `d` in `x + w`."),
             Wrong(
                 ("", "w", "", "d", "a"),
-                "Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor.",
+                "Both ask. `w` needs `x`, and `x` needs `w`: in a product each needs the *other* factor, so `x` is kept too.",
             ),
             Wrong(
-                ("", "", "", "d", "a"),
-                "How much $xw$ moves when $x$ moves depends on $w$. So that has to be kept.",
+                ("", "x", "", "d", "a"),
+                "Both ask. `x` needs `w`, and `w` needs `x`: in a product each needs the *other* factor, so `w` is kept too.",
             ),
+            Wrong(("", "xwd", "", "d", "a"), "There is no `d` in `x * w`."),
             Wrong(
                 ("", "xw", "x", "d", "a"),
                 "The slope of $3x$ is 3, whatever $x$ is. So the 3 is kept, and `x` is not.",
             ),
+            Wrong(("", "xw", "w", "d", "a"), "There is no `w` in `x * 3`."),
+            Wrong(("", "xw", "d", "d", "a"), "There is no `d` in `x * 3`."),
+            Wrong(("", "xw", "", "dx", "a"), "There is no `x` in `d @ w`."),
             Wrong(
                 ("", "xw", "", "dw", "a"), "`w` would be needed for the gradient of `d`. But `d` did not ask."
-            ),
-            Wrong(
-                ("", "xw", "", "w", "a"),
-                "The other way round: only `w` asks, and the slope for `w` is made of `d`.",
             ),
             Wrong(
                 ("", "xw", "", "", "a"),
