@@ -336,7 +336,7 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize("name", BAD_CALLS)
 def test_a_bad_call_gets_torchs_error(torch, name):
-    with pytest.raises(Exception) as theirs:  # noqa: PT011
+    with pytest.raises(Exception) as theirs:
         BAD_CALLS[name](torch, importlib.import_module("torch.func"))
     with pytest.raises(theirs.type) as ours:
         BAD_CALLS[name](minigrad, func)

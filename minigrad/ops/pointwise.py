@@ -356,7 +356,7 @@ _minus, _general_minus = make_binary(_sub.op, operator=True), _operator(sub)
 
 
 def _subtraction(self, other):
-    if type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind or type(other) is float:
+    if (type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind) or type(other) is float:
         return _minus(self, other)
     return _general_minus(self, other)  # bools are refused
 
