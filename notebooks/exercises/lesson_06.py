@@ -1,0 +1,469 @@
+"""Exercises of lesson 06, Vectors in, vectors out: a Jacobian and a product by hand, all rows, unbroadcast, which v."""
+
+from __future__ import annotations
+
+import minigrad as torch
+
+from .model import Exercise, Question, Wrong
+
+
+def rows_of_jacobian(f, x):
+    rows = []
+    for i in range(len(f(x))):
+        x.grad = None
+        y = f(x)
+        v = torch.zeros_like(y)
+        v[i] = 1.0
+        y.backward(gradient=v)
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def unbroadcast(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)  # an axis that was put in front
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(axis, keepdim=True)  # an axis that was stretched
+    return grad
+
+
+def _leaf(*numbers: float) -> torch.Tensor:
+    return torch.tensor(numbers, requires_grad=True)
+
+
+def _neighbours(x):
+    return x[:2] * x[1:]
+
+
+def _powers(x):
+    return torch.stack([x[0] ** 2, x[0] * x[1], 5 * x[1]])
+
+
+def _jacobian_probe(learners):
+    yield "[x0 * x1, x1 * x2] at [1, 2, 3]", learners(_neighbours, _leaf(1.0, 2.0, 3.0))
+    yield "[x0 ** 2, x0 * x1, 5 * x1] at [3, 2]", learners(_powers, _leaf(3.0, 2.0))
+
+
+def _rows(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
+    """A function like `rows_of_jacobian`, with one thing in it done differently."""
+
+    def rows_of_jacobian(f, x):
+        rows = []
+        for i in range(len(f(x))):
+            if reset:
+                x.grad = None
+            y = f(x)
+            y.backward(gradient=gradient(y, i))
+            rows.append(take(x, y))
+        return torch.stack(rows, dim=stack)
+
+    return rows_of_jacobian
+
+
+def _one_hot(y, i):
+    return torch.eye(len(y))[i]
+
+
+def _grid(rows: int, columns: int) -> torch.Tensor:
+    return torch.arange(1.0, rows * columns + 1).reshape(rows, columns)
+
+
+def _unbroadcast_cases() -> list[tuple]:
+    return [
+        (torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), (2,)),
+        (_grid(2, 3), (2, 1)),
+        (_grid(2, 3), (2, 3)),
+        (_grid(3, 2), (1, 2)),
+        (_grid(2, 3), ()),
+        (torch.arange(1.0, 25.0).reshape(4, 2, 3), (2, 1)),
+    ]
+
+
+def _only_front(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    return grad
+
+
+def _only_stretched(grad, shape):
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(axis, keepdim=True)
+    return grad
+
+
+def _without_keepdim(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(0)
+    for axis in reversed(range(len(shape))):
+        if shape[axis] == 1:
+            grad = grad.sum(axis)
+    return grad
+
+
+def _averaged(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.mean(0)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.mean(axis, keepdim=True)
+    return grad
+
+
+def _first_of_each(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad[0]
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.narrow(axis, 0, 1)
+    return grad
+
+
+def _short(grad, shape):
+    """The library's own way, in one line."""
+    front = grad.dim() - len(shape)
+    axes = [*range(front), *(front + i for i, size in enumerate(shape) if size == 1)]
+    return (grad.sum(axes) if axes else grad).reshape(shape)
+
+
+def _gradient_of(v) -> torch.Tensor:
+    x = _leaf(1.0, 2.0, 3.0)
+    _neighbours(x).backward(gradient=torch.tensor(v))
+    return x.grad
+
+
+def _refuses() -> str:
+    try:
+        _neighbours(_leaf(1.0, 2.0, 3.0)).backward()
+    except RuntimeError:
+        return "c"
+    return "b"
+
+
+def _bias_gradient() -> list[float]:
+    b = torch.zeros(2, requires_grad=True)
+    (torch.zeros(3, 2) + b).backward(gradient=torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]))
+    return b.grad.tolist()
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "6.a",
+        asks="what y.backward() does when y has two entries",
+        truth=_refuses,
+        found="Yes. Two results, and nobody has said which is meant, or how much each counts. It does not guess.",
+        wrong=(
+            Wrong(
+                "a", "Nothing makes the first entry special. It refuses, and asks you to say what you want."
+            ),
+            Wrong(
+                "b",
+                "That would be a possible convention, and some libraries have it. Here it refuses: you have to say that you "
+                "want the sum.",
+            ),
+        ),
+        missed="It raises an error: with two results it does not know which gradient you want.",
+    ),
+    Question(
+        "6.b",
+        asks="the gradient of y0 + 10 y1 with respect to x2",
+        truth=lambda: _gradient_of([1.0, 10.0])[2].item(),
+        found="Yes: the last column of the table is (0, 2), and $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
+        wrong=(
+            Wrong(2.0, "2 is the slope of $y_1$. In $L$ it counts ten times."),
+            Wrong(
+                10.0,
+                "10 is what $y_1$ counts in $L$. When $x_2$ rises by 1, $y_1$ rises by $x_1 = 2$.",
+            ),
+            Wrong(
+                30.0,
+                "$10 \\cdot 3$: but in $y_1 = x_1 x_2$ it is *the other* factor that counts, $x_1 = 2$.",
+            ),
+            Wrong(22.0, "The first entry of the column is 0: $y_0$ does not know of $x_2$. So $0 + 20$."),
+            Wrong(12.0, "Along a way numbers are multiplied: $10 \\cdot 2$, not $10 + 2$."),
+        ),
+        missed="Down the last column: $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
+    ),
+    Question(
+        "6.c",
+        asks="the gradient of a bias that was added to three rows",
+        truth=_bias_gradient,
+        found="Yes: each entry was used three times, and what comes back from the three uses is added.",
+        wrong=(
+            Wrong(
+                [2.0, 20.0],
+                "That is the mean of each column. Raise `b[0]` by 1: three results rise, counting 1, 2 and 3. Together 6.",
+            ),
+            Wrong(
+                [1.0, 10.0],
+                "That is what the first row brings. The same `b` was added to two more rows.",
+            ),
+            Wrong(
+                [3.0, 3.0],
+                "That is how often each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 do.",
+            ),
+            Wrong(
+                [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]],
+                "That is what arrives at the addition. `b` has two entries, so its gradient has two.",
+            ),
+            Wrong(
+                [11.0, 22.0, 33.0],
+                "Those are the sums of the rows. `b[0]` was added down the first *column*.",
+            ),
+        ),
+        missed="`b[0]` stands in three results, which count 1, 2 and 3: 6. In the same way 60 for `b[1]`.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "6.1",
+        title="a table and a row",
+        names=("jacobian", "x_grad"),
+        solution="""
+            jacobian = [[6, 0],   # y0 = x0 ** 2:  2 * x0, and nothing of x1
+                        [2, 3],   # y1 = x0 * x1:  the other factor
+                        [0, 5]]   # y2 = 5 * x1
+            x_grad = [26, 25]     # 1 * 6 + 10 * 2 - 1 * 0,  1 * 0 + 10 * 3 - 1 * 5
+            """,
+        why=(
+            "Each row of the Jacobian is the gradient of one result. Then go down each column and weigh its entries with $v$: "
+            "$1 \\cdot 6 + 10 \\cdot 2 - 1 \\cdot 0 = 26$ and $1 \\cdot 0 + 10 \\cdot 3 - 1 \\cdot 5 = 25$."
+        ),
+        shows="Three numbers in `v`, two in `x.grad`: as many as there are results, as many as there are inputs.",
+        hints=(
+            "Three results, two inputs: three rows of two. The first row is $\\partial y_0/\\partial x_0$, $\\partial y_0/\\partial x_1$.",
+            "The rows are $(2x_0, 0)$, $(x_1, x_0)$ and $(0, 5)$. Put in $x = (3, 2)$.",
+            "The first entry of `x_grad`: down the first column, each entry times its entry of $v$: $1 \\cdot 6 + 10 \\cdot 2 - 1 \\cdot 0$.",
+        ),
+        wrong=(
+            Wrong(
+                ([[6, 2, 0], [0, 3, 5]], [26, 25]),
+                "The product is right. The table is lying on its side: a row for each *result*, a column for each input.",
+            ),
+            Wrong(
+                ([[6, 0], [3, 2], [0, 5]], [36, 15]),
+                "Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.",
+            ),
+            Wrong(
+                ([[9, 0], [6, 6], [0, 10]], [69, 50]),
+                "Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.",
+            ),
+            Wrong(
+                ([[6, 0], [2, 3], [0, 5]], [8, 8]),
+                "The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.",
+            ),
+            Wrong(
+                ([[6, 0], [2, 3], [0, 5]], [26, 35]),
+                "Nearly: the last entry of $v$ is $-1$, so the 5 is taken away.",
+            ),
+            Wrong(
+                ([[6, 0], [2, 3], [0, 5]], [[6, 0], [20, 30], [0, -5]]),
+                "Those are the rows, each with its weight. Now add them up: one row of two is left.",
+            ),
+            Wrong(
+                ([[6, 0], [2, 3], [0, 5]], [6, 50, -5]),
+                "`x_grad` belongs to `x`, so it has two entries: one for each *column* of the table.",
+            ),
+            Wrong(
+                ([[3, 0], [2, 3], [0, 5]], [23, 25]),
+                "The slope of $x_0^2$ at 3 is $2 \\cdot 3$.",
+            ),
+        ),
+        right=(([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0)),),
+    ),
+    Exercise(
+        "6.2",
+        title="all rows",
+        names=("rows_of_jacobian",),
+        solution=rows_of_jacobian,
+        why=(
+            "A $v$ with a 1 at place $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row "
+            "has the rows before it in it."
+        ),
+        shows="Any Jacobian, with nothing but backward passes: one a row. PyTorch's `jacrev` does the same.",
+        hints=(
+            "For row $i$: 1 at place $i$, and 0 elsewhere, as long as `y`.",
+            "`v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?",
+            "`.grad` adds up. Before each pass: `x.grad = None`.",
+        ),
+        probe=_jacobian_probe,
+        wrong=(
+            Wrong(
+                _rows(_one_hot, reset=False),
+                "The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.",
+            ),
+            Wrong(
+                _rows(lambda y, i: torch.ones_like(y)),
+                "Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.",
+            ),
+            Wrong(
+                _rows(lambda y, i: torch.ones_like(y), reset=False),
+                "Two things. Ones add all rows; what picks row $i$ alone? And `.grad` adds up from pass to pass.",
+            ),
+            Wrong(
+                _rows(lambda y, i: _one_hot(y, i) * (i + 1)),
+                "The right rows, but row $i$ comes out $i + 1$ times as large. What stands at place $i$ is a 1.",
+            ),
+            Wrong(
+                _rows(_one_hot, stack=1),
+                "The right numbers, on their side: a row for each result. `torch.stack(rows)` puts them one below the other.",
+            ),
+            Wrong(
+                _rows(lambda y, i: _one_hot(y, 0)),
+                "Each of your rows is row 0. The 1 has to move: place $i$ in pass $i$.",
+            ),
+            Wrong(
+                _rows(lambda y, i: y.detach() * _one_hot(y, i)),
+                "The 1 became the *value* of `y`. How large `y` is does not matter here: a 1 at place $i$.",
+            ),
+        ),
+        right=(
+            _rows(lambda y, i: torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))])),
+            lambda f, x: torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]),
+        ),
+    ),
+    Exercise(
+        "6.3",
+        title="undo the broadcast",
+        names=("unbroadcast",),
+        solution=unbroadcast,
+        why=(
+            "What was copied is added up. An axis that broadcasting put in front is summed away; one that it stretched "
+            "from 1 is summed and kept with length 1. What was not stretched stays as it is."
+        ),
+        shows="Six lines, and every operation in the library may broadcast: it is undone in one place, for all of them.",
+        hints=(
+            "First the axes in front: as long as `grad.dim()` is larger than `len(shape)`, sum over axis 0.",
+            "Now both have the same number of axes. Where `shape` says 1, sum over that axis; `keepdim=True` leaves a 1 in its place.",
+            "The second half: `for axis, size in enumerate(shape):`, and in it `if size == 1: grad = grad.sum(axis, keepdim=True)`.",
+        ),
+        cases=_unbroadcast_cases,
+        wrong=(
+            Wrong(
+                lambda grad, shape: grad.sum(0),
+                "Right for a row that was put under rows. But what if the *column* was stretched, or nothing at all? Look at `shape`.",
+            ),
+            Wrong(
+                lambda grad, shape: grad.sum(),
+                "That adds up everything. Each entry gets only what came back from *its own* copies.",
+            ),
+            Wrong(
+                lambda grad, shape: grad,
+                "The gradient still has the large shape. Entries that are copies of one another have to be added up.",
+            ),
+            Wrong(
+                _averaged,
+                "The shapes are right. But gradients that meet are *added*, not averaged: `sum`.",
+            ),
+            Wrong(
+                _first_of_each,
+                "The shapes are right, but you keep one copy and drop the rest. Each copy brings a gradient: add them.",
+            ),
+            Wrong(
+                _only_front,
+                "The axes in front are done. One more thing: where `shape` has a 1, an axis was stretched. Sum it too, and keep it.",
+            ),
+            Wrong(
+                _only_stretched,
+                "The stretched axes are done. But broadcasting may have put whole axes *in front*: sum these first, without `keepdim`.",
+            ),
+            Wrong(
+                _without_keepdim,
+                "The sums are right, but an axis of length 1 got lost: a `(2, 1)` came out as `(2,)`. `keepdim=True` keeps it.",
+            ),
+        ),
+        right=(_short,),
+    ),
+    Exercise(
+        "6.4",
+        title="which v?",
+        names=("v_sum", "v_mean", "v_third", "v_squares"),
+        solution="""
+            v_sum = torch.ones(4)             # each entry counts 1
+            v_mean = torch.full((4,), 0.25)   # each counts a quarter
+            v_third = [0.0, 0.0, 1.0, 0.0]    # only y[2] counts
+            v_squares = [2.0, 4.0, 6.0, 8.0]  # d(y * y)/dy = 2 * y
+            """,
+        why=(
+            "`v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, "
+            "the mean quarters, an index a single 1, the sum of squares $2y$."
+        ),
+        shows="Whatever stands after `y`, all that the walk below `y` ever sees of it is one `v`.",
+        hints=(
+            "For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.",
+            "The mean: each entry counts $1/4$. `y[2]`: only the entry in the third place counts.",
+            "The sum of squares has the slope $2y$ in each entry. So here `v` depends on the values of `y`: `[2., 4., 6., 8.]`.",
+        ),
+        wrong=(
+            Wrong(
+                (1.0, 0.25, 1.0, 2.0),
+                "`v` has one entry for each entry of `y`: four numbers in a list or a tensor.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8]),
+                "In the *mean* of four an entry counts a quarter.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8]),
+                "`y[2]` is the entry in the *third* place: Python counts from 0.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8]),
+                "3 is the *value* of `y[2]`. If `y[2]` goes up by 1, then `y[2]` goes up by 1.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16]),
+                "Those are the squares. `v` holds the slopes of $y^2$.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2]),
+                "The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.",
+            ),
+            Wrong(
+                ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4]),
+                "The slope of $y^2$ is $2y$: twice that.",
+            ),
+            Wrong(
+                ([1, 2, 3, 4], [0.25, 0.5, 0.75, 1.0], [0, 0, 3, 0], [1, 4, 9, 16]),
+                "You have multiplied by the values of `y`. `v` says how much each entry *counts*: in a sum, each counts 1.",
+            ),
+        ),
+        right=(([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8]),),
+    ),
+    Exercise(
+        "6.5",
+        title="what does it cost?",
+        names=("entries", "passes_for_jacobian", "passes_for_loss"),
+        solution="""
+            entries = 20 * 500        # a row for each score, a column for each input
+            passes_for_jacobian = 20  # one a row
+            passes_for_loss = 1       # one number at the end
+            """,
+        why="A backward pass gives one row: all inputs, one $v$. Twenty scores make twenty rows. The loss is a single row.",
+        shows="The number of *inputs* does not matter. That is why a network may have a billion weights and one loss.",
+        hints=(
+            "A row for each score, a column for each input.",
+            "One pass with one $v$ gives one row, however long it is.",
+            "The loss is one number. How many rows has its Jacobian?",
+        ),
+        wrong=(
+            Wrong(
+                (10_000, 500, 1),
+                "A pass gives a *row*: all 500 inputs at once. One pass for each input would be nudging, or forward mode.",
+            ),
+            Wrong((10_000, 20, 500), "One pass gives the gradient for all 500 inputs. It is a single row."),
+            Wrong(
+                (10_000, 20, 20),
+                "The 20 scores are in the middle now. At the end is one number, so there is one $v$ that comes down to the scores.",
+            ),
+            Wrong(
+                (10_000, 1, 1),
+                "With one pass you get $v^\\top J$: the rows weighed and *added*. To see each by itself takes more.",
+            ),
+            Wrong((10_000, 10_000, 1), "One pass gives a whole row of 500 entries, not a single one."),
+            Wrong((520, 20, 1), "Each score has a slope for *each* input: $20 \\cdot 500$."),
+        ),
+    ),
+]
