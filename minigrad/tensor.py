@@ -366,18 +366,21 @@ class Tensor:
         self._requires_grad = bool(requires_grad)
         if self._meta is not None:
             self._meta.borrows = False
-        if requires_grad and self._counter is not None and self._counter.views:
+        if self._counter is not None and self._counter.views:
             self.tell_views()
         return self
 
     def tell_views(self) -> None:
-        """The living views of a base that has just come to require grad require it too."""
+        """The living views of a base that has come to require grad, or ceased to, follow it."""
         for ref in self._counter.views:
             view = ref()
-            if view is not None and view is not self:
+            if view is None or view._meta.base is not self:
+                continue
+            if self._requires_grad:
                 view._meta.borrows = view._meta.borrows or not view._requires_grad
                 view._requires_grad = True
-        self._counter.views = None
+            elif view._meta.borrows:
+                view._requires_grad = False
 
     @property
     def output_nr(self) -> int:

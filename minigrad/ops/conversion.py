@@ -150,6 +150,8 @@ def detach_(self: Tensor) -> Tensor:
             "torch/optim/optimizer.py as the solution."
         )
     self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
+    if self._counter is not None and self._counter.views:
+        self.tell_views()
     return self
 
 

@@ -20,7 +20,7 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_array, broadcast_pair, squeezed
-from .strides import geometry, laid_out_as, layout, on_memory, refusal, span, window_node
+from .strides import geometry, laid_out_as, layout, on_memory, refresh_view, refusal, span, window_node
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -82,6 +82,10 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         raise RuntimeError(refusal(t, "is being"))
     if base._requires_grad and base._grad_fn is None:
         raise RuntimeError(VIEW_OF_LEAF)
+    if t._requires_grad and t._grad_fn is None:
+        raise RuntimeError(
+            LEAF
+        )  # its base became part of a graph after it was made, and nobody has asked since
 
 
 def refuse_stretched(array: ndarray) -> None:
@@ -166,6 +170,8 @@ def written_directly(op, inputs: tuple) -> bool:
         arrays.append(array)
     if target.dtype.kind != "f":
         return False
+    if 0 in target.strides or any(t._counter is not None and t._counter is self._counter for t in inputs[1:]):
+        return False  # memory may overlap
     op.forward(*arrays, out=target)
     self.counter().version += 1
     return True
@@ -229,7 +235,7 @@ def written(t: Tensor, node: Node | None) -> None:
     rebase(base, slices)
     if counter.views and not known:
         base.tell_views()
-    t._requires_grad = True
+    refresh_view(t)  # now, not when somebody asks: the node's number decides when it runs
 
 
 def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:

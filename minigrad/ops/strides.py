@@ -168,11 +168,17 @@ def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
     mode = "inference" if made_in == "inference" else "no_grad"
+    maker = "" if node is None else node.name().split("Backward")[0]
     if made_in == "multi_output" and node is not None:
-        start = f"Output {view._output_nr} of {node.name().split('Backward')[0]} is a view and {modified} modified inplace."
+        start = f"Output {view._output_nr} of {maker} is a view and {modified} modified inplace."
     else:
         now = "in normal mode" if made_in == "inference" else "with grad mode enabled"
-        start = f"A view was created in {mode} mode and {modified} modified inplace {now}."
+        view_of = (
+            "A view was created"
+            if node is None
+            else f"Output {view._output_nr} of {maker} is a view of a view which was created"
+        )
+        start = f"{view_of} in {mode} mode and {modified} modified inplace {now}."
     if made_in == "multi_output":
         return (
             f"{start} This view is the output of a function that returns multiple views. Such functions do not allow the "
