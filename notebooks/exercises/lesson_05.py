@@ -1,0 +1,465 @@
+"""Exercises of lesson 05, .grad adds up: accounts, micro-batches, a gradient in the middle, None or zero, a second pass."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+SECOND = {
+    "a": lambda x: (x + 1).sum(),
+    "b": lambda x: (x * x).sum(),
+    "c": lambda x: (x * 3).sum(),
+    "d": lambda x: x.mean(),
+    "e": lambda x: torch.sigmoid(x).sum(),
+    "f": lambda x: (x - x).sum(),
+}
+"""The lines of exercise 5.5."""
+
+
+def _refuses_a_second_pass(f) -> bool:
+    loss = f(torch.tensor([2.0, 3.0], requires_grad=True))
+    loss.backward()
+    try:
+        loss.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+RAISING = [letter for letter, f in SECOND.items() if _refuses_a_second_pass(f)]
+
+
+def accumulate(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        loss = ((w * x - t) ** 2).mean()
+        (loss * (1 / len(xs))).backward()
+
+
+def gradient_in_the_middle(y, z):
+    y.retain_grad()
+    z.backward()
+    return y.grad
+
+
+def _pieces(accumulate) -> Iterator[tuple]:
+    """What is in w.grad after the learner's loop, for several ways to cut a batch into pieces."""
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0])
+    t = torch.tensor([3.0, 3.0, 7.0, 8.0, 9.0, 13.0, 14.0, 17.0, 18.0, 22.0, 21.0, 26.0])
+    for pieces in (4, 3, 1):
+        w = torch.tensor(1.0, requires_grad=True)
+        size = 12 // pieces
+        cuts = [slice(start, start + size) for start in range(0, 12, size)]
+        accumulate(w, [x[cut] for cut in cuts], [t[cut] for cut in cuts])
+        yield f"w.grad after 12 numbers in {pieces} piece{'s' * (pieces > 1)}", w.grad
+
+
+def _middle(function) -> Iterator[tuple]:
+    """What the function returns, and what is in the leaf afterwards, on three graphs."""
+    for value, after in ((2.0, lambda y: y + 3), (3.0, lambda y: y * 5), (1.5, lambda y: y * y)):
+        x = torch.tensor([value], requires_grad=True)
+        y = x * x
+        z = after(y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
+            returned = function(y, z)
+        yield "It returns", returned
+        yield "and x.grad is", x.grad
+
+
+def _letters(answer) -> Iterator[tuple]:
+    if isinstance(answer, str):
+        answer = [letter for letter in answer if letter.isalpha()]
+    if not isinstance(answer, list | tuple | set) or not all(isinstance(letter, str) for letter in answer):
+        raise Complaint('A list of letters is wanted, such as `["a", "b"]`.')
+    chosen = {letter.strip().lower() for letter in answer}
+    if strange := sorted(chosen - set(SECOND)):
+        raise Complaint(f"There is no line `{strange[0][:10]}`. The letters are a to f.")
+    for letter in SECOND:
+        yield f"You say that {letter} raises", letter in chosen
+
+
+def _twice() -> float:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    (w * 3).sum().backward()
+    (w * 3).sum().backward()
+    return w.grad[0].item()
+
+
+def _second_step_uncleared() -> float:
+    w = torch.tensor(5.0, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.3)
+    for _step in range(2):
+        (w * w).backward()
+        optimizer.step()
+    return w.item()
+
+
+def _without_scale(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        ((w * x - t) ** 2).mean().backward()
+
+
+def _by_length(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() / len(x)).backward()
+
+
+def _by_all(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() / (len(xs) * len(x))).backward()
+
+
+def _times(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() * len(xs)).backward()
+
+
+def _quarter(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() / 4).backward()
+
+
+def _cleared(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        w.grad = None
+        (((w * x - t) ** 2).mean() / len(xs)).backward()
+
+
+def _no_pass_at_all(w, xs, ts):
+    return [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
+
+
+def _retain_graph(y, z):
+    y.backward(retain_graph=True)
+    z.backward()
+    return y.grad
+
+
+def _too_late(y, z):
+    z.backward()
+    y.retain_grad()
+    return y.grad
+
+
+def _no_pass(y, z):
+    y.retain_grad()
+    return y.grad
+
+
+def _own_pass(y, z):
+    y.retain_grad()
+    y.backward()
+    return y.grad
+
+
+def _both_passes(y, z):
+    y.retain_grad()
+    y.backward(retain_graph=True)
+    z.backward()
+    return y.grad
+
+
+def _argument(y, z):
+    z.backward(retain_grad=True)
+    return y.grad
+
+
+def _of_z(y, z):
+    z.retain_grad()
+    z.backward()
+    return z.grad
+
+
+def _by_hook(y, z):
+    seen = []
+    y.register_hook(seen.append)
+    z.backward()
+    return seen[0]
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "5.a",
+        asks="w.grad after the second pass",
+        truth=_twice,
+        found="Yes: 3 from the first pass are still there, and 3 more arrive.",
+        wrong=(
+            Wrong(3.0, "That would be so if `backward()` replaced what is there. It adds."),
+            Wrong(0.0, "Nothing clears `.grad` between two passes. What the first one has left there stays."),
+            Wrong(
+                9.0, "Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$."
+            ),
+            Wrong(1.5, "Nothing is averaged. The parts are added."),
+        ),
+        missed="The first pass has left 3, and the second brings 3. They add up to 6.",
+    ),
+    Question(
+        "5.b",
+        asks="four small passes in the place of one large one",
+        truth=lambda: "b",
+        found="Yes: each `mean()` divides by 2 where the full batch divides by 8, and the four are added.",
+        wrong=(
+            Wrong(
+                "a",
+                "So it is told. It would be right with `sum()`. But each `mean()` divides by its own 2, where the full batch divides by 8.",
+            ),
+            Wrong("c", "The other way round: four means are added up, and nobody has divided them by four."),
+            Wrong("d", "That would be so if each pass replaced what is there. It adds."),
+        ),
+        missed="It is **b**: four means, each divided by 2 only, are added up.",
+    ),
+    Question(
+        "5.c",
+        asks="the second step of a loop that forgets to clear",
+        truth=_second_step_uncleared,
+        found="Yes: the account says $10 + 4 = 14$, and $2 - 0.3 \\cdot 14 = -2.2$.",
+        wrong=(
+            Wrong(
+                0.8,
+                "That is the loop *with* clearing: $2 - 0.3 \\cdot 4$. Without, the 10 of the first step is still in `.grad`.",
+            ),
+            Wrong(-1.0, "$2 - 0.3 \\cdot 10$ uses the old gradient alone. The new one, 4, is added to it."),
+            Wrong(2.0, "There is a gradient at 2, and the old one besides: $10 + 4$."),
+            Wrong(6.2, "The size is right. A step goes *against* the gradient: minus."),
+        ),
+        missed="`.grad` holds $10 + 4 = 14$, so the step leads to $2 - 0.3 \\cdot 14 = -2.2$.",
+    ),
+    Question(
+        "5.d",
+        asks="a second backward through the same x * x",
+        truth=lambda: "c" if _refuses_a_second_pass(SECOND["b"]) else "a",
+        found="Yes: the rule of the product needs the values of its factors, and the first pass has freed them.",
+        wrong=(
+            Wrong(
+                "a",
+                "If it could run, it would be 8. But the product's rule needs the value 2, and the first pass has freed it.",
+            ),
+            Wrong(
+                "b",
+                "It does not pass over it in silence: the value that the rule needs is gone, and the machine says so.",
+            ),
+        ),
+        missed="It is **c**: the value that the rule of the product needs was freed by the first pass.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "5.1",
+        title="four accounts",
+        names=("first", "second", "third", "fourth"),
+        solution="""
+            first = 3 + 3 + 2    # three passes add up; the slope of w * w at 1 is 2
+            second = None        # cleared, and nothing came after
+            third = 0 + 2        # zeroed in place, then 2 arrive
+            fourth = 2 + 2       # the same graph, walked twice
+            """,
+        why="Keep the account line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.",
+        shows="You can keep the account. Whether the second pass goes through a new graph or an old one makes no difference to it.",
+        hints=(
+            "The slope of `w * 3` is 3, that of `w * w` at $w = 1$ is 2.",
+            "Go line by line and write down what is in `w.grad` after each.",
+            "After `w.grad = None` the account is empty: the answer is `None`, without quotes.",
+            "`retain_graph=True` lets the second call run. What does it do to what the first has left?",
+        ),
+        wrong=(
+            Wrong(
+                (2.0, None, 2.0, 4.0),
+                "That is the last pass alone. Those before it are still in the account.",
+            ),
+            Wrong(
+                (3.0, None, 2.0, 4.0), "That is one pass. There are three, and nothing is cleared in between."
+            ),
+            Wrong((9.0, None, 2.0, 4.0), "Look at the third line: the slope of `w * w` at 1 is 2, not 3."),
+            Wrong((7.0, None, 2.0, 4.0), "The slope of $w^2$ is $2w$: at 1 it is 2. (1 is the value.)"),
+            Wrong(
+                (8.0, 0.0, 2.0, 4.0),
+                "`w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.",
+            ),
+            Wrong((8.0, 3.0, 2.0, 4.0), "The second line takes the 3 away again."),
+            Wrong((8.0, None, 5.0, 4.0), "`zero_()` has set the account to 0 before the second pass."),
+            Wrong(
+                (8.0, None, 2.0, 2.0),
+                "`retain_graph=True` keeps the values for a second pass, and this one adds 2 as well.",
+            ),
+            Wrong(
+                (8.0, None, 2.0, None),
+                "The second call would raise without `retain_graph=True`. With it, it runs.",
+            ),
+        ),
+    ),
+    Exercise(
+        "5.2",
+        title="micro-batches",
+        names=("accumulate",),
+        solution=accumulate,
+        probe=_pieces,
+        why="The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.",
+        shows="In 4 pieces, in 3 or in one: the same gradient. This is how a batch is trained that does not fit into memory.",
+        hints=(
+            "Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?",
+            "How many pieces are there? It is the length of one of the arguments.",
+            "Fill in `1 / len(xs)`.",
+        ),
+        wrong=(
+            Wrong(
+                _without_scale,
+                "Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.",
+            ),
+            Wrong(_quarter, "For four pieces that is right. There may be another number of them: `len(xs)`."),
+            Wrong(
+                _by_length,
+                "`len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.",
+            ),
+            Wrong(
+                _by_all,
+                "That divides by the length of a piece a second time. Its `mean()` has done that already.",
+            ),
+            Wrong(
+                _times,
+                "That makes it larger still. Each piece counts one part of the whole: *divide* by their number.",
+            ),
+            Wrong(
+                _cleared,
+                "Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.",
+            ),
+            Wrong(_no_pass_at_all, "`w.grad` is empty: no backward pass has run."),
+        ),
+    ),
+    Exercise(
+        "5.3",
+        title="the gradient in the middle",
+        names=("gradient_in_the_middle",),
+        solution=gradient_in_the_middle,
+        probe=_middle,
+        why="`retain_grad()` asks the tensor to keep its gradient when it comes by. So it has to be called before the pass.",
+        shows="The gradient of `y`, and the leaf has got its own as always: one pass gave both.",
+        hints=(
+            "`y` is not a leaf, so its gradient is let go, unless somebody asks for it beforehand.",
+            "Three lines: ask, run the pass of `z`, return `y.grad`.",
+            "Ask with `y.retain_grad()`.",
+        ),
+        wrong=(
+            Wrong(
+                _too_late,
+                "Nothing has kept the gradient of `y`. `y.retain_grad()` must be called *before* the backward pass: afterwards it has gone by.",
+            ),
+            Wrong(
+                _retain_graph,
+                "`retain_graph` keeps saved values, not gradients. And `y.backward()` is a whole extra pass: look at `x.grad`.",
+            ),
+            Wrong(_no_pass, "You asked for it, but no pass has run: `z.backward()`."),
+            Wrong(
+                _own_pass,
+                "That is the gradient of `y` with respect to itself, a 1 as always. The pass has to begin at `z`.",
+            ),
+            Wrong(
+                _both_passes,
+                "Two passes have run, and in the middle as in the leaf they add up. The one of `z` is enough.",
+            ),
+            Wrong(
+                _argument,
+                "`backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.",
+            ),
+            Wrong(_of_z, "That is the gradient of `z` with respect to itself. The one of `y` is wanted."),
+            Wrong(
+                lambda y, z: torch.autograd.grad(z, y)[0],
+                "The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.",
+            ),
+        ),
+        right=(_by_hook,),
+    ),
+    Exercise(
+        "5.4",
+        title="nothing, or zero",
+        names=("with_none", "with_zeros", "no_momentum"),
+        solution="""
+            with_none = 4.0                    # no gradient: the weight is skipped
+            with_zeros = 4.0 - 0.1 * 0.9 * 10  # velocity 0.9 * 10 + 0 = 9
+            no_momentum = 4.0 - 0.1 * 0        # no memory, and a zero moves nothing
+            """,
+        why="An optimizer skips a weight whose gradient is `None`. A zero is a gradient: the velocity becomes $0.9 \\cdot 10 + 0 = 9$, and the weight goes on by 0.9.",
+        shows="`None` and zero differ as soon as the optimizer has a memory. Without one they happen to do the same.",
+        hints=(
+            "`None` means that the weight *has* no gradient. What does the optimizer do with such a weight?",
+            "With a zero the formula is carried out. What is the velocity, if it was 10 and the gradient is 0?",
+            "The velocity becomes 9, and $w$ moves by $0.1 \\cdot 9$, downwards.",
+        ),
+        wrong=(
+            Wrong((3.1, 3.1, 4.0), "With `None` the weight is skipped: neither velocity nor step."),
+            Wrong((None, 3.1, 4.0), "It is the *gradient* that is `None`. The weight keeps its value."),
+            Wrong((5.0, 3.1, 4.0), "The first step is not taken back. `w` is at 4."),
+            Wrong(
+                (4.0, 4.0, 4.0),
+                "A zero is a gradient too: the formula is carried out, and the velocity of the first step goes on.",
+            ),
+            Wrong((4.0, 3.0, 4.0), "Nine tenths of the old velocity are left, not all of it."),
+            Wrong((4.0, 4.9, 4.0), "The size is right. The step goes on in its old direction, downwards."),
+            Wrong(
+                (4.0, 3.9, 4.0), "The velocity is the 10 of the first step, not 1. What is left of it is 9."
+            ),
+            Wrong(
+                (4.0, 3.1, 3.1),
+                "Without momentum there is no velocity: only the gradient counts, and it is 0.",
+            ),
+            Wrong((4.0, 3.1, 3.0), "That repeats the first step, but its gradient has been cleared."),
+        ),
+    ),
+    Exercise(
+        "5.5",
+        title="which second pass raises?",
+        names=("raising",),
+        solution=f"raising = {json.dumps(RAISING)}",
+        probe=_letters,
+        why=(
+            "`x * x` keeps its factors, `x * 3` keeps the 3, the sigmoid keeps its result. Additions, subtractions, sums and means need "
+            "no value, at most a shape or a number of entries, and that is never freed."
+        ),
+        shows="You have read the memory of six graphs off their rules. What keeps nothing can be walked again.",
+        hints=(
+            "Write down the rule of each: what is what arrives multiplied by?",
+            "A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.",
+            "A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.",
+        ),
+        wrong=(
+            Wrong(
+                ["b", "e"],
+                "One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.",
+            ),
+            Wrong(
+                ["b", "c"],
+                "One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.",
+            ),
+            Wrong(
+                ["b"],
+                "`x * x` is one of them. But other rules need a value too: what do you multiply by in the others?",
+            ),
+            Wrong(
+                ["c", "e"], "One is missing: the rule of `x * x` is *what arrives times the other factor*."
+            ),
+            Wrong(
+                list("bcde"),
+                "One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.",
+            ),
+            Wrong(
+                list("bcef"),
+                "One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.",
+            ),
+            Wrong(
+                list("abce"),
+                "One is too many. An addition hands on what arrives as it is, whatever the 1 is.",
+            ),
+            Wrong(
+                list("abcdef"),
+                "Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.",
+            ),
+            Wrong([], "Some do: a product's rule needs *the other factor*, and that was freed."),
+        ),
+        right=(("b", "c", "e"), "bce", ["e", "C", "b"]),
+    ),
+]
