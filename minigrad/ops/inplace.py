@@ -57,7 +57,7 @@ class CopySlices(Node):
         return (rest if self.edges[0] is not None else None, *others)
 
     def release(self) -> None:
-        self.inner.release()
+        self.inner = None
 
 
 # ---------------------------------------------------------------- in-place operations
