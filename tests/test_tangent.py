@@ -32,5 +32,5 @@ def test_it_says_what_it_is_in_one_line():
 
 
 def test_a_place_beyond_the_slider_is_refused():
-    with pytest.raises(ValueError, match="x = 3.0 is not between low = -1.5 and high = 2.0"):
+    with pytest.raises(ValueError, match="is not between low"):
         secant(cubic, x=3.0)
