@@ -3,7 +3,7 @@
 
     python notebooks/build.py                every lesson
     python notebooks/build.py 00 03          some
-    python notebooks/build.py --check        say what would change; exit 1 if anything would (not plots, nor what a stepper carries)
+    python notebooks/build.py --check        say what would change; exit 1 if anything would (see `comparable`)
     python notebooks/build.py --text 03      print a lesson as text to edit (see lesson_text.py)
     python notebooks/build.py --from FILE    make or replace the lesson that the text FILE describes
 
