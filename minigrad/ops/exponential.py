@@ -31,7 +31,11 @@ def softmax_self(grad, result, dim):
     return weighted - result * total(weighted, dim)
 
 
-_softmax = define("softmax", _softmax_forward, self=softmax_self)
+_softmax = define(
+    "softmax", _softmax_forward,
+    self=softmax_self,
+    jvp=lambda primals, tangents, results, params: softmax_self(tangents[0], results[0], *params),
+)  # fmt: skip
 
 
 def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
@@ -45,6 +49,7 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
 _log_softmax = define(
     "log_softmax", _log_softmax_forward,
     self=lambda grad, result, dim: grad - exp(result) * total(grad, dim),
+    jvp=lambda primals, tangents, results, params: tangents[0] - total(exp(results[0]) * tangents[0], *params),
 )  # fmt: skip
 
 
@@ -89,7 +94,15 @@ def logsumexp_self(grad, self, result, dim, keepdim):
     return expand_reduced(grad, sizes, dim, keepdim) * exp(self - expand_reduced(result, sizes, dim, keepdim))
 
 
-_logsumexp = define("logsumexp", _logsumexp_forward, floating=True, self=logsumexp_self)
+def logsumexp_tangent(primals, tangents, results, params):
+    (self,), (tangent,), (result,), (dim, keepdim) = primals, tangents, results, params
+    weights = exp(self - expand_reduced(result, tuple(self.shape), dim, keepdim))
+    return (weights * tangent).sum(dim, keepdim=keepdim)
+
+
+_logsumexp = define(
+    "logsumexp", _logsumexp_forward, floating=True, self=logsumexp_self, jvp=logsumexp_tangent
+)
 
 
 def logsumexp(input: Tensor, dim: int | tuple, keepdim: bool = False) -> Tensor:

@@ -140,6 +140,10 @@ def _check_batches(batch1: ndarray, batch2: ndarray) -> None:
 
 def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     _check_batches(self, mat2)
+    if (
+        self.shape[2] == 1
+    ):  # outer products, as in the gradients for each example: np.matmul is ten times as slow
+        return np.einsum("nij,njk->nik", self, mat2)
     return np.matmul(self, mat2)
 
 

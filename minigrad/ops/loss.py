@@ -153,9 +153,18 @@ _nll_backward = define(
     self=lambda grad, target, weight, reduction, ignore_index: nll_loss(grad, target, weight, reduction, ignore_index)[0],
     target=None, weight=None, total_weight=None,
 )  # fmt: skip
+
+
+def nll_loss_tangent(primals, tangents, results, params):
+    """The loss is linear in the log-probabilities; the total weight does not depend on them."""
+    self, target, weight = primals
+    call = nll_loss if self._array.ndim <= 2 else nll_loss2d
+    return call(tangents[0], target, None if weight._array is None else weight, *params)[0], None
+
+
 nll_loss, nll_loss2d = (
     define(
-        name, _nll_forward, outputs=("result", "total_weight"), node=node, optional=("weight",),
+        name, _nll_forward, outputs=("result", "total_weight"), node=node, optional=("weight",), jvp=nll_loss_tangent,
         self=nll_loss_self, target=None, weight=None,
     )
     for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
