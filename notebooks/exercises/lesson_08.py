@@ -1,0 +1,459 @@
+"""Exercises of lesson 08, Switches: a sum half detached, six cuts, freezing the middle, a safe copy, choosing."""
+
+from __future__ import annotations
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def repaired(x):
+    y = x * 2
+    z = y.detach() * 3
+    return z + y * 5
+
+
+def loss_of(first, middle, last, x):
+    for param in middle.parameters():
+        param.requires_grad_(False)
+    h = torch.tanh(middle(torch.tanh(first(x))))
+    return (last(h) ** 2).mean()
+
+
+def safe_copy(t):
+    return t.detach().clone()
+
+
+def _repaired_probe(learners):
+    for at in (2.0, -1.0):
+        x = torch.tensor(at, requires_grad=True)
+        out = learners(x)
+        if not isinstance(out, torch.Tensor):
+            yield "what comes out", out
+            return
+        yield f"the value at x = {at:g}", out.detach()
+        if out.grad_fn is not None:
+            out.backward()
+        yield f"x.grad at x = {at:g}", x.grad
+
+
+def _plain_sum(x):
+    return x * 2 * 3 + x * 2 * 5
+
+
+def _layers() -> tuple:
+    torch.manual_seed(0)
+    layers = tuple(torch.nn.Linear(2, 2) for _ in range(3))
+    return (*layers, torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.0]]))
+
+
+def _freeze_probe(learners):
+    first, middle, last, x = _layers()
+    loss = learners(first, middle, last, x)
+    if not isinstance(loss, torch.Tensor):
+        yield "the loss", loss
+        return
+    yield "the loss", loss.detach()
+    if loss.grad_fn is None:
+        raise Complaint(
+            "The loss itself has no graph: nothing was recorded, so nothing can learn. Freeze the middle layer's parameters "
+            "and let the rest be recorded."
+        )
+    loss.backward()
+    for name, layer in {"first": first, "middle": middle, "last": last}.items():
+        yield f"{name}.weight.grad", layer.weight.grad
+        yield f"{name}.bias.grad", layer.bias.grad
+    for name, layer in {"first": first, "middle": middle, "last": last}.items():
+        yield f"does {name} ask for gradients?", [param.requires_grad for param in layer.parameters()]
+
+
+def _freezing(which):
+    """A function like `loss_of` that turns off the parameters that `which` picks from (first, middle, last)."""
+
+    def loss_of(first, middle, last, x):
+        for param in which(first, middle, last):
+            param.requires_grad_(False)
+        h = torch.tanh(middle(torch.tanh(first(x))))
+        return (last(h) ** 2).mean()
+
+    return loss_of
+
+
+def _with_block(first, middle, last, x):
+    h = torch.tanh(first(x))
+    with torch.no_grad():
+        h = torch.tanh(middle(h))
+    return (last(h) ** 2).mean()
+
+
+def _switched_on(first, middle, last, x):
+    for param in middle.parameters():
+        param.requires_grad_(True)
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _detached_input(first, middle, last, x):
+    h = torch.tanh(middle(torch.tanh(first(x)).detach()))
+    return (last(h) ** 2).mean()
+
+
+def _by_attribute(first, middle, last, x):
+    middle.weight.requires_grad = False
+    middle.bias.requires_grad = False
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _copy_probe(learners):
+    x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    t = torch.exp(x)
+    before = t.detach().clone()
+    copy = learners(t)
+    if not isinstance(copy, torch.Tensor):
+        yield "what comes out", copy
+        return
+    yield "its values", copy.detach().clone()
+    yield "does it ask for a gradient?", copy.requires_grad
+    yield "has it a grad_fn?", copy.grad_fn is not None
+    with torch.no_grad():
+        copy[0] = 100.0
+    yield "t after something was written into the copy", t.detach().clone()
+    yield "is t itself untouched?", bool((t.detach() == before).all()) and t.requires_grad
+
+
+def _made_to_ask(t):
+    return t.detach().clone().requires_grad_(True)
+
+
+def _detach_in_place(t):
+    t.detach_()
+    return t.clone()
+
+
+def _grad_of_sum() -> float:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * 2
+    (y * 3 + y.detach() * 5).backward()
+    return x.grad.item()
+
+
+def _grad_before_cut():
+    b = torch.tensor(3.0, requires_grad=True)
+    c = torch.tensor(4.0, requires_grad=True)
+    (c * (b * 10.0).detach()).backward()
+    return b.grad
+
+
+def _flag_and_block() -> str:
+    given = []
+    for block in (False, True):
+        a = torch.tensor(2.0, requires_grad=True)
+        b = torch.tensor(3.0, requires_grad=block)
+        c = torch.tensor(4.0, requires_grad=True)
+        h = a * 5.0
+        with torch.set_grad_enabled(not block):
+            h = b * h
+        (c * h).backward()
+        given.append(a.grad is not None)
+    return {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[tuple(given)]
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "8.a",
+        asks="the gradient of x through y * 3 + y.detach() * 5",
+        truth=_grad_of_sum,
+        found="Yes: only the attached way leads back, $3 \\cdot 2 = 6$. For the gradient the detached part is a constant.",
+        wrong=(
+            Wrong(
+                16.0,
+                "16 is the slope of the *values*. The gradient does not see the detached part: $3 \\cdot 2 = 6$.",
+            ),
+            Wrong(10.0, "$5 \\cdot 2$ is the detached way. It is the *other* one that leads back."),
+            Wrong(3.0, "3 gets to `y`. From `y` to `x` there is the 2 still to come: 6."),
+            Wrong(None, "One way is cut, the other is whole. Through that one 6 arrives."),
+            Wrong(0.0, "One way is cut, the other is whole. Through that one 6 arrives."),
+        ),
+        missed="Only the attached way counts: 3, and then 2 from `y` to `x`. That makes 6.",
+    ),
+    Question(
+        "8.b",
+        asks="the gradient of b with the cut behind it",
+        truth=_grad_before_cut,
+        found="Yes. The walk never gets to `b`, so nothing is computed for it: `None`.",
+        wrong=(
+            Wrong(0.0, "A zero would be a computed answer. The walk never gets to `b`: `None`."),
+            Wrong(
+                40.0,
+                "The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.",
+            ),
+        ),
+        missed="The walk begins at `y` and ends at the cut. `b` lies behind it: `b.grad` is `None`.",
+    ),
+    Question(
+        "8.c",
+        asks="what freezing the middle does to the first weight, by flag and by block",
+        truth=_flag_and_block,
+        found="Yes. The flag leaves out one gradient; the block cuts the way, and all before it is lost.",
+        wrong=(
+            Wrong("a", "With the block the middle layer was not recorded, so there is no way on to `a`."),
+            Wrong(
+                "c",
+                "The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.",
+            ),
+            Wrong(
+                "d",
+                "With the flag the multiplication is recorded, because `h1` asks for its gradient. The walk passes `b` by.",
+            ),
+        ),
+        missed="With the flag a number, 60; with the block `None`: what is not recorded cuts the way.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "8.1",
+        title="repair the example",
+        names=("repaired",),
+        solution=repaired,
+        why="The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \\cdot 2 = 10$.",
+        shows="A value and its gradient need not tell the same story. With `detach` you decide which part is seen.",
+        hints=(
+            "There are $3y$ already. How many are missing to make $8y$?",
+            "The part that you add is the one that the gradient sees. So it must not be detached.",
+            "`y * 5`: five from the result to `y`, two from `y` to `x`, together 10.",
+        ),
+        probe=_repaired_probe,
+        wrong=(
+            Wrong(
+                lambda x: x * 2 * 3 + (x * 2).detach() * 5,
+                "You have hidden the five and shown the three: `x.grad` is 6. It is to be the other way round.",
+            ),
+            Wrong(
+                _plain_sum,
+                "Nothing is hidden: `x.grad` is 16. The part with the 3 is to stay detached.",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + (x * 2).detach() * 5,
+                "Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.",
+            ),
+            Wrong(
+                lambda x: x * 2 * 5,
+                "The gradient is right, but the value lost its $3y$. Detaching keeps the value.",
+            ),
+            Wrong(
+                lambda x: x.detach() * 3 + x * 2 * 5,
+                "The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.",
+            ),
+            Wrong(
+                lambda x: x * 5 + x.detach() * 11,
+                "The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.",
+            ),
+        ),
+        right=(
+            lambda x: x.detach() * 6 + x * 10,
+            lambda x: (x * 2 * 3).detach() + 5 * (x * 2),
+        ),
+    ),
+    Exercise(
+        "8.2",
+        title="six cuts",
+        names=("plain", "detached", "b_frozen", "block", "both", "weighed"),
+        solution="""
+            plain = 15      # b * x
+            detached = None # the only way is cut
+            b_frozen = 15   # b keeps its value: the walk passes through
+            block = None    # h was not recorded
+            both = 15       # only the attached half
+            weighed = 150   # b * x, times the constant h = 10
+            """,
+        why=(
+            "Ask of each line: is there a way back from `y` to `a`, and what stands on it? Detached things are constants; "
+            "constants still multiply."
+        ),
+        shows="You can read off which gradients are there from the cuts alone, before anything runs.",
+        hints=(
+            "First decide which are `None`: where is there no way from `y` back to `a` at all?",
+            "Without a cut: 1 arrives at `y`, times $b = 3$ at `h`, times $x = 5$ at `a`.",
+            "Freezing `b` does not change its value, nor the way past it.",
+            "In the last line `h.detach()` is the constant 10. So $y = 10\\,b\\,h$ as far as the gradient can see.",
+        ),
+        wrong=(
+            Wrong(
+                (15, 0, 15, 0, 15, 150),
+                "The right places, but nothing is computed where there is no way: `None`, not 0.",
+            ),
+            Wrong(
+                (15, None, None, None, 15, 150),
+                "Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.",
+            ),
+            Wrong(
+                (15, None, 15, 15, 15, 150),
+                "In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no way to `a`.",
+            ),
+            Wrong(
+                (15, None, 15, None, 30, 150),
+                "In the line `both` only the attached half leads back. 30 would be without `detach`.",
+            ),
+            Wrong(
+                (15, None, 15, None, None, 150),
+                "In the line `both` one half is cut, the other is whole.",
+            ),
+            Wrong(
+                (15, None, 15, None, 15, 300),
+                "300 is the slope of $b\\,h^2$, with both factors seen. One of them is a constant here: half of it.",
+            ),
+            Wrong(
+                (15, None, 15, None, 15, 15),
+                "In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.",
+            ),
+            Wrong(
+                (15, None, 15, None, 15, None),
+                "In the last line one of the two `h` is attached: there is a way back.",
+            ),
+            Wrong(
+                (10, None, 10, None, 10, 100),
+                "10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.",
+            ),
+            Wrong(
+                (3, None, 3, None, 3, 30),
+                "That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.",
+            ),
+        ),
+        right=((15.0, None, 15.0, None, 15.0, 150.0),),
+    ),
+    Exercise(
+        "8.3",
+        title="freeze the middle",
+        names=("loss_of",),
+        solution=loss_of,
+        why=(
+            "The parameters of the middle layer stop asking, so they get no gradient. The layer itself is recorded, "
+            "because what comes into it asks, and the walk goes through it to the first layer."
+        ),
+        shows="Frozen, and not cut: the first layer has the very gradient that it has when nothing is frozen.",
+        hints=(
+            "`middle.parameters()` gives the layer's weight and bias, one after the other.",
+            "`requires_grad_` wants to know: shall it ask, True or False?",
+            "The lines below need no change. A `no_grad` or `detach` there would starve `first`.",
+        ),
+        probe=_freeze_probe,
+        wrong=(
+            Wrong(
+                _with_block,
+                "The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the way. Turn off its parameters.",
+            ),
+            Wrong(
+                _detached_input,
+                "The cut is in front of the middle layer: the first layer starves, and the middle one still learns.",
+            ),
+            Wrong(
+                _freezing(lambda first, middle, last: first.parameters()),
+                "You have frozen `first`. Look at whose parameters the loop goes through.",
+            ),
+            Wrong(
+                _freezing(lambda first, middle, last: last.parameters()),
+                "You have frozen `last`. Look at whose parameters the loop goes through.",
+            ),
+            Wrong(
+                _freezing(lambda first, middle, last: [middle.weight]),
+                "The weight is frozen; the bias still learns. `middle.parameters()` gives both.",
+            ),
+            Wrong(
+                _freezing(lambda first, middle, last: [*first.parameters(), *middle.parameters()]),
+                "The first layer is frozen, too. It is to learn: only `middle.parameters()`.",
+            ),
+            Wrong(_switched_on, "Nothing is frozen: `requires_grad_(True)` is what it was before. False."),
+        ),
+        right=(_by_attribute, _freezing(lambda first, middle, last: [middle.weight, middle.bias])),
+    ),
+    Exercise(
+        "8.4",
+        title="a safe copy",
+        names=("safe_copy",),
+        solution=safe_copy,
+        why="`detach` takes away the history, `clone` gives the values a memory of their own. You need both.",
+        shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
+        hints=(
+            "Two things are wanted: no history, and memory of its own. Each is one method.",
+            "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
+            "`t.detach().clone()`",
+        ),
+        probe=_copy_probe,
+        wrong=(
+            Wrong(
+                lambda t: t.detach(),
+                "No history, but the same memory: what is written into it shows up in `t`. Copy it: `.clone()`.",
+            ),
+            Wrong(
+                lambda t: t.clone(),
+                "Its own memory, but it still asks for gradients: `clone` is recorded like any operation. Detach it as well.",
+            ),
+            Wrong(
+                lambda t: t,
+                "That is `t` itself, history and all.",
+            ),
+            Wrong(
+                _made_to_ask,
+                "Nearly. It was right before you made it ask for gradients again: leave out the last step.",
+            ),
+            Wrong(
+                _detach_in_place,
+                "`detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.",
+            ),
+            Wrong(
+                lambda t: torch.zeros_like(t),
+                "A tensor of that shape, but not the values of `t`.",
+            ),
+        ),
+        right=(
+            lambda t: t.clone().detach(),
+            lambda t: torch.tensor(t.tolist()),
+        ),
+    ),
+    Exercise(
+        "8.5",
+        title="choose",
+        names=("target", "backbone", "validate", "serve", "shared_loop"),
+        solution='target, backbone, validate, serve, shared_loop = "b", "c", "a", "e", "d"',
+        why=(
+            "One value as a constant: `detach`. Weights that stay: `requires_grad_(False)`. Not recording for a while: `no_grad`; "
+            "for ever: `inference_mode`; by a flag: `set_grad_enabled`."
+        ),
+        shows="First name the wish: a value, a weight, or a stretch of code. Then there is hardly a choice left.",
+        hints=(
+            "Is it about *one value*, about *weights*, or about *a stretch of code*?",
+            "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
+        ),
+        wrong=(
+            Wrong(
+                ("b", "a", "a", "e", "d"),
+                "`no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
+            ),
+            Wrong(
+                ("b", "b", "a", "e", "d"),
+                "`detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
+            ),
+            Wrong(
+                ("a", "c", "b", "e", "d"),
+                "The target is *one value* that is to count as a constant; validation is a *stretch of code*. You have them crossed.",
+            ),
+            Wrong(
+                ("c", "c", "a", "e", "d"),
+                "The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
+            ),
+            Wrong(
+                ("b", "c", "e", "a", "d"),
+                "Crossed: what is made in `inference_mode` must not come back into training code.",
+            ),
+            Wrong(
+                ("b", "c", "e", "e", "d"),
+                "After validation the numbers go back into training code. `inference_mode` forbids that.",
+            ),
+            Wrong(
+                ("b", "c", "d", "e", "a"),
+                "Crossed: the loop with the flag needs the switch that takes a flag.",
+            ),
+        ),
+        right=(("B", "C", "A", "E", "D"),),
+    ),
+]
