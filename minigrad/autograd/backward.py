@@ -284,6 +284,11 @@ def backward_hooks(self: Tensor) -> OrderedDict | None:
     return None if node.hooks is None else node.hooks.tensor.get(self._output_nr)
 
 
+def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
+    return None if self._meta is None else self._meta.post_hooks
+
+
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
     if not self.requires_grad:
@@ -302,4 +307,5 @@ Tensor.ones_like_self = ones_like_self
 Tensor.retain_grad = retain_grad
 Tensor.register_hook = register_hook
 Tensor._backward_hooks = property(backward_hooks)
+Tensor._post_accumulate_grad_hooks = property(post_accumulate_grad_hooks)
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook

@@ -131,6 +131,7 @@ def parameters_of(function: Callable) -> tuple[str, ...]:
     return () if code is None else code.co_varnames[: code.co_argcount]
 
 
+@functools.lru_cache(maxsize=2048)
 def source_text(rule: Callable) -> str:
     """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`."""
     code = rule.__code__
