@@ -11,7 +11,7 @@ SETUP  := $(PYTHON) tools/set_up.py
 PYTEST := $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot site clean
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery site clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -60,6 +60,10 @@ site: python  ## write the lessons as static pages that step without Jupyter, in
 screenshot: python  ## take the README's picture again (needs chromium)
 	@$(SETUP) tests
 	@$(BIN)/python -m tools.screenshot
+
+gallery: python  ## draw docs/gallery again: one picture for each kind of graph
+	@$(SETUP) tests
+	@$(BIN)/python -m tools.gallery
 
 clean:  ## remove .venv and everything else that was made here
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import minigrad
 import viz
 from viz.graph import as_tensors, read
 from viz.names import give_names
@@ -252,3 +253,22 @@ def test_ids_are_positions_not_addresses(t):
     source = viz.draw(tensors, names=names).dot.source
     assert not re.search(r"0x[0-9a-f]{6}", source)
     assert re.search(r"\bn0 \[", source)
+
+
+def test_hooks_of_every_kind_are_found_and_marked():
+    """PyTorch does not show the hooks of a node, so this part is minigrad's alone."""
+    x = minigrad.tensor(2.0, requires_grad=True)
+    y = x * 3
+    z = y.exp()
+    before = viz.draw(z)
+    assert not [i for i in before.picture.items if "hooked" in i.css] and 'class="hook"' not in before.svg
+    x.register_post_accumulate_grad_hook(lambda leaf: None)
+    y.register_hook(lambda grad: None)
+    z.grad_fn.register_prehook(lambda grads: None)
+    after = viz.draw(z)
+    exp = next(i for i in after.picture.items if i.kind == "function" and i.function.name == "ExpBackward0")
+    assert "node-hooked" in exp.classes and "1 hook on the node" in exp.tooltip
+    marked = {link.kind for link in after.picture.links if "hooked" in link.classes}
+    assert marked == {"store", "backward"}
+    assert after.svg.count('class="hook"') == 3
+    assert viz.draw(z, view="cards").svg.count('class="hook"') == 3

@@ -90,7 +90,7 @@ def test_source_lines_come_from_the_callers_own_text(t):
     data = payload(z)
     lines = data["source"]["lines"]
     said = {step["tensor"]: lines[step["line"]] for step in data["steps"] if step["line"] is not None}
-    assert said["z"] == said["y + …"] == "z = (y + 1).sum()"
+    assert said["z"] == said["y + constant"] == "z = (y + 1).sum()"
     assert said["y"] == "y = x * 3"
     assert said["x"] == "x = t.tensor([1.0, 2.0], requires_grad=True)"
 
@@ -103,6 +103,17 @@ def test_no_line_is_claimed_where_it_is_not_certain(t):
     data = payload(z)
     (step,) = (s for s in data["steps"] if s["name"] == "MulBackward0")
     assert step["line"] is None
+
+
+def test_a_loss_of_shape_1_starts_with_1_unless_a_gradient_is_given():
+    x = minigrad.tensor([2.0], requires_grad=True)
+    y = x * x
+    assert "starts with ∂y/∂y = 1 and" in payload(y)["start"]["sentence"]
+    y = x * x
+    given = payload(y, gradient=minigrad.tensor([3.0]))
+    assert "starts with the gradient that was given" in given["start"]["sentence"] and given["of"] == "L"
+    p, q = x.sum(), (x * 2).sum()
+    assert "starts with 1 at each of p, q" in payload(p, q)["start"]["sentence"]
 
 
 def test_numbers_that_json_does_not_have_are_words():
@@ -126,7 +137,9 @@ def test_a_large_array_is_sent_as_at_most_8_by_8_cells_and_hides_nothing_large()
 def test_arrays_of_every_shape_have_cells(shape):
     data = Value.of(np.ones(shape)).json()
     assert data["shape"] == list(shape)
-    assert len(data["cells"]["values"]) == data["cells"]["rows"] * data["cells"]["cols"]
+    sent = data["cells"]["values"] if "values" in data["cells"] else data["values"]  # never twice
+    assert ("values" in data["cells"]) == (data["cells"]["downsampled"] or "values" not in data)
+    assert len(sent) == data["cells"]["rows"] * data["cells"]["cols"]
 
 
 def test_nan_is_not_hidden_by_downsampling():

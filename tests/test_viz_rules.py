@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import minigrad
 import viz
 from viz import rules
 from viz.rules import RULES
@@ -43,6 +44,15 @@ def sent(t, build, name="z"):
 )
 def test_the_formula_is_written_with_the_names_of_the_program(t, build, formulas):
     assert [s.math for s in sent(t, build)] == formulas
+
+
+def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    z = (x**2).sum()
+    items = viz.draw(z, view="cards").picture.items
+    said = [line.text for item in items for line in item.lines if line.css == "rule"]
+    assert said == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
+    assert "_pow_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
 
 
 def test_the_code_is_the_nodes_own_where_it_has_rules():

@@ -105,6 +105,7 @@ def custom_function(t: ModuleType) -> Built:
 def hooks(t: ModuleType) -> Built:
     x = t.tensor(2.0, requires_grad=True)
     y = x * 3
+    x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
     y.register_hook(lambda grad: grad * 10)
     z = y.exp()
     return z, {"x": x, "y": y, "z": z}

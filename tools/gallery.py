@@ -27,7 +27,7 @@ PICTURES: dict[str, tuple[str, str, dict]] = {
     "roots": ("Several roots", "several_roots", {}),
     "in_place": ("Written in place: CopySlices", "in_place_slice", {}),
     "custom": ("A custom Function", "custom_function", {}),
-    "hooks": ("A hook sits on the edge", "hooks", {}),
+    "hooks": ("Hooks sit where they are called: on a gradient, and after an accumulation", "hooks", {}),
     "no_grad": ("A no-grad island: no gradient is computed", "no_grad_island", {}),
     "double": ("create_graph=True: the backward pass has a graph of its own", "double_backward", {}),
     "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True}),
@@ -49,16 +49,17 @@ def program(build) -> str:
     """The lines of a gallery program as one would write them in a notebook."""
     lines = inspect.getsource(build).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("def ")) + 1
-    body = [line for line in lines[start:] if not line.strip().startswith(("return ", '"""'))]
+    body = [line for line in lines[start:] if not line.startswith(("    return ", '    """'))]
     return re.sub(r"\bt\.", "torch.", textwrap.dedent("\n".join(body))).strip()
 
 
-def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
+def build_pages(folder: Path = FOLDER) -> None:
+    """Draw everything into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
     page = [
         "# Gallery",
         "",
-        "Drawn by `python -m tools.gallery`. Every picture is what `viz.draw` gives for the lines above it.",
+        "Drawn by `make gallery`. Every picture is what `viz.draw` gives for the lines above it.",
         "",
     ]
     for file, (title, name, options) in PICTURES.items():
@@ -67,7 +68,7 @@ def main() -> None:
         if name == "double_backward":
             options = options | {"forward": names["y"]}
         drawing = viz.draw(tensors, names=names, **options)
-        drawing.save(FOLDER / f"{file}.svg")
+        drawing.save(folder / f"{file}.svg")
         roots = tensors if isinstance(tensors, list) else [tensors]
         called = [k for r in roots for k, v in names.items() if v is r]
         shown = f"[{', '.join(called)}]" if len(called) > 1 else called[0]
@@ -75,8 +76,8 @@ def main() -> None:
         code = f"import minigrad as torch\n{program(build)}\nviz.draw({shown}{words})"
         page += [f"## {title}", "", "```python", code, "```", "", f"![{title}]({file}.svg)", ""]
         print(f"{file}.svg  {drawing!r}")
-    (FOLDER / "README.md").write_text("\n".join(page), encoding="utf-8")
+    (folder / "README.md").write_text("\n".join(page), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    build_pages()

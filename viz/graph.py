@@ -12,7 +12,8 @@ It reads the graph protocol and nothing else, so it is the same for every framew
 
 Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
-``_backward_hooks``. ``Graph.release()`` lets go of the live nodes.
+``_backward_hooks`` and ``_post_accumulate_grad_hooks``, a node's ``hooks`` with dicts ``pre`` and ``post`` (PyTorch hides
+its own). ``Graph.release()`` lets go of the live nodes.
 """
 
 from __future__ import annotations
@@ -88,11 +89,13 @@ class Function:
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
     second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
-    hooks: int = 0
+    hooks: int = 0  # on the node itself
+    after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
     line: int | None = None
     freed: bool = False
     _saved: list[Saved] | None = None
+    _rules: dict[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"Function({self.index}: {self.name})"
@@ -104,6 +107,15 @@ class Function:
             self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
             self.freed = any(s.state == "freed" for s in self._saved)
         return self._saved
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The node's own rules, read when first asked for: input name -> source text; {} where it has none to say."""
+        if self._rules is None:
+            own = getattr(self.fn, "rules", None)
+            fits = isinstance(own, dict) and len(own) == len(self.edges)
+            self._rules = {str(k): str(v) for k, v in own.items()} if fits else {}
+        return self._rules
 
     def output(self, nr: int) -> Output:
         while len(self.outputs) <= nr:
@@ -290,9 +302,12 @@ def _describe(f: Function) -> None:
             out = f.output(nr)
             out.shape, out.dtype = tuple(shape), dtype_name(m)
     f.output(0)
+    own = getattr(f.fn, "hooks", None)
+    f.hooks = sum(len(getattr(own, kind, None) or ()) for kind in ("pre", "post"))
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
         describe_output(f.outputs[0], f.leaf)
+        f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
 
 
 def _next_functions(fn: Any) -> tuple:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from .picture import Picture
 
-IN_PROCESS = 2_000  # up to this estimated cost (about 0.1 s, 1,000 items at most) the layout runs in process
+IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
 SECONDS = 10.0  # the time limit of a child process
 FORMATS = ("svg", "png", "pdf", "dot")
 

@@ -16,6 +16,9 @@ from .shapes import infer_shapes
 from .text import one_line
 from .values import KEPT, Value, dtype_name, size_of
 
+UNKNOWN = (
+    "constant"  # an input that does not require grad and that no node keeps: nothing else is known of it
+)
 LONGEST = 18  # a longer expression is not a readable name
 
 
@@ -166,7 +169,7 @@ def operand_names(f: Function) -> dict[str, str]:
         if edge.target is not None:
             words[name] = edge.target.output(edge.nr).name or "…"
         else:
-            words[name] = edge.label or "…"
+            words[name] = edge.label or UNKNOWN
     for name, s in kept.items():
         if name not in words and name != "result" and s.state == "kept":
             words[name] = s.text or s.label or name

@@ -277,8 +277,14 @@ def _start(trace: Trace, picture: Picture) -> dict:
     n, leaves = len(trace.steps), len(trace.graph.leaves)
     first = trace.steps[0].name if trace.steps else "nothing"
     title = one_line(trace.title)
-    given = trace.of_what == "L"
-    start = "starts with the gradients that were given" if given else f"starts with ∂{title}/∂{title} = 1"
+    if trace.of_what != "L":
+        start = f"starts with ∂{title}/∂{title} = 1"
+    elif not trace.given:
+        start = f"starts with 1 at each of {title}"
+    else:
+        start = "starts with the gradient" + (
+            "s that were given" if len(trace.seeds) > 1 else " that was given"
+        )
     roots = dict.fromkeys(r.function for r in trace.graph.roots)
     return {
         "sentence": f"The forward pass is done. The backward pass {start} and fires {n} node{'s' * (n != 1)}, "

@@ -162,15 +162,15 @@ RULES: dict[str, Rule] = {
     # reductions
     "SumBackward0": _back("{self}.sum()", "grad.expand(self.shape)", "{g} for every element"),
     "SumBackward1": _back(
-        "{self}.sum({dim})", "grad.unsqueeze(dim).expand(self.shape)", "{g} for every element summed"
+        "{self}.sum({dim})", "grad.unsqueeze(dim).expand(self.shape)", "{g} for every element"
     ),
     "MeanBackward0": _back(
-        "{self}.mean()", "grad.expand(self.shape) / self.numel()", "{g} / n for every one of the n elements"
+        "{self}.mean()", "grad.expand(self.shape) / self.numel()", "{g} / n for every element"
     ),
     "MeanBackward1": _back(
         "{self}.mean({dim})",
         "grad.unsqueeze(dim).expand(self.shape) / n",
-        "{g} / n for each of the n averaged",
+        "{g} / n for every element",
     ),
     "Prod": _back("{self}.prod()", "grad * result / self", "{g} · {result} / {self}"),
     "Max": _back(
@@ -351,9 +351,8 @@ def symbol(name: str) -> str:
 def input_names(function: Any) -> list[str]:
     """What the inputs of a node are called, in the order of ``next_functions``."""
     count = len(function.edges)
-    rules = getattr(function.fn, "rules", None)
-    if isinstance(rules, dict) and len(rules) == count:
-        return [str(k) for k in rules]
+    if function.rules:
+        return list(function.rules)
     rule = rule_for(function.name)
     if rule and len(rule.inputs) == count:
         return list(rule.inputs)
@@ -363,12 +362,27 @@ def input_names(function: Any) -> list[str]:
 def code_of(function: Any) -> list[str | None]:
     """The rule of each input as code: the node's own where it has ``rules``, else the table's, else None."""
     names = input_names(function)
-    own = getattr(function.fn, "rules", None)
-    if not isinstance(own, dict):
-        own = {}
+    own = function.rules
     rule = rule_for(function.name)
     table = {n: code for n, (code, _) in rule.inputs.items()} if rule else {}
-    return [str(own[n]) if n in own else table.get(n) for n in names]
+    return [own[n] if n in own else table.get(n) for n in names]
+
+
+# a rule that is the call of a function inside the framework: its name says nothing to a reader
+_HELPER = re.compile(r"\b(_\w+|\w+_(self|backward|reduced)|scaled)\(|sym_sizes")
+
+
+def words_of(function: Any, operands: dict[str, str]) -> list[str | None]:
+    """The rule of each input in the little room of a card: its code, or mathematics where the code only names a helper."""
+    words = {k: f"({v})" if " " in v else v for k, v in operands.items()}
+    words |= {"g": "grad", "result": function.outputs[0].name or "result"}
+    codes, maths = code_of(function), math_of(function, words)
+    return [m if m and is_helper(c) else c for c, m in zip(codes, maths, strict=True)]
+
+
+def is_helper(code: str | None) -> bool:
+    """Whether a rule's source text only names a function of the framework."""
+    return code is not None and _HELPER.search(code) is not None
 
 
 class _Words(dict):

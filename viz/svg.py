@@ -6,6 +6,7 @@ brings its own style for dark pages.
 
 from __future__ import annotations
 
+import re
 from xml.sax.saxutils import escape, quoteattr
 
 from .dot import COLOURS, EDGES, INK, colours, scale, shade, shown
@@ -15,11 +16,12 @@ from .values import Value
 
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
+_SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
 _MUTED = "#495057"
 
 
 def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
-    """The SVG text. ``standalone`` paints a background, the values in the boxes, and a style for dark pages."""
+    """The SVG text. ``standalone`` paints a background, the values in the boxes, tooltips, and a style for dark pages."""
     w, h = _n(at.width), _n(at.height)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="viz-graph viz-{p.view}" viewBox="0 0 {w} {h}" width="{w}" '
@@ -28,7 +30,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     if standalone:
         out.append(f"<style>{_dark()}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
-    out += [_link(link, at) for link in p.links if link.id in at.lines]
+    out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
     return "\n".join(out)
@@ -53,10 +55,18 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
     """One element; numbers are rounded, ``inside`` is markup already, attribute values are escaped."""
     out = [f'<{name} class="{css}"' if css else f"<{name}"]
     for key, value in attributes.items():
-        if value is not None:
-            text = _n(value) if isinstance(value, float) else str(value)
-            out.append(f" {key.replace('_', '-')}={quoteattr(text)}")
+        if isinstance(value, float):
+            out.append(f' {key}="{_n(value)}"')
+        elif value is not None:
+            text = str(value)
+            quoted = quoteattr(text) if _SPECIAL(text) else f'"{text}"'
+            out.append(f" {key.replace('_', '-')}={quoted}")
     return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
+
+
+def _title(tooltip: str, standalone: bool) -> str:
+    """The tooltip; a page that steps has them all in its data and shows them itself."""
+    return f"<title>{escape(tooltip)}</title>" if standalone else ""
 
 
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
@@ -65,7 +75,7 @@ def _text(css: str, text: str, x: float, y: float, size: float, **attributes: ob
     )
 
 
-def _link(link: Link, at: Places) -> str:
+def _link(link: Link, at: Places, standalone: bool) -> str:
     curve, tip = at.lines[link.id]
     if not curve:
         return ""
@@ -73,7 +83,7 @@ def _link(link: Link, at: Places) -> str:
     points = curve[::-1] if link.backwards else curve
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
     out = [
-        f"<title>{escape(link.tooltip)}</title>",
+        _title(link.tooltip, standalone),
         _tag(
             "path",
             "line",
@@ -95,9 +105,16 @@ def _link(link: Link, at: Places) -> str:
         out.append(f'<g class="label">{plate}{text}</g>')
     if "hooked" in link.classes:
         x, y = _before(points[-1], tip or points[-1], 9)
-        mark = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
-        out.append(_tag("path", "hook", d=mark, fill="#ffffff", stroke="#c2255c", stroke_width="1.6"))
+        if link.kind == "store":  # a short arrow, and its label is on it: the mark stands beside the head
+            x, y = points[-1][0] + 11, points[-1][1]
+        out.append(_hook_mark(x, y))
     return _tag("g", link.css, "".join(out), id=link.id)
+
+
+def _hook_mark(x: float, y: float) -> str:
+    """A small diamond: somebody listens here."""
+    d = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
+    return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
 
 
 def _before(base: tuple[float, float], tip: tuple[float, float], by: float) -> tuple[float, float]:
@@ -133,12 +150,16 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         "stroke_width": "2.4" if "root" in item.classes else "1.3",
         "stroke_dasharray": "3 3" if item.outline == "stub" else "5 3" if freed else None,
     }
-    out = [f"<title>{escape(item.tooltip)}</title>", _outline(item, x, y, paint)]
+    out = [_title(item.tooltip, standalone), _outline(item, x, y, paint)]
     for t in item.lines:
         weight, family = "600" if t.bold else None, MONO if t.mono else None
         ink = INK if t.css == "name" else _MUTED
         out.append(
             _text(t.css, t.text, x + t.x, y + t.y, t.size, fill=ink, font_weight=weight, font_family=family)
+        )
+    if "node-hooked" in item.classes:
+        out.append(
+            _hook_mark(x + item.width * (0.86 if item.outline == "ellipse" else 0.97), y + item.height * 0.14)
         )
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))

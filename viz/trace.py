@@ -112,8 +112,9 @@ class Trace:
         self.graph, self.steps, self.seeds, self.title = graph, steps, seeds, title
         self.leaves: dict[str, Value | None] = {}
         self.create_graph = False
-        single = len(graph.roots) == 1 and seeds[0] is not None and not seeds[0].shape
-        self.of_what = title if single and seeds[0].array == 1 else "L"
+        self.given = False  # whether the caller passed gradient=
+        single = len(graph.roots) == 1 and seeds[0] is not None and seeds[0].array.size == 1
+        self.of_what = title if single and seeds[0].array.item() == 1 else "L"
 
     def __repr__(self) -> str:
         return f"Trace({self.title}: {_plural(len(self.steps), 'step')})"
@@ -233,7 +234,7 @@ def run(
     out = Trace(
         graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
     )
-    out.create_graph = create_graph
+    out.create_graph, out.given = create_graph, any(g is not None for g in gradients)
     keep = create_graph if retain_graph is None else retain_graph
     _finish(out, plain, keep)
     if check:

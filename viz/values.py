@@ -145,25 +145,28 @@ class Value:
         return small, True
 
     def json(self) -> dict:
-        """The form in which the page gets it (ARRAY of the payload)."""
+        """The form in which the page gets it (ARRAY of the payload).
+
+        ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again.
+        """
         cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
         low, high = self.range()
+        every = self.array.size <= FULL and self.array.dtype.kind != "c"
+        grid = {"rows": cells.shape[0], "cols": cells.shape[1], "downsampled": smaller}
         out = {
             "shape": list(self.shape),
             "dtype": self.dtype,
-            "cells": {
-                "rows": cells.shape[0],
-                "cols": cells.shape[1],
-                "values": _plain(cells.ravel().tolist()),
-                "downsampled": smaller,
-            },
+            "cells": grid,
             "min": _plain([low])[0],
             "max": _plain([high])[0],
-            "text": self.text,
             "nonfinite": self.nonfinite,
         }
-        if self.array.size <= FULL and self.array.dtype.kind != "c":
+        if every:
             out["values"] = _plain(self.array.ravel().tolist())
+        else:
+            out["text"] = self.text
+        if smaller or not every:
+            grid["values"] = _plain(cells.ravel().tolist())
         return out
 
 

@@ -13,6 +13,7 @@ from .graph import Edge, Function, Graph, Output
 from .names import operand_names
 from .picture import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 from .text import fit, one_line, shape_text, width
+from .values import size_of
 
 VIEWS = ("graph", "cards", "functions")
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
@@ -54,19 +55,19 @@ def _about(out: Output) -> str:
 def _leaf_tooltip(f: Function) -> str:
     out = f.outputs[0]
     grad = "None" if f.leaf_grad is None else f.leaf_grad.short()
-    return f"{out.name}: leaf, {_about(out)}, requires_grad=True, .grad is {grad}"
+    return f"{out.name}: leaf, {_about(out)}, requires_grad=True, .grad is {grad}{_hook_words(f)}"
 
 
 def _function_tooltip(f: Function) -> str:
     parts = [f"{f.name} made {', '.join(o.name or '?' for o in f.outputs[:4])}"]
-    for name, code in zip(rules.input_names(f), rules.code_of(f), strict=True):
-        parts.append(f"{name}: {code}" if code else name)
+    for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
+        parts.append(f"{name}: {rule}" if rule else name)
     kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
     if kept:
         parts.append("keeps " + ", ".join(kept))
     if f.module:
         parts.append(f"in {f.module}")
-    return "; ".join(parts)
+    return "; ".join(parts) + _hook_words(f)
 
 
 def _marks(f: Function) -> list[str]:
@@ -77,7 +78,20 @@ def _marks(f: Function) -> list[str]:
         marks.append("freed")
     if any(o.hooks for o in f.outputs):
         marks.append("hooked")
+    if f.hooks:
+        marks.append("node-hooked")
     return marks
+
+
+def _hook_words(f: Function) -> str:
+    """What hooks there are, for a tooltip."""
+    counts = {
+        "on the gradient": sum(o.hooks for o in f.outputs),
+        "on the node": f.hooks,
+        "after .grad is added to": f.after_hooks,
+    }
+    said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts.items() if n]
+    return "; ".join(["", *said])
 
 
 def _grad_label(out: Output) -> str:
@@ -187,13 +201,13 @@ class _GraphView(_View):
             "leaf", "cylinder", Column.of(lines, 84, 12, 12), _leaf_tooltip(f), value=out.value, **more
         )
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
-        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad"
+        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{_hook_words(f)}"
         diamond = p.add("accumulate", "diamond", column, tip, classes=_marks(f), **more)
         p.same_rank.append((item, diamond))
         label = "+= .grad" if self.labelled else ""
-        p.link(
-            diamond, item, "store", f"adds to {out.name}.grad", label=label, backwards=True, constraint=False
-        )
+        hooked = ["hooked"] if f.after_hooks else []
+        tip = f"adds to {out.name}.grad"
+        p.link(diamond, item, "store", tip, label=label, backwards=True, constraint=False, classes=hooked)
         p.of_function[f] = diamond
         return item
 
@@ -236,7 +250,7 @@ class _GraphView(_View):
         first = boxes[0][0]
         for nr, box in boxes:
             root = (f, nr) in self.roots
-            seed = " = 1" if root and box.output.shape == () else ""
+            seed = " = 1" if root and box.output.shape is not None and size_of(box.output.shape) == 1 else ""
             text = _grad_label(box.output) + seed if root else "grad_fn"
             more = {"label": text if self.labelled else "", "classes": ["seed"] if root else []}
             p.link(
@@ -364,7 +378,8 @@ class _Functions(_Compact):
         ]
         column = Column.of(lines, 64, 12, 6)
         column.width += 12
-        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": _marks(f)}
+        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
+        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
         self.p.of_function[f] = self.p.add("leaf", "tag", column, _leaf_tooltip(f), **more)
         return self.p.of_function[f]
 
@@ -387,7 +402,8 @@ class _Cards(_Compact):
         out = f.outputs[0]
         note = sub_line("AccumulateGrad", "note", TINY)
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
-        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": _marks(f)}
+        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
+        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
         self.p.of_function[f] = self.p.card(
             "leaf", lines, out.shape, self.boxes(out), _leaf_tooltip(f), **more
         )
@@ -405,9 +421,9 @@ class _Cards(_Compact):
         title = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         lines = [name_line(title), sub_line(f"{f.name} {shape_text(f.outputs[0].shape)}".strip())]
         operands = operand_names(f)
-        for name, code, e in zip(rules.input_names(f), rules.code_of(f), f.edges, strict=True):
-            if code and e.target is not None and len(lines) < 5:
-                text = fit(f"{operands.get(name, name)}: {code}", 150, TINY, mono=True)
+        for name, rule, e in zip(rules.input_names(f), rules.words_of(f, operands), f.edges, strict=True):
+            if rule and e.target is not None and len(lines) < 5:
+                text = fit(f"{operands.get(name, name)}: {rule}", 185, TINY, mono=True)
                 lines.append(Line("rule", text, TINY, mono=True))
         out = f.outputs[min((e.nr for e in f.users), default=0)]
         more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
