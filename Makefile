@@ -34,7 +34,7 @@ torch: python  ## run only the tests that compare with PyTorch (installs it: lar
 
 browser: python  ## run only the tests that drive JupyterLab in Chromium
 	@$(SETUP) tests
-	@$(PYTEST) tests/browser
+	@$(PYTEST) -n 2 --dist loadscope tests/browser
 
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
 	@$(SETUP) tests
