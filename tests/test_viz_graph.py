@@ -272,3 +272,32 @@ def test_hooks_of_every_kind_are_found_and_marked():
     assert marked == {"store", "backward"}
     assert after.svg.count('class="hook"') == 3
     assert viz.draw(z, view="cards").svg.count('class="hook"') == 3
+
+
+def test_the_parts_of_a_module_stand_in_a_frame(t):
+    m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
+    loss = (m(t.ones(5, 3)) ** 2).mean()
+    for view in ("graph", "cards", "functions"):
+        drawing = viz.draw(loss, view=view)
+        frames = dict(drawing.picture.clusters)
+        assert list(frames) == ["m.0", "m.2"]
+        functions = {i.function.name for i in frames["m.2"] if i.kind == "function"}
+        assert functions == {
+            "TBackward0",
+            "AddmmBackward0",
+        }  # not the loss, and not tanh: it has no parameters
+        assert [i.name for i in frames["m.0"] if i.kind == "leaf"] == ["m.0.weight", "m.0.bias"]
+        for (_, items), (x, y, w, h, base) in zip(
+            drawing.picture.clusters, drawing.places.frames, strict=True
+        ):
+            assert y < base < y + h
+            for item in items:
+                left, top = drawing.places.items[item.id]
+                assert x <= left and left + item.width <= x + w and y <= top and top + item.height <= y + h
+        assert drawing.svg.count('class="cluster"') == 2
+
+
+def test_a_module_that_is_used_twice_has_no_frame(t):
+    layer = t.nn.Linear(3, 3)
+    z = layer(layer(t.ones(5, 3))).sum()
+    assert viz.draw(z).picture.clusters == []

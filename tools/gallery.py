@@ -30,8 +30,17 @@ PICTURES: dict[str, tuple[str, str, dict]] = {
     "hooks": ("Hooks sit where they are called: on a gradient, and after an accumulation", "hooks", {}),
     "no_grad": ("A no-grad island: no gradient is computed", "no_grad_island", {}),
     "double": ("create_graph=True: the backward pass has a graph of its own", "double_backward", {}),
+    "modules": ("The layers of a model", "modules", {"view": "functions"}),
     "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True}),
 }
+
+
+def modules(t):
+    """A model of two layers."""
+    t.manual_seed(0)
+    model = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
+    loss = (model(t.ones(5, 3)) ** 2).mean()
+    return loss, {"loss": loss} | {f"model.{name}": p for name, p in model.named_parameters()}
 
 
 def recurrent(t):
@@ -43,6 +52,9 @@ def recurrent(t):
         h = (h @ w + b).tanh()
     loss = h.sum()
     return loss, {"w": w, "b": b, "loss": loss}
+
+
+OWN = {"modules": modules, "recurrent": recurrent}
 
 
 def program(build) -> str:
@@ -63,7 +75,7 @@ def build_pages(folder: Path = FOLDER) -> None:
         "",
     ]
     for file, (title, name, options) in PICTURES.items():
-        build = recurrent if name == "recurrent" else GALLERY[name]
+        build = OWN.get(name) or GALLERY[name]
         tensors, names = build(minigrad)
         if name == "double_backward":
             options = options | {"forward": names["y"]}

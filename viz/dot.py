@@ -11,7 +11,8 @@ import math
 
 import graphviz
 
-from .picture import LABEL, Item, Link, Picture
+from .picture import CAPTION, LABEL, WIDEST, Item, Link, Picture
+from .text import fit, width
 from .values import Value
 
 FONT = "Helvetica, Arial, sans-serif"
@@ -38,6 +39,7 @@ EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, 
     "grad_fn": ("#495057", "#adb5bd", "", 1.0),
     "saved": ("#c2500b", "#ffa94d", "2 2", 1.0),
 }
+FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 _STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted"}
 
@@ -61,11 +63,22 @@ def digraph(p: Picture) -> graphviz.Digraph:
     # statements are written straight into the body: all values are quoted by us, five times faster
     body = dot.body
     body.extend(map(_node, p.items))
+    framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
+    inside: list[list[str]] = [[] for _ in p.clusters]
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
         members = " ".join(item.id for item in pair)
-        body.append(
-            f'\tsubgraph cluster_pair{i} {{ graph [label="" margin=2 rank=same style=invis] {members} }}\n'
-        )
+        text = f'subgraph cluster_pair{i} {{ graph [label="" margin=2 rank=same style=invis] {members} }}'
+        where = {framed.get(item) for item in pair}
+        if len(where) == 1 and None not in where:
+            inside[where.pop()].append(text)
+        else:
+            body.append(f"\t{text}\n")
+    for k, (caption, items) in enumerate(p.clusters):
+        text = fit(caption, WIDEST, CAPTION, bold=True)
+        label = _table(f"<TR><TD>{_html(text)}</TD></TR>", width(text, CAPTION, bold=True), CAPTION + 3)
+        style = f'label=<{label}> margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        members = " ".join([*inside[k], *(item.id for item in items)])
+        body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
     body.extend(_edge(link) for link in p.links)
     return dot
 

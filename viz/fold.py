@@ -104,6 +104,27 @@ def _modules(order: list[Function]) -> list[Group]:
     return [Group(run[0].module, _counted(run), run) for run in runs if run[0].module and len(run) > 1]
 
 
+def module_of(graph: Graph) -> dict[Function, str]:
+    """Which module a function or a leaf belongs to for certain: ``layer`` for ``layer.weight`` and for whatever reads it,
+    directly or through what was made of parameters alone (a transposed weight)."""
+    owner: dict[Function, str] = {}
+    made_of_parameters: set[Function] = set()
+    for f in graph.functions:
+        if f.kind == "accumulate":
+            module = (f.outputs[0].name or "").rpartition(".")[0]
+            if module:
+                owner[f] = module
+                made_of_parameters.add(f)
+            continue
+        inputs = [e.target for e in f.edges if e.target is not None]
+        read = [t for t in inputs if t in made_of_parameters]
+        if read:
+            owner[f] = owner[read[0]]
+            if len(read) == len(inputs) and len({owner[t] for t in read}) == 1 and len(inputs) == 1:
+                made_of_parameters.add(f)
+    return owner
+
+
 def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:
     """Cut what is left into stretches of equal length."""
     runs: list[list[Function]] = [[]]

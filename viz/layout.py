@@ -35,6 +35,9 @@ class Places:
     items: dict[str, tuple[float, float]]
     lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
     labels: dict[str, tuple[float, float]]
+    frames: list[
+        tuple[float, float, float, float, float]
+    ]  # of each cluster: x, y, width, height, baseline of its caption
 
 
 def cost(p: Picture) -> float:
@@ -54,9 +57,18 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
         return float(x) - x0 + margin, y1 - float(y) + margin
 
     sizes = {i.id: (i.width, i.height) for i in p.items}
-    items = {}
+    items, frames = {}, {}
     for o in data.get("objects", ()):
-        if "pos" in o:
+        if o["name"].startswith("cluster_frame"):
+            left, low, right, high = map(float, o["bb"].split(","))
+            frames[o["name"]] = (
+                left - x0 + margin,
+                y1 - high + margin,
+                right - left,
+                high - low,
+                y1 - high + margin + 15,
+            )
+        elif "pos" in o:
             (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
             items[o["name"]] = (x - w / 2, y - h / 2)
     lines, labels = {}, {}
@@ -70,7 +82,8 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
         lines[e["id"]] = (curve, tip)
         if "lp" in e:
             labels[e["id"]] = point(e["lp"])
-    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels)
+    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, [])
+    at.frames = [frames[f"cluster_frame{k}"] for k in range(len(p.clusters))]
     _forward_rail_first(p, at, sizes)
     return at
 
@@ -92,6 +105,9 @@ def _forward_rail_first(p: Picture, at: Places, sizes: dict[str, tuple[float, fl
         k: ([mirror(q) for q in curve], mirror(tip) if tip else None) for k, (curve, tip) in at.lines.items()
     }
     at.labels = {k: mirror(q) for k, q in at.labels.items()}
+    at.frames = [
+        (*mirror((x, y), (w, h)[axis]), w, h, mirror((x, base), -8)[1]) for x, y, w, h, base in at.frames
+    ]
 
 
 def render(source: str, form: str, work: float = 0.0) -> bytes:

@@ -13,6 +13,7 @@ from .values import SIDE, Value
 
 CELL = 15.0  # side of one painted cell
 NAME, SUB, TINY, LABEL = 13.0, 10.5, 9.5, 10.0  # font sizes
+CAPTION = 11.0  # of a frame around items
 WIDEST = 190.0  # of a line of text
 
 
@@ -122,6 +123,7 @@ class Picture:
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     same_rank: list[tuple[Item, ...]] = field(default_factory=list)
+    clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # a frame with a caption around items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
 

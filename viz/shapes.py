@@ -111,6 +111,8 @@ def _forward(f: Function) -> Shape | None:
         return _broadcast(shapes) if None not in shapes else None
     if base == "Mm" and None not in shapes and all(len(s) == 2 for s in shapes):
         return (shapes[0][0], shapes[1][1])
+    if base == "Addmm" and None not in shapes[1:] and all(len(s) == 2 for s in shapes[1:]):
+        return (shapes[1][0], shapes[2][1])
     if base == "T" and shapes[0] is not None:
         return shapes[0][::-1]
     return None

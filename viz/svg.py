@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from .dot import COLOURS, EDGES, INK, colours, scale, shade, shown
+from .dot import COLOURS, EDGES, FRAME, INK, colours, scale, shade, shown
 from .layout import Places
-from .picture import LABEL, Item, Link, Picture
+from .picture import CAPTION, LABEL, WIDEST, Item, Link, Picture
+from .text import fit
 from .values import Value
 
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
@@ -30,6 +31,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
     if standalone:
         out.append(f"<style>{_dark()}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
+    out += [_frame(text, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
@@ -62,6 +64,14 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
             quoted = quoteattr(text) if _SPECIAL(text) else f'"{text}"'
             out.append(f" {key.replace('_', '-')}={quoted}")
     return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
+
+
+def _frame(caption: str, x: float, y: float, w: float, h: float, base: float) -> str:
+    """The frame around what belongs to one module."""
+    shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
+    text = fit(caption, WIDEST, CAPTION, bold=True)
+    written = _text("caption", text, x + w / 2, base, CAPTION, fill=_MUTED, font_weight="600")
+    return _tag("g", "cluster", shape + written)
 
 
 def _title(tooltip: str, standalone: bool) -> str:
@@ -237,6 +247,7 @@ def _dark() -> str:
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
     ]
+    rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
     rules.append(".node.freed>.shape{fill:#161b22}")

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from . import rules
-from .fold import Group
+from .fold import Group, module_of
 from .graph import Edge, Function, Graph, Output
 from .names import operand_names
 from .picture import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
@@ -18,6 +18,7 @@ from .values import size_of
 VIEWS = ("graph", "cards", "functions")
 ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
 HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
+FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
 SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
 
@@ -42,7 +43,22 @@ def build(
         _GraphView(graph, picture).draw()
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
+    if len(graph) <= FRAMES_UP_TO and not groups:
+        _frame_modules(graph, picture)
     return picture
+
+
+def _frame_modules(graph: Graph, p: Picture) -> None:
+    """A frame around the leaves and functions of each module that is used once."""
+    owner = module_of(graph)
+    shared = {module for f, module in owner.items() if f.kind == "accumulate" and len(f.users) != 1}
+    framed: dict[str, list[Item]] = {}
+    for item in p.items:
+        module = owner.get(item.function)
+        if module is not None and module not in shared and item.kind != "alias":
+            item.function.module = module
+            framed.setdefault(module, []).append(item)
+    p.clusters = [(one_line(module), items) for module, items in framed.items() if len(items) > 1]
 
 
 # -- words that the views share -------------------------------------------------------------------------------------------
