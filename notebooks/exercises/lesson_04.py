@@ -113,13 +113,63 @@ def _wrong_orders() -> tuple[Wrong, ...]:
     return tuple(wrongs)
 
 
+def _products(paths) -> list[float]:
+    return sorted(float(prod(float(local) for local in path)) for path in paths)
+
+
+WRONG_PATHS = (
+    Wrong(
+        [[3, 1, 3], [3, 1]],
+        "One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.",
+    ),
+    Wrong(
+        [[3, 1, 3], [3, 1], [3, 3]],
+        "From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.",
+    ),
+    Wrong(
+        [[3, 1, 3], [4, 1], [4, 3]],
+        "From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.",
+    ),
+    Wrong(
+        [[3, 1, 3], [4, 1], [3, 3]],
+        "In a product each factor gets *the other* one: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
+    ),
+    Wrong(
+        [[3, 1, 3], [3, 1, 3], [4, 3]],
+        "`v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.",
+    ),
+    Wrong(
+        [[3, 1, 3], [3, 1], [4]],
+        "The path through `u` does not end there. From `u` to `x` it is multiplied by 3.",
+    ),
+    Wrong(
+        [[3, 1, 3], [3, 1], [4, 3], [4, 1]],
+        "Four are too many. From `u` only one arrow leaves, the one with 3.",
+    ),
+)
+"""Answers to exercise 4.4, told apart by their products."""
+
+
 def _three_paths(paths) -> Iterator[tuple]:
     """What is seen of the paths of exercise 4.4: their products, in any order."""
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
         raise Complaint("A list of lists of numbers is wanted: one list for each path.")
-    products = sorted(float(prod(float(local) for local in path)) for path in paths)
-    yield "The number of paths", len(products)
+    if not all(isinstance(local, int | float) for path in paths for local in path):
+        raise Complaint("Write each local derivative as a number: `u` is 3, `v` is 4.")
+    products = _products(paths)
+    if products not in ([3.0, 9.0, 12.0], *(_products(wrong.answer) for wrong in WRONG_PATHS)):
+        raise Complaint(
+            f"Along your paths the products are {', '.join(f'{p:g}' for p in products)}, together {sum(products):g}. "
+            f"The machine finds {_by_machine():g}. Go along each path once more, arrow by arrow."
+        )
     yield "The products along your paths", products
+
+
+def _by_machine() -> float:
+    x = torch.tensor(1.0, requires_grad=True)
+    u = x * 3
+    ((u + x) * u).backward()
+    return x.grad.item()
 
 
 def _diamond() -> torch.Tensor:
@@ -310,6 +360,10 @@ EXERCISES: list[Exercise] = [
                 "Only the last local derivative of each path is counted: `along` has to keep what it had, `along * ...`.",
             ),
             Wrong(
+                lambda paths: 0.0,
+                "A zero times anything stays zero. For each path begin with `along = 1.0`.",
+            ),
+            Wrong(
                 lambda paths: sum(prod(path) for path in paths) / len(paths),
                 "The paths are not averaged. Each brings its part, and the parts add up.",
             ),
@@ -335,36 +389,7 @@ EXERCISES: list[Exercise] = [
             "From `v` two arrows leave: one to `u` (that is the path that is given) and one to `x`.",
             "In $z = v \\cdot u$, the arrow to `v` carries `u`, which is 3, and the arrow to `u` carries `v`, which is 4.",
         ),
-        wrong=(
-            Wrong(
-                [[3, 1, 3], [3, 1]],
-                "One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.",
-            ),
-            Wrong(
-                [[3, 1, 3], [3, 1], [3, 3]],
-                "From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.",
-            ),
-            Wrong(
-                [[3, 1, 3], [4, 1], [4, 3]],
-                "From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.",
-            ),
-            Wrong(
-                [[3, 1, 3], [4, 1], [3, 3]],
-                "In a product each factor gets *the other* one: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
-            ),
-            Wrong(
-                [[3, 1, 3], [3, 1, 3], [4, 3]],
-                "`v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.",
-            ),
-            Wrong(
-                [[3, 1, 3], [3, 1], [4]],
-                "The path through `u` does not end there. From `u` to `x` it is multiplied by 3.",
-            ),
-            Wrong(
-                [[3, 1, 3], [3, 1], [4, 3], [4, 1]],
-                "Four are too many. From `u` only one arrow leaves, the one with 3.",
-            ),
-        ),
+        wrong=WRONG_PATHS,
         right=(
             [[4, 3], [3, 1, 3], [3, 1]],
             ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)),

@@ -67,8 +67,47 @@ def _middle(function) -> Iterator[tuple]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
             returned = function(y, z)
+            if returned is None and y.grad is not None:
+                raise Complaint(
+                    "`y.grad` is there now, but the function does not return it. End it with `return y.grad`."
+                )
         yield "It returns", returned
         yield "and x.grad is", x.grad
+
+
+WRONG_LETTERS = (
+    Wrong(
+        ["b", "e"],
+        "One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.",
+    ),
+    Wrong(
+        ["b", "c"],
+        "One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.",
+    ),
+    Wrong(
+        ["b"],
+        "`x * x` is one of them. But other rules need a value too: what do you multiply by in the others?",
+    ),
+    Wrong(["c", "e"], "One is missing: the rule of `x * x` is *what arrives times the other factor*."),
+    Wrong(
+        list("bcde"),
+        "One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.",
+    ),
+    Wrong(
+        list("bcef"),
+        "One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.",
+    ),
+    Wrong(
+        list("abce"),
+        "One is too many. An addition hands on what arrives as it is, whatever the 1 is.",
+    ),
+    Wrong(
+        list("abcdef"),
+        "Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.",
+    ),
+    Wrong([], "Some do: a product's rule needs *the other factor*, and that was freed."),
+)
+"""Answers to exercise 5.5."""
 
 
 def _letters(answer) -> Iterator[tuple]:
@@ -79,8 +118,12 @@ def _letters(answer) -> Iterator[tuple]:
     chosen = {letter.strip().lower() for letter in answer}
     if strange := sorted(chosen - set(SECOND)):
         raise Complaint(f"There is no line `{strange[0][:10]}`. The letters are a to f.")
-    for letter in SECOND:
-        yield f"You say that {letter} raises", letter in chosen
+    if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in WRONG_LETTERS):
+        right = sum((letter in chosen) == (letter in RAISING) for letter in SECOND)
+        raise Complaint(
+            f"Of the six lines you have judged {right} rightly. Write down the rule of each: does it need a value?"
+        )
+    yield "You say that these raise", sorted(chosen)
 
 
 def _twice() -> float:
@@ -173,6 +216,12 @@ def _of_z(y, z):
     z.retain_grad()
     z.backward()
     return z.grad
+
+
+def _y_itself(y, z):
+    y.retain_grad()
+    z.backward()
+    return y
 
 
 def _by_hook(y, z):
@@ -281,6 +330,7 @@ EXERCISES: list[Exercise] = [
                 (8.0, 0.0, 2.0, 4.0),
                 "`w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.",
             ),
+            Wrong((8.0, "None", 2.0, 4.0), "Without quotes: `None` is a value of its own, not a text."),
             Wrong((8.0, 3.0, 2.0, 4.0), "The second line takes the 3 away again."),
             Wrong((8.0, None, 5.0, 4.0), "`zero_()` has set the account to 0 before the second pass."),
             Wrong(
@@ -366,6 +416,7 @@ EXERCISES: list[Exercise] = [
                 _argument,
                 "`backward` has no argument `retain_grad`. It is a method of the tensor: `y.retain_grad()`, before the pass.",
             ),
+            Wrong(_y_itself, "That is `y` itself. Its gradient is in `y.grad`."),
             Wrong(_of_z, "That is the gradient of `z` with respect to itself. The one of `y` is wanted."),
             Wrong(
                 lambda y, z: torch.autograd.grad(z, y)[0],
@@ -392,6 +443,7 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong((3.1, 3.1, 4.0), "With `None` the weight is skipped: neither velocity nor step."),
+            Wrong((0.0, -0.9, 0.0), "That is how far $w$ moves. Where does it arrive? It was at 4."),
             Wrong((None, 3.1, 4.0), "It is the *gradient* that is `None`. The weight keeps its value."),
             Wrong((5.0, 3.1, 4.0), "The first step is not taken back. `w` is at 4."),
             Wrong(
@@ -426,40 +478,7 @@ EXERCISES: list[Exercise] = [
             "A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.",
             "A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.",
         ),
-        wrong=(
-            Wrong(
-                ["b", "e"],
-                "One is missing. For `x`, the rule of `x * 3` is *what arrives times 3*: that 3 is kept, and freed like any other value.",
-            ),
-            Wrong(
-                ["b", "c"],
-                "One is missing. What is the derivative of the sigmoid written with? Lesson 3 looked into its node.",
-            ),
-            Wrong(
-                ["b"],
-                "`x * x` is one of them. But other rules need a value too: what do you multiply by in the others?",
-            ),
-            Wrong(
-                ["c", "e"], "One is missing: the rule of `x * x` is *what arrives times the other factor*."
-            ),
-            Wrong(
-                list("bcde"),
-                "One is too many. A mean divides by the number of entries. That is no value of a tensor, and it is not freed.",
-            ),
-            Wrong(
-                list("bcef"),
-                "One is too many. A subtraction hands on what arrives, once as it is and once with a minus. No value of `x` is needed.",
-            ),
-            Wrong(
-                list("abce"),
-                "One is too many. An addition hands on what arrives as it is, whatever the 1 is.",
-            ),
-            Wrong(
-                list("abcdef"),
-                "Not all. A graph can be walked again if none of its rules needs a value: think of `x + y` in the lesson.",
-            ),
-            Wrong([], "Some do: a product's rule needs *the other factor*, and that was freed."),
-        ),
+        wrong=WRONG_LETTERS,
         right=(("b", "c", "e"), "bce", ["e", "C", "b"]),
     ),
 ]
