@@ -224,7 +224,7 @@ WRITES = (
     "{t}.mul_(2)", "{t}.add_(s)", "{t}.exp_()", "{t}.sigmoid_()", "{t}.tanh_()", "{t}.zero_()", "{t}.fill_(s)", "{t}[0] = 1.5",
     "{t}[...] = 0.5", "{t}[..., 1] = s", "{t}.copy_({o})", "{t}.mul_({o})", "{t} += 1", "{t} *= s", "{t}.sqrt_()", "{t}.neg_()",
     "{t}[[0]] = 2.0", "{t}[{t} > 0] = s", "{t}.masked_fill_({t} > 0.5, 0.1)", "{t}[0] += 1", "{t}[1:] *= 2",
-    "{t}[0] = {o}", "{t}.detach_()", "{t}.requires_grad_()", "{t}.retain_grad()",
+    "{t}[0] = {o}", "{t}.requires_grad_()", "{t}.retain_grad()",
 )  # fmt: skip
 MAKES = (
     "{t} * {t}",

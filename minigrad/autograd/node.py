@@ -334,15 +334,18 @@ def version_of(t: Tensor) -> int:
     return 0 if counter is None else counter.version
 
 
+def short_name(node: Node) -> str:
+    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
+    return node.name().replace("Backward0", "").replace("Backward", "")
+
+
 def modified_error(
     array: np.ndarray, maker: Node | None, output_nr: int, now: int, then: int
 ) -> RuntimeError:
     """PyTorch's complaint about a saved tensor that was written to."""
     from ..dtypes import of_numpy
 
-    made_by = (
-        "" if maker is None else f", which is output {output_nr} of {maker.name().split('Backward')[0]},"
-    )
+    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{of_numpy(array.dtype).tensor_type} {list(array.shape)}]{made_by} is at version {now}; expected version {then} "

@@ -168,7 +168,7 @@ def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
     mode = "inference" if made_in == "inference" else "no_grad"
-    maker = "" if node is None else node.name().split("Backward")[0]
+    maker = "" if node is None else nodes.short_name(node)
     if made_in == "multi_output" and node is not None:
         start = f"Output {view._output_nr} of {maker} is a view and {modified} modified inplace."
     else:

@@ -269,7 +269,8 @@ def unpack(node: Node, recorded: bool):
 def explain_modified(node: Node) -> None:
     """Raise PyTorch's error for the saved tensor whose version has changed."""
     op, then = node.op, node.version
-    for i in op.saved_inputs:
+    inputs = sum(nodes.version_of(node.saved[i]) for i in op.saved_inputs if node.saved[i] is not None)
+    for i in op.saved_inputs if inputs != then else ():  # if they are as they were, it is the result
         t = node.saved[i]
         if t is not None and nodes.version_of(t):
             now = nodes.version_of(t)
@@ -280,7 +281,7 @@ def explain_modified(node: Node) -> None:
             )
             raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, now, max(then - others, 0))
     for i in op.saved_results:
-        raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then)
+        raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then - inputs)
 
 
 def fit(grad, shape: tuple, dtype: np.dtype):
