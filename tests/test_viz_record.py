@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import minigrad
 import viz
 from viz.payload import payload
 
@@ -173,3 +174,28 @@ def test_the_cell_magic_says_what_it_takes(t):
         run(Shell(), "pretty", "1")
     with pytest.raises(TypeError, match="Put the result, for example loss, on the last line"):
         run(Shell(), "", "x = 1\nx")
+
+
+def test_a_batch_under_vmap_is_a_stack():
+    x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    w = minigrad.tensor([0.5, -0.5], requires_grad=True)
+
+    def one(row):
+        h = (row * w).tanh()
+        return h.sum()
+
+    with viz.record():
+        y = minigrad.func.vmap(one)(x)
+        loss = y.mean()
+    drawing = viz.draw(loss, view="graph")
+    stacks = {i.name: i.lines[1].text for i in drawing.picture.items if "stack" in i.classes}
+    assert stacks == {"x * w": "3 × (2,)", "h": "3 × (2,)", "y": "3 × scalar"}
+    assert drawing.svg.count('class="behind"') == 2 * len(stacks)
+    data = payload(loss)
+    assert {n["name"]: n["batch"] for n in data["nodes"].values() if n["batch"]} == dict.fromkeys(stacks, 3)
+    h = next(n for n in data["nodes"].values() if n["name"] == "h")
+    assert h["shape"] == h["value"]["shape"] == [3, 2]
+    np.testing.assert_allclose(
+        h["value"]["values"], np.tanh(x.numpy() * w.detach().numpy()).ravel(), rtol=1e-6
+    )
+    assert w.grad is not None  # and the recorded pass was an ordinary one

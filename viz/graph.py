@@ -57,6 +57,7 @@ class Output:
     named: bool = False
     value: Value | None = None
     tangent: Value | None = None  # of forward mode, where a recording saw one
+    batch: int | None = None  # made under vmap: axis 0 counts the examples, as many as this
     hooks: int = 0
     requires_grad: bool = True
 

@@ -114,6 +114,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "tangent": _json(o.tangent) if o is not None else None,
             "step": step if item.members else step_of.get(f) if fires else None,
             "members": len(item.members),
+            "batch": o.batch if o is not None else None,
             "line": f.line if f is not None else None,
             "classes": list(item.classes),
             "tooltip": item.tooltip,

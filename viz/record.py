@@ -44,6 +44,7 @@ class Recording:
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
         self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
+        self._batches: dict[tuple[Any, int], int] = {}
         self._watched: dict[type, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
@@ -82,6 +83,7 @@ class Recording:
             self.operations = len(self._seen)
             self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
             self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
+            self._batches = {}
 
     # -- the results of operations
 
@@ -97,14 +99,17 @@ class Recording:
                 setattr(kind, name, self._noting(method))
 
     def _noting(self, method: Any):
-        values = self._values
+        values, batches = self._values, self._batches
 
         @functools.wraps(method)
         def noting(*args, **kwargs):
-            out = method(*args, **kwargs)
+            made = method(*args, **kwargs)
+            out, batch = _whole(made)
+            if batch is not None and out.grad_fn is not None:
+                batches[out.grad_fn, int(getattr(out, "output_nr", 0))] = batch
             if is_tensor(out) and out.grad_fn is not None and size_of(out.shape) <= KEPT:
                 values[out.grad_fn, int(getattr(out, "output_nr", 0))] = (Value.of(out), _tangent(out))
-            return out
+            return made
 
         return noting
 
@@ -144,6 +149,7 @@ class Recording:
         found = list(variables(frame))[:NAMES_IN]
         for name, tensor in found:
             self._watch(type(tensor))
+            tensor = _whole(tensor)[0]
             if tensor.grad_fn is not None:
                 self._note(tensor, name, frame.f_code.co_filename, line)
             elif tensor.requires_grad and id(tensor) not in self._leaves:
@@ -206,6 +212,7 @@ class Recording:
                 entry = made["outputs"].setdefault(nr, nothing)
                 seen, tangent = self._values.get((f.fn, nr), (None, None))
                 entry["tangent"] = entry["tangent"] or tangent
+                entry["batch"] = self._batches.get((f.fn, nr))
                 if entry["value"] is None:
                     again = values.get((f, nr))
                     dtype = out.dtype or "float32"
@@ -230,6 +237,16 @@ def _graph_of(functions: list[Any]) -> Graph:
     graph = read([_End(fn) for fn in functions if fn not in used])
     graph.roots = []
     return graph
+
+
+def _whole(tensor: Any) -> tuple[Any, int | None]:
+    """Inside vmap, where a tensor looks like one example and holds all of them (``value``, counted along axis 0: ``bdim``):
+    the tensor of all examples and their number. Any other tensor as it is. PyTorch does not show what its own hold."""
+    batch = None
+    while getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
+        tensor = tensor.value
+        batch = int(tensor.shape[0])
+    return tensor, batch
 
 
 def _tangent(tensor: Any) -> Value | None:
@@ -269,7 +286,7 @@ def recall(graph: Graph) -> None:
             if entry["value"] is not None and out.value is None:
                 out.value = entry["value"]
                 out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
-            out.tangent = entry["tangent"]
+            out.tangent, out.batch = entry["tangent"], entry.get("batch")
             if entry["name"] and not out.named:
                 name = (
                     entry["name"]

@@ -238,6 +238,10 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     out = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=radius, **paint)
     if item.outline == "fold":  # a second edge behind: there is more inside
         out = _tag("rect", "behind", x=x + 4, y=y - 4, width=w, height=h, rx=radius, **paint) + out
+    elif "stack" in item.classes:  # a batch is a stack of examples; left and right stay free for the arrows
+        for by in (4.0, 8.0):
+            size = {"width": w - 2 * by, "height": h - by}
+            out = _tag("rect", "behind", x=x + by, y=y - by, **size, rx=radius, **paint) + out
     return out
 
 

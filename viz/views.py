@@ -65,7 +65,8 @@ def _frame_modules(graph: Graph, p: Picture) -> None:
 
 
 def _about(out: Output) -> str:
-    return ", ".join(t for t in (shape_text(out.shape), out.dtype) if t)
+    batch = f"a batch of {out.batch} under vmap" if out.batch is not None else ""
+    return ", ".join(t for t in (shape_text(out.shape), out.dtype, batch) if t)
 
 
 def _leaf_tooltip(f: Function) -> str:
@@ -108,6 +109,13 @@ def _hook_words(f: Function) -> str:
     }
     said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts.items() if n]
     return "; ".join(["", *said])
+
+
+def _shape(out: Output) -> str:
+    """The shape of an output; of a batch under vmap, how many of what shape."""
+    if out.batch is not None and out.shape:
+        return f"{out.batch} × {shape_text(out.shape[1:])}"
+    return shape_text(out.shape)
 
 
 def _grad_label(out: Output) -> str:
@@ -171,7 +179,8 @@ class _View:
         return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
 
     def root_mark(self, f: Function) -> list[str]:
-        return ["root"] if any((f, nr) in self.roots for nr in range(len(f.outputs))) else []
+        root = ["root"] if any((f, nr) in self.roots for nr in range(len(f.outputs))) else []
+        return root + (["stack"] if f.outputs[0].batch is not None else [])
 
     def backward_link(self, f: Function, e: Edge, tail: Item, head: Item, **more) -> Link:
         out = e.target.output(e.nr)
@@ -232,12 +241,13 @@ class _GraphView(_View):
         used = sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f})
         for nr in used:
             out = f.output(nr)
-            lines = [name_line(out.name), sub_line(shape_text(out.shape) or "shape not known")]
+            lines = [name_line(out.name), sub_line(_shape(out) or "shape not known")]
             if p.values:
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
             tip = f"{out.name}: {_about(out)}, made by {f.name}; {kept}"
             classes = ["root"] if (f, nr) in self.roots else []
+            classes += ["stack"] if out.batch is not None else []
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
             self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
         column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
@@ -401,7 +411,7 @@ class _Functions(_Compact):
 
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
-        sub = " ".join(t for t in (out.name if out.named else "", shape_text(out.shape)) if t)
+        sub = " ".join(t for t in (out.name if out.named else "", _shape(out)) if t)
         column = Column.of([name_line(f.name, 12.0), sub_line(sub)], 70, 10, 6)
         more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
@@ -435,7 +445,7 @@ class _Cards(_Compact):
     def function_item(self, f: Function) -> Item:
         names = [o.name or "?" for o in f.outputs]
         title = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-        lines = [name_line(title), sub_line(f"{f.name} {shape_text(f.outputs[0].shape)}".strip())]
+        lines = [name_line(title), sub_line(f"{f.name} {_shape(f.outputs[0])}".strip())]
         operands = operand_names(f)
         for name, rule, e in zip(rules.input_names(f), rules.words_of(f, operands), f.edges, strict=True):
             if rule and e.target is not None and len(lines) < 5:
