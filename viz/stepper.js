@@ -849,7 +849,7 @@ class Pane {
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      return seed ? [this.column("Seed", h("p", { class: "mgv-note" }, `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
+      return seed ? [this.column("Seed", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
     }
     const step = this.data.steps[k - 1];
     return [this.receives(step), this.rule(step), this.sends(step)];

@@ -519,7 +519,10 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
         receives = f"adds {_plural(len(got), 'contribution')} for {name}: {parts}"
         receives += f"{' + …' if len(got) > 4 else ''} = {_short(s.total)}"
     elif got and got[0].edge is None:
-        receives = f"starts with the gradient of {name} with respect to itself, {_short(s.total)}"
+        seed = f"the gradient of {name} with respect to itself"
+        if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
+            seed = f"the gradient {'that was given ' if out.given else ''}for {name}"
+        receives = f"starts with {seed}, {_short(s.total)}"
     else:
         receives = f"receives {_short(s.total)}, the gradient for {name}"
     if s.hooked:
