@@ -76,7 +76,7 @@ def _leaf_tooltip(f: Function) -> str:
 
 
 def _function_tooltip(f: Function) -> str:
-    parts = [f"{f.name} made {', '.join(o.name or '?' for o in f.outputs[:4])}"]
+    parts = [f"{f.name} goes back from {', '.join(o.name or '?' for o in f.outputs[:4])}"]
     for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
         parts.append(f"{name}: {rule}" if rule else name)
     kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
@@ -245,7 +245,7 @@ class _GraphView(_View):
             if p.values:
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
-            tip = f"{out.name}: {_about(out)}, made by {f.name}; {kept}"
+            tip = f"{out.name}: {_about(out)}, grad_fn {f.name}; {kept}"
             classes = ["root"] if (f, nr) in self.roots else []
             classes += ["stack"] if out.batch is not None else []
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
