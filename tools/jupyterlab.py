@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Literal, Self
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 FLAGS = [
@@ -206,20 +205,26 @@ class Lesson:
 
     def run_all(self) -> None:
         """Clear all outputs, run all cells, wait for the last. AssertionError where one raised or does not end."""
-        prompts = (
-            "[...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].map(e => e.textContent)"
-        )
         self.menu("Edit", "Clear Outputs of All Cells")
         self.menu("Run", "Run All Cells")
-        try:  # a cell that waits or runs has a star, and one that came after an error is blank again
-            self.page.wait_for_function(f"() => {prompts}.some(p => /[*\\d]/.test(p))", timeout=30_000)
-            self.page.wait_for_function(
-                f"() => !{prompts}.some(p => p.includes('*'))", timeout=RUNS_WITHIN * 1000
-            )
-        except PlaywrightTimeout:
-            raise AssertionError(f"not all cells ran within {RUNS_WITHIN} s") from None
-        ran = [any(map(str.isdigit, prompt)) for prompt in self.page.evaluate(prompts)]
-        assert ran == self.runnable, "a cell raised:\n" + "\n".join(self.errors())
+        state = """() => ({
+            prompts: [...document.querySelectorAll('.jp-CodeCell .jp-InputArea-prompt')].map(e => e.textContent),
+            kernel: window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status,
+        })"""
+        limit = time.monotonic() + RUNS_WITHIN
+        still = 0
+        while True:
+            now = self.page.evaluate(state)
+            ran = [any(map(str.isdigit, prompt)) for prompt in now["prompts"]]
+            if ran == self.runnable:
+                break
+            # After an error that is meant (raises-exception) JupyterLab takes the stars of all waiting cells away, and
+            # runs them all the same. So only a kernel that stays idle says that the rest will not run.
+            waits = now["kernel"] != "idle" or any("*" in prompt for prompt in now["prompts"])
+            still = 0 if waits else still + 1
+            assert still < 25, "a cell raised, and the rest did not run:\n" + "\n".join(self.errors())
+            assert time.monotonic() < limit, f"not all cells ran within {RUNS_WITHIN} s"
+            self.page.wait_for_timeout(200)
         self.page.wait_for_timeout(500)  # what a widget does after its cell has ended
 
     def errors(self) -> list[str]:
