@@ -13,6 +13,7 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from .engine import execute, works_on_tensors
+from .grad_mode import local
 from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
 
 
@@ -243,12 +244,24 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
+    if gradient is None and inputs is None and not create_graph and local.interpreter is None:
+        node = edge(self.in_graph())
+        if (
+            node is not None and self._array.size == 1
+        ):  # the usual call: the loss, from which all leaves are reached
+            root = (node, self._output_nr, one_like(self._array))
+            execute([root], retain_graph=bool(retain_graph), create_graph=False)
+            return
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 def ones_like_self(self: Tensor) -> Tensor:
     """dz/dz: where a backward pass starts."""
-    return wrap(np.ones(self._array.shape, self._array.dtype))
+    return wrap(one_like(self._array))
+
+
+def one_like(array: np.ndarray) -> np.ndarray:
+    return np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)
 
 
 def retain_grad(self: Tensor) -> None:

@@ -29,7 +29,7 @@ def execute(
 ) -> None:
     """Do a whole backward pass, recorded if `create_graph` (see `run` for the arguments)."""
     recorded = works_on_tensors(create_graph)
-    before = {"grad": local.grad, "backward_pass": local.backward_pass}
+    outer_grad, outer_pass = local.grad, local.backward_pass
     if recorded:
         local.update(grad=create_graph)
     try:
@@ -42,9 +42,9 @@ def execute(
         )
         deque(walk, maxlen=0)  # to the end, keeping nothing
     finally:
-        local.backward_pass = before["backward_pass"]
+        local.backward_pass = outer_pass
         if recorded:
-            local.update(grad=before["grad"])
+            local.update(grad=outer_grad)
 
 
 def works_on_tensors(create_graph: bool) -> bool:
@@ -108,7 +108,7 @@ def run(
                 if anomaly.on:
                     anomaly_mode.warn_of(node)
                 raise
-        if not retain_graph and node.frees:
+        if node.frees and not retain_graph:
             node.release()
         if anomaly.on:
             refuse_nan(node, grad_inputs)
@@ -122,7 +122,7 @@ def run(
                 continue
             part = grad_inputs[i]
             before = arrived.get(parent)
-            if numbers is None and type(before) is not list and parent.outputs == 1:
+            if numbers is None and parent.outputs == 1:
                 if before is None:
                     arrived[parent] = part
                 elif part is not None:

@@ -46,16 +46,16 @@ WORDS = {
 
 
 def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
+    if self.ndim == 2 == mat2.ndim and self.dtype == mat2.dtype and self.shape[1] == mat2.shape[0]:
+        return np.matmul(self, mat2)
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
     if self.dtype != mat2.dtype:
         names = (WORDS.get(x.dtype.name, x.dtype.name) for x in (self, mat2))
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
-    if self.shape[1] != mat2.shape[0]:
-        raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*self.shape, *mat2.shape)
-        )
-    return np.matmul(self, mat2)
+    raise RuntimeError(
+        "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*self.shape, *mat2.shape)
+    )
 
 
 mm = define(

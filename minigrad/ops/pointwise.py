@@ -356,9 +356,24 @@ _minus, _general_minus = make_binary(_sub.op, operator=True), _operator(sub)
 
 
 def _subtraction(self, other):
-    if (type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind) or type(other) is float:
+    if (type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind) or type(
+        other
+    ) is float:
         return _minus(self, other)
     return _general_minus(self, other)  # bools are refused
+
+
+_general_power = _operator(pow)
+
+
+def _to_the_power(self, exponent):
+    if (
+        type(self) is Tensor
+        and (type(exponent) is int or type(exponent) is float)
+        and self._array.dtype.kind == "f"
+    ):
+        return _pow_scalar(self, exponent)
+    return _general_power(self, exponent)
 
 
 for _symbol, _operation in {
@@ -367,7 +382,7 @@ for _symbol, _operation in {
     "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
-    "__pow__": _operator(pow), "__rpow__": _operator(pow, True),
+    "__pow__": _to_the_power, "__rpow__": _operator(pow, True),
     "__iadd__": Tensor.add_, "__isub__": Tensor.sub_, "__imul__": Tensor.mul_, "__itruediv__": Tensor.div_,
     "__ifloordiv__": Tensor.floor_divide_, "__imod__": Tensor.remainder_, "__ipow__": Tensor.pow_,
 }.items():  # fmt: skip

@@ -60,6 +60,8 @@ def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
 
 def expand_reduced(grad, sizes: tuple, dims: tuple, keepdim: bool):
     """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
+    if dims is ALL_DIMS and is_array(grad):
+        return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
     if not keepdim:
         grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
     if isinstance(grad, Tensor):
@@ -104,7 +106,7 @@ _sum_dim = define(
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
 )  # fmt: skip
 _mean = define(
-    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / np.asarray(self_sym_numel, self.dtype), kind="linear",
+    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self.dtype.type(self_sym_numel), kind="linear",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
 
