@@ -32,4 +32,4 @@ def test_every_program_runs_as_it_is_printed(drawn: Path):
     programs = re.findall(r"```python\n(.*?)```", (drawn / "README.md").read_text(encoding="utf-8"), re.S)
     assert len(programs) == len(PICTURES)
     for program in programs:
-        exec(compile(f"import viz\n{program}", "<gallery>", "exec"), {})
+        exec(compile(program, "<gallery>", "exec"), {})

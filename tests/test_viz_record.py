@@ -199,3 +199,13 @@ def test_a_batch_under_vmap_is_a_stack():
         h["value"]["values"], np.tanh(x.numpy() * w.detach().numpy()).ravel(), rtol=1e-6
     )
     assert w.grad is not None  # and the recorded pass was an ordinary one
+
+
+def test_the_tangent_of_a_leaf_is_shown_beside_its_gradient():
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    with minigrad.autograd.forward_ad.dual_level(), viz.record():
+        d = minigrad.autograd.forward_ad.make_dual(x, minigrad.tensor([1.0, 0.0]))
+        z = (d * d).sum()
+    data = payload(z, view="cards")
+    said = {n["name"]: n["tangent"]["values"] for n in data["nodes"].values() if n["tangent"]}
+    assert said == {"x": [1.0, 0.0], "x * x": [2.0, 0.0], "z": [2.0]}

@@ -20,7 +20,7 @@ from .graph import Graph, is_tensor, read
 from .names import give_names, variables
 from .values import KEPT, Value, size_of
 
-KEY = "viz"  # of node.metadata
+KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
 # the methods whose results may be temporaries that no variable ever holds
 OPERATORS = "add radd sub rsub mul rmul truediv rtruediv pow rpow neg matmul rmatmul getitem abs"
 METHODS = (
@@ -45,6 +45,7 @@ class Recording:
         self._at: dict[FrameType, int] = {}
         self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
         self._batches: dict[tuple[Any, int], int] = {}
+        self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._watched: dict[type, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
@@ -83,7 +84,7 @@ class Recording:
             self.operations = len(self._seen)
             self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
             self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
-            self._batches = {}
+            self._batches, self._duals = {}, []
 
     # -- the results of operations
 
@@ -149,11 +150,16 @@ class Recording:
         found = list(variables(frame))[:NAMES_IN]
         for name, tensor in found:
             self._watch(type(tensor))
-            tensor = _whole(tensor)[0]
+            tensor, batch = _whole(tensor)
+            if batch is not None and tensor.grad_fn is not None:
+                self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
             if tensor.grad_fn is not None:
                 self._note(tensor, name, frame.f_code.co_filename, line)
             elif tensor.requires_grad and id(tensor) not in self._leaves:
                 self._leaves[id(tensor)] = (tensor, Value.of(tensor))
+                primal, tangent = _dual(tensor)
+                if tangent is not None:
+                    self._duals.append((primal, tangent))
         if is_tensor(returned) and returned.grad_fn is not None:
             self._note(returned, None, frame.f_code.co_filename, line)
 
@@ -193,6 +199,10 @@ class Recording:
 
     def _fill_in(self) -> None:
         """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
+        for leaf, tangent in self._duals:
+            node = _accumulator(leaf)
+            if node is not None:
+                node.metadata[TANGENT] = tangent
         ends = list(self._seen)
         if not ends or len(ends) > 2_000:
             return
@@ -251,10 +261,23 @@ def _whole(tensor: Any) -> tuple[Any, int | None]:
 
 def _tangent(tensor: Any) -> Value | None:
     """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
+    return _dual(tensor)[1]
+
+
+def _dual(tensor: Any) -> tuple[Any, Value | None]:
+    """A dual tensor as its two parts; any other tensor with None."""
     framework = type(tensor).__module__.split(".")[0]
     forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
-    tangent = forward_ad.unpack_dual(tensor).tangent if hasattr(forward_ad, "unpack_dual") else None
-    return None if tangent is None else Value.of(tangent)
+    if not hasattr(forward_ad, "unpack_dual"):
+        return tensor, None
+    primal, tangent = forward_ad.unpack_dual(tensor)
+    return primal, None if tangent is None else Value.of(tangent)
+
+
+def _accumulator(leaf: Any) -> Any:
+    """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
+    graph = sys.modules.get(f"{type(leaf).__module__.split('.')[0]}.autograd.graph")
+    return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None
 
 
 def record() -> Recording:
@@ -278,6 +301,8 @@ def recall(graph: Graph) -> None:
     for f in graph.functions:
         metadata = getattr(f.fn, "metadata", None)
         made = metadata.get(KEY) if isinstance(metadata, dict) else None
+        if f.kind == "accumulate" and isinstance(metadata, dict):
+            f.outputs[0].tangent = metadata.get(TANGENT)
         if not made:
             continue
         lines[f] = (made["file"], made["line"])
