@@ -102,6 +102,14 @@ def enter(interpreter: Interpreter | None) -> None:
     local.ordinary = interpreter is None and not (local.inference or local.saved_hooks)
 
 
+def become(target: Tensor, new: Tensor) -> None:
+    """Make `target` all that `new`, a tensor of the same kind, is: what reshaping in place does."""
+    for cls in type(new).__mro__:
+        for slot in cls.__dict__.get("__slots__", ()):
+            if slot not in ("__dict__", "__weakref__", "_meta", "_counter"):
+                setattr(target, slot, getattr(new, slot))
+
+
 def innermost(t: Tensor) -> Tensor:
     """The tensor inside all wrappers."""
     while isinstance(t, Wrapper):

@@ -250,9 +250,9 @@ def _index(level, op, pairs, params):
 @batch("index_put")
 def _index_put(level, op, pairs, params):
     indices, accumulate = params
-    if not shared_indices(level, indices) or pairs[1][1] is None:
+    if not shared_indices(level, indices) or not logical(pairs[1]):
         return NotImplemented
-    return op.call(whole(level, pairs[0]), pairs[1][0], (None, *indices), accumulate)
+    return op.call(*(whole(level, p) for p in pairs), (None, *indices), accumulate)
 
 
 @batch("gather", "scatter_add", "scatter", "index_add", "index_select")
@@ -370,3 +370,29 @@ def _layer_norm(level, op, pairs, params):
 def _embedding(level, op, pairs, params):
     (weight, w_dim), (indices, _) = pairs
     return NotImplemented if w_dim is not None else op.call(weight, indices, *params)
+
+
+# ---------------------------------------------------------------- places of elements
+
+
+@batch("argmax", "argmin")
+def _place(level, op, pairs, params):
+    ((value, _),) = pairs
+    dim, keepdim = params
+    if dim is not None:
+        return op.call(value, dim + 1, keepdim)
+    ndim = value._array.ndim - 1
+    found = op.call(value.reshape(level.size, -1), 1, False)
+    return found.reshape(level.size, *(1,) * ndim) if keepdim else found
+
+
+@batch("constant_pad_nd")
+def _padded(level, op, pairs, params):
+    return op.call(pairs[0][0], *params)  # counted from the last dimension
+
+
+@batch("diagonal_backward")
+def _diagonal_backward(level, op, pairs, params):
+    ((value, _),) = pairs
+    sizes, offset, dim1, dim2 = params
+    return op.call(value, (level.size, *sizes), offset, dim1 + 1, dim2 + 1)

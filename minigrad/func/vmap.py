@@ -15,7 +15,7 @@ import numpy as np
 
 from ..autograd.function import Function, run_forward
 from ..autograd.grad_mode import local
-from ..autograd.interpreter import Interpreter, Wrapper
+from ..autograd.interpreter import Interpreter, Wrapper, become
 from ..tensor import Tensor
 from .pytree import broadcast_prefix, flatten
 
@@ -129,6 +129,9 @@ class Vmap(Interpreter):
                 f"aten::{op.name}_. If said operator is being called inside the PyTorch framework, please file a bug report "
                 "instead."
             )
+        if not self.owns(target) and new._array.shape != target._array.shape:
+            become(target, new)
+            return target
         if new._array.shape != target._array.shape:
             target.value, target._array = value, new._array  # squeeze_ and its like
         else:

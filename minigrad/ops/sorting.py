@@ -145,6 +145,10 @@ min = _extremum("min", min_op, _min_dim, minimum)
 
 
 def _argument(name: str, find):
+    op = define(
+        name, lambda self, dim, keepdim: np.asarray(find(self, axis=dim, keepdims=keepdim)), self=None
+    )
+
     def position(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         array = input._array
         if array.dtype.kind == "b":
@@ -152,12 +156,12 @@ def _argument(name: str, find):
         if dim is None:
             if not array.size:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-            return wrap(np.asarray(find(array, axis=None, keepdims=keepdim)))
+            return op(input, None, keepdim)
         dim = check_dim(dim, array.ndim)
         if not array.ndim:
             return wrap(np.zeros((), np.int64))
         refuse_empty(name, input, (dim,))
-        return wrap(np.asarray(find(array, axis=dim, keepdims=keepdim)))
+        return op(input, dim, keepdim)
 
     position.__name__ = position.__qualname__ = name
     position.__doc__ = (
