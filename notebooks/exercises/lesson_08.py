@@ -24,13 +24,21 @@ def safe_copy(t):
     return t.detach().clone()
 
 
+def _demand_tensor(out) -> None:
+    if not isinstance(out, torch.Tensor):
+        raise Complaint(
+            f"A tensor is wanted, and this is a `{type(out).__name__}`. Leave the values in their tensor."
+        )
+
+
 def _repaired_probe(learners):
     for at in (2.0, -1.0):
         x = torch.tensor(at, requires_grad=True)
         out = learners(x)
-        if not isinstance(out, torch.Tensor):
+        if out is None or out is Ellipsis:
             yield "what comes out", out
             return
+        _demand_tensor(out)
         yield f"the value at x = {at:g}", out.detach()
         if out.grad_fn is not None:
             out.backward()
@@ -50,9 +58,10 @@ def _layers() -> tuple:
 def _freeze_probe(learners):
     first, middle, last, x = _layers()
     loss = learners(first, middle, last, x)
-    if not isinstance(loss, torch.Tensor):
+    if loss is None or loss is Ellipsis:
         yield "the loss", loss
         return
+    _demand_tensor(loss)
     yield "the loss", loss.detach()
     if loss.grad_fn is None:
         raise Complaint(
@@ -108,9 +117,10 @@ def _copy_probe(learners):
     t = torch.exp(x)
     before = t.detach().clone()
     copy = learners(t)
-    if not isinstance(copy, torch.Tensor):
+    if copy is None or copy is Ellipsis:
         yield "what comes out", copy
         return
+    _demand_tensor(copy)
     yield "its values", copy.detach().clone()
     yield "does it ask for a gradient?", copy.requires_grad
     yield "has it a grad_fn?", copy.grad_fn is not None
