@@ -34,6 +34,14 @@ def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     return x / length
 
 
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The distances between all pairs of the rows of `input`, (N, D), as a vector of N (N - 1) / 2 numbers."""
+    if input._array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
+    first, second = (wrap(i) for i in np.triu_indices(input._array.shape[0], 1))
+    return (input[first] - input[second]).norm(p, dim=1)
+
+
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -478,6 +486,7 @@ __all__ = [
     "mse_loss",
     "nll_loss",
     "pairwise_distance",
+    "pdist",
     "poisson_nll_loss",
     "smooth_l1_loss",
     "soft_margin_loss",
