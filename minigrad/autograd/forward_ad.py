@@ -4,7 +4,7 @@ An operation on duals computes its value, and its tangent from the inputs' tange
 
     elementwise    the rules of the backward pass with the tangent in the place of `grad`: both multiply by the same
                    diagonal Jacobian
-    linear         the operation itself, on the tangent
+    linear         the operation itself, on the tangent (on all tangents at once, if it is jointly linear)
     otherwise      the operation's own `jvp`, or the transpose of its backward rules: vᵀJ is linear in v, and its
                    derivative with respect to v, applied to the tangent t, is J t
 """
@@ -171,6 +171,12 @@ def derivative(
         return (op.call(whole, *params),)
     if len(results) == 1 and op.kind == "elementwise":
         return (elementwise(op, primals, tangents, results[0], params),)
+    if op.kind == "jointly linear":
+        whole = [
+            p if i not in op.differentiable else zeros(p) if t is None else t
+            for i, (p, t) in enumerate(zip(primals, tangents, strict=True))
+        ]
+        return (op.call(*whole, *params),)
     if op.kind == "linear":
         return linear(op, primals, tangents, params)
     return transposed(op, primals, tangents, results, params)

@@ -12,8 +12,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..ops import joining, linalg, loss, reduction
-from ..tensor import Tensor
+import numpy as np
+
+from ..ops import indexing, joining, linalg, loss, reduction
+from ..ops.dispatch import ABSENT
+from ..ops.pointwise import add, mul
+from ..tensor import Tensor, wrap
+from .vmap import TENSOR_PARAMETERS
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -61,6 +66,11 @@ def one_by_one(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
             stacklevel=2,
         )
     rows = []
+    if op.name in TENSOR_PARAMETERS and any(map(level.owns, params[0])):
+        raise RuntimeError(
+            "vmap: It looks like you're indexing with a mask that differs between the examples: the results would not have "
+            "one shape. Use where() or multiply by the mask instead."
+        )
     for k in range(level.size):
         examples = [v if b is None else v.select(0, k) for v, b in pairs]
         rows.append(op.call(examples, *params) if op.variadic else op.call(*examples, *params))
@@ -240,19 +250,61 @@ def shared_indices(level: Vmap, indices: tuple) -> bool:
     return together and not any(isinstance(i, Tensor) and level.owns(i) for i in indices)
 
 
+def indices_for_each(level: Vmap, indices: tuple) -> tuple[tuple, int, int] | None:
+    """For index tensors that differ between the examples, or are not next to each other: the same for the whole batch,
+    where the example's number comes first; how many dimensions the selection has; how many of the value stand before
+    it. None if there are masks, whose length may differ."""
+    tensors = [i for i in indices if i is not None]
+    pairs = [level.unwrap(i) for i in tensors]
+    if any(v._array.dtype.kind == "b" for v, _ in pairs):
+        return None
+    ndim = max(len(logical(p)) for p in pairs)
+    number = wrap(np.arange(level.size).reshape(-1, *(1,) * ndim))
+    lined_up = iter(aligned([*pairs, (number, 0)]))
+    places = [n for n, i in enumerate(indices) if i is not None]
+    adjacent = places == list(range(places[0], places[-1] + 1))
+    return (
+        (number, *(None if i is None else next(lined_up) for i in indices)),
+        ndim,
+        places[0] if adjacent else 0,
+    )
+
+
+def selection_last(ndim: int, lead: int, total: int) -> tuple:
+    """NumPy puts a selection of `ndim` dimensions directly after the examples; this is where PyTorch has it: after `lead`
+    dimensions more."""
+    return (0, *range(1 + ndim, 1 + ndim + lead), *range(1, 1 + ndim), *range(1 + ndim + lead, total))
+
+
 @batch("index")
 def _index(level, op, pairs, params):
-    ((value, _),) = pairs
     (indices,) = params
-    return op.call(value, (None, *indices)) if shared_indices(level, indices) else NotImplemented
+    if shared_indices(level, indices):
+        return op.call(pairs[0][0], (None, *indices))
+    found = indices_for_each(level, indices)
+    if found is None:
+        return NotImplemented
+    whole_indices, ndim, lead = found
+    result = op.call(whole(level, pairs[0]), whole_indices)
+    return result.permute(selection_last(ndim, lead, result._array.ndim)) if lead else result
 
 
 @batch("index_put")
 def _index_put(level, op, pairs, params):
     indices, accumulate = params
-    if not shared_indices(level, indices) or not logical(pairs[1]):
+    value = whole(level, pairs[0])
+    if shared_indices(level, indices) and logical(pairs[1]):
+        return op.call(value, whole(level, pairs[1]), (None, *indices), accumulate)
+    found = indices_for_each(level, indices)
+    if found is None:
         return NotImplemented
-    return op.call(*(whole(level, p) for p in pairs), (None, *indices), accumulate)
+    whole_indices, ndim, lead = found
+    read = indexing._index(value, whole_indices)
+    order = selection_last(ndim, lead, read._array.ndim)
+    source = aligned([pairs[1], (read, 0)])[0]
+    source = source.expand(tuple(read._array.shape[d] for d in order))
+    back = tuple(order.index(d) for d in range(len(order)))
+    return op.call(value, source.permute(back), whole_indices, accumulate)
 
 
 @batch("gather", "scatter_add", "scatter", "index_add", "index_select")
@@ -261,11 +313,29 @@ def _along_one_dim(level, op, pairs, params):
         return NotImplemented
     if op.name.startswith("index_"):  # one list of indices for all examples
         if pairs[1][1] is not None:
-            return NotImplemented
+            return one_list_each(level, op, pairs, params)
         values = [whole(level, p) if i != 1 else p[0] for i, p in enumerate(pairs)]
     else:
         values = [whole(level, p) for p in pairs]
     return op.call(*values, params[0] + 1, *params[1:])
+
+
+def one_list_each(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
+    """index_select and index_add with a list of indices for each example, as gather and scatter_add."""
+    dim, *more = params
+    if op.name == "index_copy" or any(m != 1 for m in more):
+        return NotImplemented
+    values = [whole(level, p) for i, p in enumerate(pairs) if i != 1]
+    index, like = pairs[1][0], values[-1]._array.shape
+    index = index.reshape(
+        level.size, *(index._array.shape[1] if d == dim else 1 for d in range(len(like) - 1))
+    )
+    index = index.expand(
+        level.size, *(index._array.shape[1 + dim] if d == dim else n for d, n in enumerate(like[1:]))
+    )
+    if op.name == "index_select":
+        return values[0].gather(dim + 1, index)
+    return values[0].scatter_add(dim + 1, index, values[1])
 
 
 @batch("copy")
@@ -348,22 +418,72 @@ def folded(level: Vmap, pair: Pair) -> Tensor:
     return value.reshape(-1, *value._array.shape[2:])
 
 
-@batch("convolution", "avg_pool2d", "adaptive_avg_pool2d", "max_pool2d_with_indices", "convolution_input")
-def _images(level, op, pairs, params):
-    example = logical(pairs[0])
-    if any(b is not None for _, b in pairs[1:]) or "size" in op.params or len(example) < 3:
+@batch("avg_pool2d", "adaptive_avg_pool2d", "max_pool2d_with_indices")
+def _pooled(level, op, pairs, params):
+    if len(logical(pairs[0])) < 3:
         return NotImplemented
-    result = op.call(folded(level, pairs[0]), *(v for v, _ in pairs[1:]), *params)
+    result = op.call(folded(level, pairs[0]), *params)
     several = isinstance(result, tuple)
     outs = tuple(r.reshape(level.size, -1, *r._array.shape[1:]) for r in (result if several else (result,)))
     return outs if several else outs[0]
 
 
+@batch("avg_pool2d_backward", "adaptive_avg_pool2d_backward", "max_pool2d_with_indices_backward")
+def _unpooled(level, op, pairs, params):
+    sizes, *rest = params
+    return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), *rest)
+
+
+@batch("max_pool2d_pick")
+def _pool_picked(level, op, pairs, params):
+    return op.call(*(whole(level, p) for p in pairs))
+
+
+def as_channels(value: Tensor) -> Tensor:
+    """(examples, images, channels, ...) as (images, examples · channels, ...)."""
+    turned = value.movedim(0, 1)
+    return turned.reshape(turned._array.shape[0], -1, *turned._array.shape[3:])
+
+
+def from_channels(level: Vmap, value: Tensor) -> Tensor:
+    """Back again."""
+    images, channels, *rest = value._array.shape
+    return value.reshape(images, level.size, channels // level.size, *rest).movedim(1, 0)
+
+
+@batch("convolution", "convolution_input", "convolution_weight")
+def _convolved(level, op, pairs, params):
+    """With one kernel for all, the examples are more images; with a kernel for each, more groups of channels."""
+    *rest, groups = params
+    if op.name != "convolution_weight" and all(b is None for _, b in pairs[1:]):
+        result = op.call(folded(level, pairs[0]), *(v for v, _ in pairs[1:]), *params)
+        return result.reshape(level.size, -1, *result._array.shape[1:])
+    first = as_channels(whole(level, pairs[0]))
+    if op.name == "convolution_weight":
+        result = op.call(first, as_channels(whole(level, pairs[1])), *rest, groups * level.size)
+        return result.reshape(level.size, -1, *result._array.shape[1:])
+    others = [v if v._array is None else folded(level, (v, b)) for v, b in pairs[1:]]
+    return from_channels(level, op.call(first, *others, *rest, groups * level.size))
+
+
+@batch("native_batch_norm")
+def _batch_norm(level, op, pairs, params):
+    """The examples are more channels, each with statistics of its own."""
+    others = [v if v._array is None else whole(level, (v, b)).reshape(-1) for v, b in pairs[1:]]
+    out, *statistics = op.call(as_channels(whole(level, pairs[0])), *others, *params)
+    return from_channels(level, out), *(s.reshape(level.size, s.numel() // level.size) for s in statistics)
+
+
 @batch("native_layer_norm")
 def _layer_norm(level, op, pairs, params):
-    if any(b is not None for _, b in pairs[1:]):
-        return NotImplemented
-    return op.call(*(v for v, _ in pairs), *params)
+    others = pairs[1:]
+    if all(b is None for _, b in others):
+        return op.call(whole(level, pairs[0]), *(v for v, _ in others), *params)
+    out, *statistics = op.call(whole(level, pairs[0]), ABSENT, ABSENT, *params)
+    for (v, b), combine in zip(others, (mul, add), strict=True):  # a scale and a shift for each example
+        if v._array is not None:
+            out = combine(*aligned([(out, 0), (v, b)]))
+    return out, *statistics
 
 
 @batch("embedding")

@@ -84,6 +84,9 @@ def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
     return np.ndarray(array.shape[1:], array.dtype, filler, 0, (0,) * (array.ndim - 1))
 
 
+TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors
+
+
 class Vmap(Interpreter):
     """The interpreter of vmap."""
 
@@ -101,7 +104,10 @@ class Vmap(Interpreter):
 
         pairs = [self.unwrap(t) for t in inputs]
         with self.lowered():
-            if all(b is None for _, b in pairs):
+            shared = all(b is None for _, b in pairs) and not (
+                op.name in TENSOR_PARAMETERS and any(map(self.owns, params[0]))
+            )
+            if shared:
                 values = [v for v, _ in pairs]
                 result = op.call(values, *params) if op.variadic else op.call(*values, *params)
                 bdim = None
@@ -109,7 +115,7 @@ class Vmap(Interpreter):
                 result = run_batched(self, op, pairs, params)
                 bdim = 0
         several = isinstance(result, tuple)
-        if bdim is None and not any(self.owns(t) for t in inputs):
+        if shared and not any(self.owns(t) for t in inputs):
             return result
         outs = tuple(Batched.of(self, r, bdim) for r in (result if several else (result,)))
         if local.grad and any(self.owns(t) and t._requires_grad for t in inputs):

@@ -223,7 +223,8 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 _diagonal_scatter = define(
-    "diagonal_scatter", lambda self, src, offset, dim1, dim2: _overwritten(self, src, offset, dim1, dim2), kind="linear",
+    "diagonal_scatter", lambda self, src, offset, dim1, dim2: _overwritten(self, src, offset, dim1, dim2),
+    kind="jointly linear",
     self=lambda grad, offset, dim1, dim2: clear_diagonal(grad, offset, dim1, dim2),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )  # fmt: skip

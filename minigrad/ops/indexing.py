@@ -130,7 +130,7 @@ def zeros_at(grad, indices: tuple):
 
 
 _index_put = define(
-    "index_put", _put, kind="linear", broadcasts=True, frees=True,
+    "index_put", _put, kind="jointly linear", broadcasts=True, frees=True,
     self=lambda grad, indices, accumulate: grad if accumulate else zeros_at(grad, indices),
     values=lambda grad, indices: grad[indices_key(grad, indices)],
 )  # fmt: skip
@@ -289,8 +289,14 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
 
 
 def is_position(k: object) -> bool:
-    """Is this a 0-d integer tensor, which counts as an integer?"""
-    return isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype.kind in "iu"
+    """Is this a 0-d integer tensor, which counts as an integer? Not inside vmap: there it is one for each example."""
+    if not isinstance(k, Tensor) or k._array.ndim or k._array.dtype.kind not in "iu":
+        return False
+    while isinstance(k, Wrapper):
+        if getattr(k, "bdim", None) is not None:
+            return False
+        k = k.inner()
+    return True
 
 
 END = 2**63 - 1  # what PyTorch saves for an open end
@@ -464,13 +470,13 @@ def cleared(grad, key: tuple):
 
 
 _select_scatter = define(
-    "select_scatter", lambda self, src, dim, index: with_part(self, along(dim, index), src), kind="linear",
+    "select_scatter", lambda self, src, dim, index: with_part(self, along(dim, index), src), kind="jointly linear",
     self=lambda grad, dim, index: cleared(grad, along(dim, index)),
     src=lambda grad, dim, index: grad[along(dim, index)],
 )  # fmt: skip
 _slice_scatter = define(
     "slice_scatter", lambda self, src, dim, start, end, step: with_part(self, along(dim, slice(start, end, step)), src),
-    kind="linear",
+    kind="jointly linear",
     self=lambda grad, dim, start, end, step: cleared(grad, along(dim, slice(start, end, step))),
     src=lambda grad, dim, start, end, step: grad[along(dim, slice(start, end, step))],
 )  # fmt: skip

@@ -339,7 +339,7 @@ def _filled(self: ndarray, value) -> ndarray:
 
 
 _copy = define(
-    "copy", _copy_forward, node="CopyBackwards", kind="linear", broadcasts=True,
+    "copy", _copy_forward, node="CopyBackwards", kind="jointly linear", broadcasts=True,
     self=lambda grad: nothing(grad),
     src=lambda grad: grad,
 )  # fmt: skip
@@ -349,7 +349,7 @@ _fill = define(
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
-    "fill", _filled, kind="linear", node="FillBackward3",
+    "fill", _filled, kind="jointly linear", node="FillBackward3",
     self=lambda grad: nothing(grad),
     value=lambda grad: grad.sum(),
 )  # fmt: skip

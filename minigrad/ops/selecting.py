@@ -139,7 +139,7 @@ def first_elements(grad, mask, sizes: tuple):
 
 
 _masked_scatter = define(
-    "masked_scatter", _scattered, kind="linear", broadcasts=True,
+    "masked_scatter", _scattered, kind="jointly linear", broadcasts=True,
     self=lambda grad, mask: unmasked(grad, mask),
     mask=None,
     source=lambda grad, mask, source_sym_sizes: first_elements(grad, mask, source_sym_sizes),
@@ -210,7 +210,7 @@ def _scatter_added(self: ndarray, index: ndarray, src: ndarray, dim: int) -> nda
 
 
 _scatter_add = define(
-    "scatter_add", _scatter_added, kind="linear",
+    "scatter_add", _scatter_added, kind="jointly linear",
     self=lambda grad: grad,
     index=None,
     src=lambda grad, index, dim, _src_sym_sizes: of_size(_gather(grad, index, dim), _src_sym_sizes, "ScatterAdd"),
@@ -227,7 +227,7 @@ def _scatter_forward(self: ndarray, index: ndarray, src, dim: int) -> ndarray:
 
 
 _scatter = define(
-    "scatter", _scatter_forward, kind="linear",
+    "scatter", _scatter_forward, kind="jointly linear",
     self=lambda grad, index, dim: _scatter_value(grad, index, dim, 0),
     index=None,
     src=lambda grad, index, dim, _src_sym_sizes: of_size(_gather(grad, index, dim), _src_sym_sizes, "Scatter"),
@@ -353,7 +353,7 @@ def _added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: floa
 
 
 _index_add = define(
-    "index_add", _added, kind="linear",
+    "index_add", _added, kind="jointly linear",
     self=lambda grad: grad,
     index=None,
     source=lambda grad, index, dim, alpha: _index_select(grad, index, dim) * alpha,
@@ -370,7 +370,7 @@ def _copied(self: ndarray, index: ndarray, source: ndarray, dim: int) -> ndarray
 
 
 _index_copy = define(
-    "index_copy", _copied, kind="linear",
+    "index_copy", _copied, kind="jointly linear",
     self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
     index=None,
     source=lambda grad, index, dim: _index_select(grad, index, dim),
@@ -381,7 +381,8 @@ _index_fill = define(
     index=None,
 )  # fmt: skip
 _index_fill_tensor = define(
-    "index_fill", lambda self, index, value, dim: _copied(self, index, value, dim), kind="linear", node="IndexFillBackward1",
+    "index_fill", lambda self, index, value, dim: _copied(self, index, value, dim), node="IndexFillBackward1",
+    kind="jointly linear",
     self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
     index=None,
     value=lambda grad, index, dim: _index_select(grad, index, dim).sum(),
@@ -483,7 +484,7 @@ _take = define(
     index=None,
 )  # fmt: skip
 _put = define(
-    "put", _put_forward, kind="linear",
+    "put", _put_forward, kind="jointly linear",
     self=lambda grad, index, accumulate: grad if accumulate else _put(grad, index, zeros_as(grad, ()), False),
     index=None,
     source=lambda grad, index, source: reshape(_take(grad, index), source.shape),

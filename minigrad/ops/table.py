@@ -17,6 +17,7 @@ simply computes, and returns an array.
 `kind` says what the other transforms may assume:
     "elementwise"  inputs are broadcast, each element of the result depends on one of each input
     "linear"       linear in each differentiable input: its forward derivative is the operation itself
+    "jointly linear"  linear in all of them together: writing a value into some places of a tensor is, a product is not
     None           neither
 """
 
@@ -104,8 +105,9 @@ class Op:
             if source == "param":
                 values.append(params[position] if len(params) > position else None)
             elif source == "sizes":
-                shapes = [t._array.shape for t in inputs]
-                values.append(shapes if self.variadic else shapes[position])
+                values.append(
+                    [t._array.shape for t in inputs] if self.variadic else inputs[position]._array.shape
+                )
             elif source == "input":
                 values.append(None if inputs[position]._array is None else inputs[position])
             else:
@@ -229,7 +231,9 @@ def make_vjp(op: Op) -> Callable:
     return scope["vjp"]
 
 
-compiled = functools.cache(lambda text, mode: compile(text, "<minigrad.ops.table>", mode))  # many operations are alike
+compiled = functools.cache(
+    lambda text, mode: compile(text, "<minigrad.ops.table>", mode)
+)  # many operations are alike
 
 
 def unpack(node: Node, recorded: bool):
