@@ -209,3 +209,19 @@ def test_the_tangent_of_a_leaf_is_shown_beside_its_gradient():
     data = payload(z, view="cards")
     said = {n["name"]: n["tangent"]["values"] for n in data["nodes"].values() if n["tangent"]}
     assert said == {"x": [1.0, 0.0], "x * x": [2.0, 0.0], "z": [2.0]}
+
+
+def test_operands_that_the_graph_does_not_keep_are_known(t):
+    x = t.tensor([[1.0], [2.0]])
+    w = t.tensor([[0.5]], requires_grad=True)
+    with viz.record():
+        target = t.tensor([[1.0], [0.0]])
+        err = x @ w - target
+        loss = ((err + 3) ** 2).sum()
+    items = viz.draw(loss).picture.items
+    assert {i.name: i.kind for i in items if i.kind in ("input", "none")} == {
+        "x": "input",
+        "target": "input",
+        "3": "none",
+    }
+    assert "err + 3" in [i.name for i in items]

@@ -18,7 +18,7 @@ from typing import Any
 from .check import replay
 from .graph import Graph, is_tensor, read
 from .names import give_names, variables
-from .values import KEPT, Value, size_of
+from .values import KEPT, Value, scalar_text, size_of
 
 KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
 # the methods whose results may be temporaries that no variable ever holds
@@ -46,6 +46,8 @@ class Recording:
         self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
         self._batches: dict[tuple[Any, int], int] = {}
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
+        self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
+        self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: dict[type, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
@@ -84,7 +86,7 @@ class Recording:
             self.operations = len(self._seen)
             self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
             self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
-            self._batches, self._duals = {}, []
+            self._batches, self._duals, self._others, self._plain = {}, [], {}, {}
 
     # -- the results of operations
 
@@ -100,7 +102,7 @@ class Recording:
                 setattr(kind, name, self._noting(method))
 
     def _noting(self, method: Any):
-        values, batches = self._values, self._batches
+        values, batches, others = self._values, self._batches, self._others
 
         @functools.wraps(method)
         def noting(*args, **kwargs):
@@ -108,6 +110,12 @@ class Recording:
             out, batch = _whole(made)
             if batch is not None and out.grad_fn is not None:
                 batches[out.grad_fn, int(getattr(out, "output_nr", 0))] = batch
+            if is_tensor(out) and out.grad_fn is not None and len(args) > 1:
+                plain = [a for a in args[:2] if not is_tensor(a) or not a.requires_grad]
+                if len(plain) == 1 and (is_tensor(plain[0]) or isinstance(plain[0], int | float)):
+                    other = _whole(plain[0])[0]
+                    small = is_tensor(other) and size_of(other.shape) <= KEPT
+                    others[out.grad_fn] = (other, Value.of(other) if small else None)  # as it is now
             if is_tensor(out) and out.grad_fn is not None and size_of(out.shape) <= KEPT:
                 values[out.grad_fn, int(getattr(out, "output_nr", 0))] = (Value.of(out), _tangent(out))
             return made
@@ -160,6 +168,8 @@ class Recording:
                 primal, tangent = _dual(tensor)
                 if tangent is not None:
                     self._duals.append((primal, tangent))
+            elif not tensor.requires_grad:
+                self._plain.setdefault(id(tensor), name)
         if is_tensor(returned) and returned.grad_fn is not None:
             self._note(returned, None, frame.f_code.co_filename, line)
 
@@ -203,6 +213,9 @@ class Recording:
             node = _accumulator(leaf)
             if node is not None:
                 node.metadata[TANGENT] = tangent
+        for fn, other in self._others.items():
+            if fn in self._seen:
+                self._seen[fn]["other"] = self._described(*other)
         ends = list(self._seen)
         if not ends or len(ends) > 2_000:
             return
@@ -228,6 +241,16 @@ class Recording:
                     dtype = out.dtype or "float32"
                     computed = None if again is None else Value(again.astype(dtype), dtype)
                     entry["value"] = seen or out.value or computed
+
+    def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
+        """Label, value, and whether it is a named tensor, of an operand that needs no gradient."""
+        if not is_tensor(other):
+            return scalar_text(other), None, False
+        name = self._plain.get(id(other))
+        if name is None and value is not None and not value.shape:
+            name = value.short()
+            return name, value, False
+        return name, value, name is not None
 
 
 class _End:
@@ -306,6 +329,9 @@ def recall(graph: Graph) -> None:
         if not made:
             continue
         lines[f] = (made["file"], made["line"])
+        unknown = [e for e in f.edges if e.target is None and e.label is None]
+        if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):
+            unknown[0].label, unknown[0].value, unknown[0].tensor = made["other"]
         for nr, entry in made["outputs"].items():
             out = f.output(nr)
             if entry["value"] is not None and out.value is None:
