@@ -123,7 +123,7 @@ class Picture:
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     same_rank: list[tuple[Item, ...]] = field(default_factory=list)
-    clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # a frame with a caption around items
+    clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
 
