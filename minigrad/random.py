@@ -149,12 +149,10 @@ def normal(mean: float, std: float, size: tuple, *, generator: Generator | None 
     return wrap(rng(generator).normal(mean, std, tuple(size), _dtype(None)))
 
 
-@drawn_for_each_example
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """0 or 1 for each probability in `input`, in its dtype; no gradient comes through."""
-    probability = input.detach().numpy()
-    drawn = rng(generator).random(probability.shape, probability.dtype)
-    return wrap((drawn < probability).astype(probability.dtype))
+    probability = input.detach()
+    return (rand(input.shape, generator=generator, dtype=input.dtype) < probability).to(input.dtype)
 
 
 @drawn_for_each_example
@@ -194,6 +192,13 @@ _random = [_overwriting("random_", f"RandomBackward{k}") for k in range(3)]  # b
 _exponential = _overwriting("exponential_", "ExponentialBackward0")
 
 
+def overwrite(op, self: Tensor, draw: Callable[[], np.ndarray]) -> Tensor:
+    """Write what `draw` gives into the tensor; inside vmap as its `randomness` says."""
+    if local.interpreter is None:
+        return apply_inplace(op, (self,), (draw(),))
+    return self.copy_(drawn_for_each_example(lambda: wrap(draw()))())
+
+
 @method()
 def random_(
     self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None
@@ -209,8 +214,10 @@ def random_(
         low, high = 0, low or widest
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    values = rng(generator).integers(low, high, tuple(self.shape)).astype(self._array.dtype)
-    return apply_inplace(_random[left_out].op, (self,), (values,))
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(
+        _random[left_out].op, self, lambda: rng(generator).integers(low, high, shape).astype(dtype)
+    )
 
 
 @method()
@@ -218,8 +225,10 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     """Write exponentially distributed numbers of rate `lambd` into the tensor. Returns it."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    values = -np.log1p(-rng(generator).random(tuple(self.shape))) / lambd
-    return apply_inplace(_exponential.op, (self,), (values.astype(self._array.dtype),))
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(
+        _exponential.op, self, lambda: (-np.log1p(-rng(generator).random(shape)) / lambd).astype(dtype)
+    )
 
 
 @method()
@@ -227,25 +236,22 @@ def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Write normally distributed numbers into the tensor. Returns it."""
-    return apply_inplace(
-        _normal.op, (self,), (rng(generator).normal(mean, std, tuple(self.shape), self._array.dtype),)
-    )
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(_normal.op, self, lambda: rng(generator).normal(mean, std, shape, dtype))
 
 
 @method()
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Write evenly distributed numbers from `a` up to but not including `b` into the tensor. Returns it."""
-    return apply_inplace(
-        _uniform.op, (self,), (rng(generator).uniform(a, b, tuple(self.shape), self._array.dtype),)
-    )
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(_uniform.op, self, lambda: rng(generator).uniform(a, b, shape, dtype))
 
 
 @method()
 def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Write ones with probability `p`, else zeros, into the tensor. Returns it."""
-    return apply_inplace(
-        _bernoulli.op, (self,), (rng(generator).tosses(p, tuple(self.shape)).astype(self._array.dtype),)
-    )
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(_bernoulli.op, self, lambda: rng(generator).tosses(p, shape).astype(dtype))
 
 
 def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:

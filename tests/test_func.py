@@ -346,3 +346,208 @@ def test_a_bad_call_gets_torchs_error(torch, name):
 def first_words(error: Exception) -> str:
     """The first line of the message, up to where it names functions and structures."""
     return str(error).split("\n")[0].split("(<inputs>)")[0].split("<function")[0][:60]
+
+
+# ---------------------------------------------------------------- what lessons use, in one call for the batch
+
+
+def weights(t, *shape):
+    """The same numbers in both libraries."""
+    return t.tensor(np.random.default_rng(sum(shape)).standard_normal(shape))
+
+
+def recurrent(t, x):
+    """A recurrent network by hand, over the rows of x (7, 6)."""
+    h = t.zeros(3, dtype=t.float64)
+    for row in x:
+        h = t.tanh(row @ weights(t, 6, 3) + h @ weights(t, 3, 3))
+    return h
+
+
+def long_short_term(t, x):
+    h = c = t.zeros(3, dtype=t.float64)
+    for row in x:
+        i, f, g, o = (row @ weights(t, 6, 12) + h @ weights(t, 3, 12)).chunk(4)
+        c = t.sigmoid(f) * c + t.sigmoid(i) * t.tanh(g)
+        h = t.sigmoid(o) * t.tanh(c)
+    return h
+
+
+def assigned(t, x):
+    y = x.clone()
+    y[1] = x[0] * 2
+    y[2:4] += x[:2] ** 2
+    return y
+
+
+def nnf(t):
+    return t.nn.functional
+
+
+ROW, ROWS, IMAGE = (5, 6), (5, 7, 6), (5, 2, 8, 8)  # batches of 5
+LABELS = [0, 1, 2, 3, 4, 5, 0]
+# name: (shape of the batch, function of the module and of one example)
+BATCHED = {
+    "linear": (ROWS, lambda t, x: nnf(t).linear(x, weights(t, 4, 6), weights(t, 4))),
+    "an MLP": (ROW, lambda t, x: (t.relu(x @ weights(t, 6, 8)) @ weights(t, 8, 3)).softmax(-1)),
+    "conv2d of a batch": (IMAGE, lambda t, x: nnf(t).conv2d(x[None], weights(t, 3, 2, 3, 3), padding=1)),
+    "conv2d of one image": (IMAGE, lambda t, x: nnf(t).conv2d(x, weights(t, 3, 2, 3, 3), stride=2)),
+    "conv1d": (IMAGE, lambda t, x: nnf(t).conv1d(x[0], weights(t, 3, 8, 3))),
+    "conv2d with the example as kernel": (IMAGE, lambda t, x: nnf(t).conv2d(x[None], x[None, :, :3, :3])),
+    "max_pool2d": (IMAGE, lambda t, x: nnf(t).max_pool2d(x, 2)),
+    "avg_pool2d": (IMAGE, lambda t, x: nnf(t).avg_pool2d(x[None], 2)),
+    "pad": (IMAGE, lambda t, x: nnf(t).pad(x, (1, 1, 2, 0))),
+    "a recurrent network": (ROWS, recurrent),
+    "an LSTM": (ROWS, long_short_term),
+    "cross_entropy": (ROWS, lambda t, x: nnf(t).cross_entropy(x, t.tensor(LABELS))),
+    "cross_entropy, smoothed": (
+        ROWS,
+        lambda t, x: nnf(t).cross_entropy(x, t.tensor(LABELS), label_smoothing=0.1),
+    ),
+    "nll_loss": (ROWS, lambda t, x: nnf(t).nll_loss(x.log_softmax(1), t.tensor(LABELS))),
+    "mse_loss": (ROW, lambda t, x: nnf(t).mse_loss(x, weights(t, 6))),
+    "huber_loss": (ROW, lambda t, x: nnf(t).huber_loss(x, weights(t, 6))),
+    "bce_with_logits": (ROW, lambda t, x: nnf(t).binary_cross_entropy_with_logits(x, weights(t, 6))),
+    "kl_div": (ROW, lambda t, x: nnf(t).kl_div(x.log_softmax(0), weights(t, 6) ** 2, reduction="sum")),
+    "log_softmax": (ROWS, lambda t, x: x.log_softmax(0)),
+    "logsumexp": (ROWS, lambda t, x: x.logsumexp(-1)),
+    "layer_norm": (ROWS, lambda t, x: nnf(t).layer_norm(x, (6,), weights(t, 6), weights(t, 6))),
+    "layer_norm, scaled by the example": (ROWS, lambda t, x: nnf(t).layer_norm(x, (6,), x[0], x[1])),
+    "batch_norm": (ROWS, lambda t, x: nnf(t).batch_norm(x, None, None, weights(t, 6), training=True)),
+    "batch_norm with given statistics": (
+        ROWS,
+        lambda t, x: nnf(t).batch_norm(x, weights(t, 6), weights(t, 6) ** 2),
+    ),
+    "positions and slices": (ROWS, lambda t, x: x[2] * x[1:4, ::2].sum() + x[..., 0].sum() + x[None, -1]),
+    "lists of positions": (ROWS, lambda t, x: x[[0, 2]] + x[:, t.tensor([1, 3])].sum()),
+    "gather": (ROW, lambda t, x: x.gather(0, t.tensor([0, 2]))),
+    "assignment": (ROWS, assigned),
+    "where": (ROW, lambda t, x: t.where(x > 0, x * x, 0.0)),
+    "sort, topk, max, argmax": (
+        ROW,
+        lambda t, x: x.sort()[0] * x.max() + x.topk(2)[0].sum() * x.argmax() + x.max(0)[0],
+    ),
+    "statistics": (ROWS, lambda t, x: x.std() + x.var(0) * x.mean(0) + x.norm() + x.prod(1).sum()),
+    "cumulative": (ROWS, lambda t, x: x.cumsum(0) * x.cumprod(1)),
+    "einsum": (ROWS, lambda t, x: t.einsum("ij,kj->ik", x, weights(t, 4, 6))),
+    "scatter and index_add": (
+        ROW,
+        lambda t, x: x.scatter(0, t.tensor([1, 3]), x[:2] ** 2).index_add(0, t.tensor([0, 1]), x[2:4]),
+    ),
+    "inverse and determinant": (ROWS, lambda t, x: t.linalg.inv(x[:6] + 6 * t.eye(6)) * t.linalg.det(x[:6])),
+}
+WAYS = {
+    "value": lambda f, g: f.vmap(g),
+    "gradient": lambda f, g: f.vmap(f.grad(lambda x: (g(x) ** 2).sum())),
+    "tangent": lambda f, g: f.vmap(lambda x: f.jvp(g, (x,), (x * 0 + 1,))[1]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BATCHED)
+def test_a_batch_is_one_call_and_equals_torchs(torch, name, way):
+    from minigrad.func import batching
+
+    shape, program = BATCHED[name]
+    x = np.random.default_rng(7).standard_normal(shape)
+    batching.warned.clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours = WAYS[way](func, lambda x: program(minigrad, x))(minigrad.tensor(x))
+    assert not [str(w.message) for w in caught if "performance drop" in str(w.message)]
+    theirs = WAYS[way](importlib.import_module("torch.func"), lambda x: program(torch, x))(torch.tensor(x))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_vmap_equals_the_loop_and_jvp_the_transpose_of_vjp(name):
+    shape, program = BATCHED[name]
+    rng = np.random.default_rng(7)
+    x, t = (minigrad.tensor(rng.standard_normal(shape)) for _ in range(2))
+
+    def f(x):
+        return program(minigrad, x)
+
+    loop = minigrad.stack([f(example) for example in x])
+    np.testing.assert_allclose(func.vmap(f)(x).numpy(), loop.numpy(), rtol=1e-9, atol=1e-12)
+    out, pushed = func.jvp(f, (x[0],), (t[0],))
+    v = minigrad.tensor(rng.standard_normal(tuple(out.shape)))
+    (pulled,) = func.vjp(f, x[0])[1](v)
+    np.testing.assert_allclose((pushed * v).sum().item(), (pulled * t[0]).sum().item(), rtol=1e-8, atol=1e-10)
+
+
+# name: (function of the module, an example and its own indices; shape of the indices; how many there are)
+BY_EXAMPLE = {
+    "the target of cross_entropy": (lambda t, x, i: nnf(t).cross_entropy(x, i), (5, 7), 6),
+    "a row": (lambda t, x, i: x[i], (5,), 7),
+    "rows": (lambda t, x, i: x[i], (5, 2), 7),
+    "columns": (lambda t, x, i: x[:, i], (5, 2), 6),
+    "pairs": (lambda t, x, i: x[t.arange(7), i], (5, 7), 6),
+    "index_select": (lambda t, x, i: x.index_select(0, i), (5, 2), 7),
+    "gather": (lambda t, x, i: x.gather(1, i[:, None]), (5, 7), 6),
+    "embedding": (lambda t, x, i: nnf(t).embedding(i, weights(t, 9, 2)) * x.sum(), (5, 3), 9),
+}
+
+
+@pytest.mark.parametrize("name", BY_EXAMPLE)
+def test_indices_may_differ_between_the_examples(name):
+    program, shape, count = BY_EXAMPLE[name]
+    rng = np.random.default_rng(7)
+    x, i = minigrad.tensor(rng.standard_normal(ROWS)), minigrad.tensor(rng.integers(0, count, shape))
+
+    def value(x, i):
+        return program(minigrad, x, i)
+
+    gradient = func.grad(lambda x, i: (value(x, i) ** 2).sum())
+    for f in (value, gradient):
+        loop = minigrad.stack([f(a, b) for a, b in zip(x, i, strict=True)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            batch = func.vmap(f)(x, i)
+        np.testing.assert_allclose(batch.numpy(), loop.numpy(), rtol=1e-12)
+
+
+# ---------------------------------------------------------------- modules, randomness
+
+
+def test_an_ensemble_of_models_is_one_batched_call():
+    def model():
+        return minigrad.nn.Sequential(
+            minigrad.nn.Linear(6, 8),
+            minigrad.nn.ReLU(),
+            minigrad.nn.BatchNorm1d(8).eval(),
+            minigrad.nn.Linear(8, 3),
+        )
+
+    models, x = [model() for _ in range(4)], minigrad.randn(5, 6)
+    parameters, buffers = func.stack_module_state(models)
+    base = model()
+
+    def call(p, b):
+        return func.functional_call(base, (p, b), (x,))
+
+    batch = func.vmap(call)(parameters, buffers)
+    loop = minigrad.stack([m(x) for m in models])
+    np.testing.assert_allclose(batch.detach().numpy(), loop.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+RANDOM = {
+    "dropout": lambda x: minigrad.nn.functional.dropout(x),
+    "dropout2d": lambda x: minigrad.nn.functional.dropout2d(x[None, :, None, None]),
+    "the module Dropout": lambda x: minigrad.nn.Dropout(0.5)(x),
+    "bernoulli": lambda x: minigrad.bernoulli(x * 0.5),
+    "randn_like": lambda x: minigrad.randn_like(x),
+    "normal_": lambda x: x.clone().normal_(),
+    "uniform_": lambda x: x.clone().uniform_(),
+    "randperm": lambda x: minigrad.randperm(20),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_every_random_function_obeys_the_randomness_of_vmap(name):
+    x = minigrad.ones(4, 20)
+    for randomness, distinct in (("same", 1), ("different", 4)):
+        rows = func.vmap(RANDOM[name], randomness=randomness)(x).reshape(4, -1)
+        assert len({tuple(row) for row in rows.tolist()}) == distinct
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        func.vmap(RANDOM[name])(x)
