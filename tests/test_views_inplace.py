@@ -218,7 +218,8 @@ def test_refusal_is_torchs(torch, source):
 VIEWS = (
     "{t}[0]", "{t}[-1]", "{t}[1:]", "{t}[:, 1]", "{t}[..., 0]", "{t}[None]", "{t}[:, ::2]", "{t}.t()", "{t}.T", "{t}.view(-1)",
     "{t}.transpose(0, -1)", "{t}.unsqueeze(0)", "{t}.squeeze()", "{t}.diagonal()", "{t}.reshape(-1)", "{t}.flatten()",
-    "{t}.unbind()[0]", "{t}.split(2)[0]", "{t}.narrow(0, 0, 1)", "{t}.select(-1, 1)", "{t}.detach()", "{t}[...]", "{t}.view_as({t})", "{t}.movedim(0, -1)", "{t}.contiguous()",
+    "{t}.unbind()[0]", "{t}.split(2)[0]", "{t}.narrow(0, 0, 1)", "{t}.select(-1, 1)",
+    "{t}.detach()", "{t}[...]", "{t}.view_as({t})", "{t}.movedim(0, -1)", "{t}.contiguous()",
 )  # fmt: skip
 WRITES = (
     "{t}.mul_(2)", "{t}.add_(s)", "{t}.exp_()", "{t}.sigmoid_()", "{t}.tanh_()", "{t}.zero_()", "{t}.fill_(s)", "{t}[0] = 1.5",
