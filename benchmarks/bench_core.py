@@ -115,6 +115,27 @@ def mlp(T: ModuleType) -> Callable[[], object]:
     return step
 
 
+def mlp_of_modules(T: ModuleType) -> Callable[[], object]:
+    """The same network from modules, trained by SGD."""
+    x, target, parameters = data()
+    x, target = T.tensor(x), T.tensor(target)
+    i, h, o = WIDTHS
+    model = T.nn.Sequential(T.nn.Linear(i, h), T.nn.ReLU(), T.nn.Linear(h, o))
+    with T.no_grad():
+        for p, values in zip(model.parameters(), parameters, strict=True):
+            p.copy_(T.tensor(values.T.copy()))
+    optimizer, criterion = T.optim.SGD(model.parameters(), lr=RATE), T.nn.MSELoss()
+
+    def step():
+        optimizer.zero_grad()
+        loss = criterion(model(x), target)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
 def mlp_autograd() -> Callable[[], object]:
     x, target, parameters = data()
 
@@ -162,6 +183,10 @@ def bench_mlp() -> None:
         np.testing.assert_allclose(values, losses["torch"], rtol=1e-4, err_msg=name)
     title = f"training step of an MLP {'-'.join(map(str, WIDTHS))}, batch {BATCH}"
     print(compare(title, steps, peer="torch"), end="\n\n")
+    steps = {"minigrad": mlp_of_modules(minigrad), "torch": mlp_of_modules(torch)}
+    for _ in range(5):
+        np.testing.assert_allclose(steps["minigrad"](), steps["torch"](), rtol=1e-4)
+    print(compare("the same from nn modules, with SGD", steps, peer="torch"), end="\n\n")
 
 
 # ---------------------------------------------------------------- one operation

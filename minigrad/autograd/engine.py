@@ -88,16 +88,18 @@ def run(
             node = heappop(ready)[2]
         grad = arrived.pop(node)
         hooks = node.hooks
-        if hooks is not None:
-            grad = run_tensor_hooks(node, grad, recorded)
         if needed is not None:
+            fired = node in needed
+            if hooks is not None and not fired:
+                grad = run_tensor_hooks(node, grad, recorded)
+            # If the node is fired, too, what is captured is the gradient before the hooks, as in PyTorch.
             for output_nr in capture_nodes.get(node, ()):
                 targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
-            if node not in needed:
+            if not fired:
                 node = None
                 continue
         if hooks is not None:
-            grad = run_pre_hooks(node, grad, recorded)
+            grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
 
         if grad is None and not node.runs_undefined:
             grad_inputs = (None,) * len(node.edges)

@@ -272,12 +272,25 @@ def define_inplace(call: Callable, *names: str) -> None:
 
 def quickly(call: Callable, general: Callable) -> Callable:
     """The in-place form `general` of the operation `call`, with the fast path tried first."""
-    op = call.op
+    compute = call.op.forward
 
     @functools.wraps(general)
     def in_place(self, other, **options):
-        if not options and type(other) is Tensor and written_directly(op, (self, other)):
-            return self
+        if type(other) is Tensor and type(self) in plain_types and not options:
+            target, array = self._array, other._array
+            if (
+                array.dtype is target.dtype
+                and array.shape == target.shape
+                and target.dtype.kind == "f"
+                and not (self._requires_grad and local.grad)
+                and not (other._requires_grad and local.grad)
+                and (not state.special or (local.ordinary and not anomaly.on))
+                and (other._counter is None or other._counter is not self._counter)
+                and 0 not in target.strides
+            ):
+                compute(target, array, target)
+                (self._counter or self.counter()).version += 1
+                return self
         return general(self, other, **options)
 
     return in_place
