@@ -302,6 +302,19 @@ def test_a_dual_of_a_tensor_that_requires_grad_goes_both_ways():
     assert (tangent.item(), second.item(), x.grad.item()) == (12.0, 12.0, 12.0)
 
 
+def test_a_write_through_a_view_reaches_the_base():
+    x, v = minigrad.tensor(P), minigrad.ones(3, dtype=minigrad.float64)
+
+    def write(x):
+        y = x * 1
+        y[:2].mul_(x[:2])
+        return y
+
+    _, tangent = func.jvp(write, (x,), (v,))
+    np.testing.assert_allclose(tangent.numpy(), [2.0, 4.0, 1.0])
+    np.testing.assert_allclose(func.vmap(write)(minigrad.stack([x, 2 * x])).numpy()[1], [4.0, 16.0, 6.0])
+
+
 def test_randomness_under_vmap():
     x = minigrad.zeros(4)
     same = func.vmap(lambda x: x + minigrad.rand(()), randomness="same")(x)

@@ -134,7 +134,11 @@ class Forward(Interpreter):
                     "outside. Use the out-of-place form of the operation."
                 )
             return target
-        target.tangent = tangent
+        if target.tangent is not None and tangent is not None and target.primal._is_view():
+            with self.lowered():
+                target.tangent.copy_(tangent)  # in the memory that it shares with the tangent of the base
+        else:
+            target.tangent = tangent
         if new._requires_grad:
             target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
         return target
