@@ -26,11 +26,18 @@ b = y * 2
 c = a + b
 viz.step(c)"""
 
+# a cell that keeps the kernel busy until the test has seen enough
+BUSY = """\
+import pathlib, time
+until = time.time() + 60
+while not pathlib.Path({!r}).exists() and time.time() < until:
+    time.sleep(0.05)"""
+
 
 @pytest.fixture(scope="module", params=["light", "dark"])
 def stepper(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory) -> Iterator[Lesson]:
     folder: Path = tmp_path_factory.mktemp("notebooks")
-    cells = [new_code_cell(PROGRAM), new_code_cell("import time; time.sleep(8)")]
+    cells = [new_code_cell(PROGRAM), new_code_cell(BUSY.format(str(folder / "go_on")))]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "step.ipynb")
     with pytest.MonkeyPatch.context() as environment, ExitStack() as stack:
@@ -41,6 +48,7 @@ def stepper(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory) 
         lesson.page.click(".jp-CodeCell >> nth=0")
         lesson.page.keyboard.press("Control+Enter")
         lesson.page.wait_for_selector(".mgv[data-ready]", timeout=60_000)
+        lesson.go_on = folder / "go_on"
         yield lesson
 
 
@@ -103,6 +111,7 @@ def test_it_steps_while_the_kernel_is_busy(stepper: Lesson):
     pane.button("To the end").click()
     assert pane.step == 5
     assert stepper.page.locator(".jp-Notebook-ExecutionIndicator[data-status=busy]").count() == 1
+    stepper.go_on.touch()
     stepper.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=30_000)
 
 
