@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+from minigrad.autograd.node import COUNTS_ARGUMENTS
 
 
 def test_a_chain_of_a_million_nodes_is_built_walked_and_forgotten():
@@ -197,3 +198,23 @@ def test_backward_inside_a_hook():
     y.register_hook(differentiate)
     y.backward()
     assert (w.grad.item(), inner.grad.item()) == (6.0, 4.0)
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["references counted", "references not counted"])
+def test_no_leaf_shares_its_gradient_with_another_or_with_the_caller(counted, monkeypatch):
+    """An array that nobody else has may become a leaf's gradient; any other is copied."""
+    monkeypatch.setattr("minigrad.autograd.node.COUNTS_ARGUMENTS", counted and COUNTS_ARGUMENTS)
+    given = torch.ones(3)
+    a, b = (torch.ones(3, requires_grad=True) for _ in range(2))
+    for program in (
+        lambda: a + b,
+        lambda: -(a + b),
+        lambda: a * 1 + b * 1,
+        lambda: a.exp() + b,
+        lambda: a.view(3) + b,
+    ):
+        a.grad = b.grad = None
+        program().backward(given)
+        arrays = [given.numpy(), a.grad.numpy(), b.grad.numpy(), a.detach().numpy(), b.detach().numpy()]
+        for i, first in enumerate(arrays):
+            assert not any(np.shares_memory(first, other) for other in arrays[i + 1 :])

@@ -170,9 +170,6 @@ class FunctionCtx(Node):
         self.saved = None
 
 
-BackwardCFunction = FunctionCtx
-
-
 class Function:
     """Base class of custom operations: override the static methods `forward` and `backward`, call with `.apply(...)`.
 

@@ -8,6 +8,7 @@ collector. Imports `minigrad.tensor` only.
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import weakref
 from collections import OrderedDict
@@ -204,10 +205,23 @@ def is_ours(grad: np.ndarray) -> bool:
     """May a leaf keep this array as its gradient? Only if nobody else has it: not another leaf, not the caller.
 
     Four references are the engine's own: its variable and the arguments of `vjp`, of this function and of getrefcount.
+    Where an interpreter counts otherwise, nothing is taken for ours, and the leaf gets a copy.
     """
     return (
-        getrefcount(grad) <= 4 and type(grad) is np.ndarray and grad.base is None and grad.flags.c_contiguous
+        COUNTS_ARGUMENTS
+        and getrefcount(grad) <= 4
+        and type(grad) is np.ndarray
+        and grad.base is None
+        and grad.flags.c_contiguous
     )
+
+
+# CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each.
+COUNTS_ARGUMENTS = (
+    sys.implementation.name == "cpython"
+    and sys.version_info < (3, 14)
+    and getattr(sys, "_is_gil_enabled", lambda: True)()
+)
 
 
 class no_recording:
