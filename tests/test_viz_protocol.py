@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import viz
+from notebooks.exercises import tiny_engine
 from viz.payload import payload
 
 
@@ -174,3 +175,67 @@ def test_an_engine_that_fires_a_node_twice_is_shown_as_it_is():
         Number.backward = right
     assert [s.name for s in trace].count("AccumulateGrad") > 1
     assert trace.steps[-1].accumulate.after.array.item() == x.grad
+
+
+# -- engines that go wrong are told as they are, not as if a hook had been at work
+
+
+def by_engine(run, monkeypatch):
+    """The sentences of a pass through the diamond 3 * x * x + 1, x = 2, where right is 12, walked by `run`."""
+    monkeypatch.setattr(tiny_engine.Tensor, "backward", lambda self: run(self.grad_fn, np.ones(self.shape)))
+    x = tiny_engine.Tensor(2.0, requires_grad=True)
+    x.grad = np.array(100.0)
+    y = x * x
+    a, b = y + tiny_engine.Tensor(1.0), y * tiny_engine.Tensor(2.0)
+    trace = viz.trace(a + b, names={"x": x, "y": y, "a": a, "b": b})
+    return trace, " ".join(s.sentence for s in trace)
+
+
+def test_an_engine_that_is_right_has_nothing_to_be_told(monkeypatch):
+    trace, _ = by_engine(tiny_engine.run, monkeypatch)
+    assert not any(s.wrong or s.early or s.again or any(x.lost for x in s.sent) for s in trace)
+    assert trace.leaves["x"].array == 112.0
+
+
+def test_an_engine_that_overwrites_is_told_so(monkeypatch):
+    trace, said = by_engine(tiny_engine.overwrites, monkeypatch)
+    assert trace.of("y").wrong == (
+        "2 contributions, 2 and 1, were sent, but 1 arrived: the last part was written over the others, "
+        "where it should be added"
+    )
+    assert "hook" not in said
+
+
+def test_an_engine_that_fires_too_early_loses_a_part(monkeypatch):
+    trace, said = by_engine(tiny_engine.fires_too_early, monkeypatch)
+    assert [f.outputs[0].name for f in trace.of("y").early] == ["b"]
+    assert "It fires too early: b has not sent y a part yet." in said
+    assert "y has fired already: this part is lost." in said
+
+
+def test_an_engine_that_passes_totals_on_again_and_again_is_told_so(monkeypatch):
+    trace, said = by_engine(tiny_engine.fires_again, monkeypatch)
+    assert "2 was sent, but 3 arrived: what it has passed on before is counted again" in said
+    assert [s.again for s in trace if s.tensor == "x"] == [0, 1, 2, 3]
+
+
+def test_an_engine_that_follows_every_path_fires_often_but_adds_right(monkeypatch):
+    trace, _ = by_engine(tiny_engine.follows_paths, monkeypatch)
+    assert not any(s.wrong for s in trace)
+    assert [s.again for s in trace if s.tensor == "y"] == [0, 1]
+    assert trace.leaves["x"].array == 112.0
+
+
+def test_an_accumulator_that_overwrites_grad_is_told_so(monkeypatch):
+    def overwrite(self, grad):
+        self.variable.grad = grad
+        return ()
+
+    monkeypatch.setattr(tiny_engine.AccumulateGrad, "backward", overwrite)
+    trace, said = by_engine(tiny_engine.run, monkeypatch)
+    assert trace.of("x").accumulate.wrong == "12 was written over 100 in x.grad, where it should be added"
+    assert "AccumulateGrad receives 12 for x, but 12 was written over 100" in said
+    x = tiny_engine.Tensor(2.0, requires_grad=True)
+    x.grad = np.array(100.0)
+    stored = payload(x * x * tiny_engine.Tensor(3.0))["steps"][-1]["accumulate"]
+    assert stored["wrong"].startswith("12 was written over 100")

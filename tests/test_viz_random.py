@@ -56,7 +56,7 @@ def test_what_is_sent_adds_up_to_what_is_received_and_the_queue_is_right(program
     for i, step in enumerate(trace):
         total = sum(p.value.array.astype(np.float64) for p in step.parts if p.value is not None)
         assert np.allclose(total, step.total.array, rtol=1e-4, atol=1e-6)
-        assert not step.hooked
+        assert step.wrong is None and not step.early and not step.again
         after = {s.function for s in trace.steps[i + 1 :]}
         assert set(step.ready) | {w.function for w in step.waiting} <= after
         if i + 1 < len(trace):

@@ -128,7 +128,7 @@ def test_a_hook_that_changes_the_gradient_is_noticed(t):
     y.register_hook(lambda grad: grad * 10)
     z = y + 1
     step = viz.trace(z).of("y")
-    assert step.hooked
+    assert step.wrong == "1 was sent, but 10 arrived: a hook changed it"
     assert step.total.array.item() == 10.0
     assert x.grad.item() == 30.0
 

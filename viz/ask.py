@@ -52,9 +52,7 @@ class Pass:
         self.data = data
         self.steps = data["steps"]
         self.at = {step["node"]: i for i, step in enumerate(self.steps)}
-        self.total = [
-            None if s.get("totals") or s.get("hooked") else array_of(s["total"]) for s in self.steps
-        ]
+        self.total = [None if s.get("totals") or s.get("wrong") else array_of(s["total"]) for s in self.steps]
         self.parts = [[array_of(p["value"]) for p in s["incoming"]] for s in self.steps]
 
     def name(self, node: str | None) -> str:

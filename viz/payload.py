@@ -162,6 +162,7 @@ def _step(s: Step, p: Picture, edge_ids: dict) -> dict:
             "before": _json(a.before),
             "contribution": _json(a.contribution),
             "after": _json(a.after),
+            "wrong": None if a.wrong is None else one_line(a.wrong),
         }
     return {
         "node": ident(s.function),
@@ -187,7 +188,7 @@ def _step(s: Step, p: Picture, edge_ids: dict) -> dict:
         ],
         "total": _json(s.total),
         "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,
-        "hooked": s.hooked,
+        "wrong": None if s.wrong is None else one_line(s.wrong),
         "saved": [
             {"name": k.name, "state": k.state, "label": k.label, "value": _json(k.value) or {"text": k.text}}
             for k in s.saved

@@ -884,8 +884,8 @@ class Pane {
       h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "seed"), arrayView(part.value)));
     if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
     else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
-    else if (parts.length > 1 || !parts.length || step.hooked) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "total"), arrayView(step.total)));
-    if (step.hooked) rows.push(h("p", { class: "mgv-note" }, "A hook changed the gradient: the parts do not add up to what the rule receives."));
+    else if (parts.length > 1 || !parts.length || step.wrong) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, step.wrong ? "≠" : "="), h("span", { class: "mgv-who" }, step.wrong ? "arrived" : "total"), arrayView(step.total)));
+    if (step.wrong) rows.push(h("p", { class: "mgv-note" }, `${step.wrong}.`));
     return this.column("Receives", rows);
   }
 
@@ -910,7 +910,8 @@ class Pane {
     const accumulate = step.accumulate;
     if (accumulate) {
       const line = (op, who, value, extra) => h("div", { class: `mgv-part ${extra || ""}` }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), arrayView(value));
-      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", accumulate.contribution), line("=", `${accumulate.leaf}.grad`, accumulate.after, "mgv-total"));
+      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", accumulate.contribution), line(accumulate.wrong ? "≠" : "=", `${accumulate.leaf}.grad`, accumulate.after, "mgv-total"),
+        accumulate.wrong ? h("p", { class: "mgv-note" }, `${accumulate.wrong}.`) : null);
     }
     const rows = (step.outgoing || []).map((out) => h("div", { class: "mgv-part" },
       h("span", { class: "mgv-who" }, out.to ? ["to ", this.nodeName(out.to)] : h("code", {}, out.input)),

@@ -48,16 +48,18 @@ class Sent:
     value: Value | None
     reason: str | None = None
     reduced: str | None = None
+    lost: bool = False  # its target had fired for the last time: only a wrong engine sends then
 
 
 @dataclass(slots=True, eq=False)
 class Accumulated:
-    """``before + contribution = after`` in ``.grad`` of a leaf."""
+    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened where that is not so."""
 
     leaf: str
     before: Value | None
     contribution: Value | None
     after: Value | None
+    wrong: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +84,12 @@ class Step:
     sent: list[Sent] = field(default_factory=list)
     saved: list[Saved] = field(default_factory=list)
     accumulate: Accumulated | None = None
-    hooked: bool = False  # a hook changed the gradient: the parts do not add up to the total
+    wrong: str | None = (
+        None  # why the parts that were sent do not add up to what the rule received: a hook, or the engine
+    )
+    # two mistakes of an engine: who had not sent its part yet, and how often the node had fired before
+    early: list[Function] = field(default_factory=list)
+    again: int = 0
     ready: list[Function] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
     freed: bool = False
@@ -274,6 +281,7 @@ class _Recorder:
                 step.accumulate = Accumulated(
                     f.outputs[0].name, self.before_grad.get(f.index), step.total, after
                 )
+                step.accumulate.wrong = _wrong_store(step.accumulate, f)
             self.steps.append(step)
 
         return hook
@@ -374,6 +382,9 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
     for root, value in zip(graph.roots, out.seeds, strict=True):
         seeds.setdefault(root.function, []).append(Part(None, root.nr, value))
     incoming: dict[Function, list[Part]] = {f: list(p) for f, p in seeds.items()}
+    counted: dict[
+        Function, list[Part]
+    ] = {}  # what was there when a node fired before: a right engine fires each once
     needs = {f: sum(e.source in fired for e in f.users) for f in fired}
     got = dict.fromkeys(fired, 0)
     done: set[Function] = set()
@@ -385,8 +396,16 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         ready.discard(f)
         s.saved = f.saved if f.edges else []
         s.freed = bool(s.saved) and not keep
-        s.parts = incoming.get(f, [])
-        s.hooked = _hooked(s)
+        s.parts = incoming.pop(f, [])
+        s.again = sum(t.function is f for t in steps[: s.number - 1]) if f in counted else 0
+        if _one_by_one(
+            s, steps
+        ):  # an engine that hands each part on by itself: this firing is for the first of them
+            incoming[f] = s.parts[1:]
+            s.parts = s.parts[:1]
+        s.wrong = _wrong_total(s, counted.get(f, []))
+        s.early = _missing(f, fired, done) if got[f] < needs[f] else []
+        counted.setdefault(f, []).extend(s.parts)
         _explain(s, out.of_what)
         for sent in s.sent:
             target = sent.edge.target
@@ -397,15 +416,28 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
                 sent.reason = f"no gradient: the rule of {f.name} returned None for {sent.input}"
             else:
                 incoming.setdefault(target, []).append(Part(sent.edge, sent.edge.nr, sent.value))
+                sent.lost = fired[target].number < s.number
             got[target] += 1
-            if got[target] == needs[target]:
-                waiting.pop(target, None)
-                ready.add(target)
-            else:
+            if got[target] < needs[target]:
                 waiting[target] = None
+                continue
+            waiting.pop(target, None)
+            if fired[target].number > s.number:
+                ready.add(target)
         s.ready = nsmallest(LISTED, ready, key=lambda f: fired[f].number)
         s.waiting = [Waiting(w, got[w], needs[w], _missing(w, fired, done)) for w in islice(waiting, LISTED)]
         s.sentence = _sentence(s, len(steps), out)
+
+
+def _one_by_one(s: Step, steps: list[Step]) -> bool:
+    """Whether the engine fires a node for its first part alone, and again for the next before anyone sends it more."""
+    if len(s.parts) < 2 or s.total is None or any(p.value is None for p in s.parts):
+        return False
+    if not _equal(s.total, s.parts[0].value.array) or _equal(s.total, _sum([p.value for p in s.parts])):
+        return False
+    senders = {e.source for e in s.function.users}
+    following = (t.function for t in steps[s.number :])
+    return next((f for f in following if f is s.function or f in senders), None) is s.function
 
 
 def _missing(f: Function, fired: dict, done: set) -> list[Function]:
@@ -423,18 +455,66 @@ def _reason(sent: Sent, target: Function | None) -> str:
     return f"not computed: {target.outputs[0].name} is not needed for inputs="
 
 
-def _hooked(s: Step) -> bool:
-    """Whether the parts, added up, differ from what the rule received: then a hook changed it."""
+def _sum(values: list[Value]) -> np.ndarray:
+    total = values[0].array.astype(np.complex128 if values[0].array.dtype.kind == "c" else np.float64)
+    for value in values[1:]:
+        total = total + value.array
+    return total
+
+
+def _equal(value: Value, array: np.ndarray) -> bool:
+    return value.shape == array.shape and np.allclose(
+        array, value.array, rtol=1e-3, atol=1e-5, equal_nan=True
+    )
+
+
+def _wrong_total(s: Step, before: list[Part]) -> str | None:
+    """Where the parts do not add up to what the rule received: what was sent, what arrived, and what that tells.
+
+    ``before``: the parts with which the node has fired already. PyTorch's engine adds; a learner's may not.
+    """
+    f = s.function
     for nr, total in enumerate(s.totals):
-        parts = [p.value.array for p in s.parts if p.nr == nr and p.value is not None]
+        parts = [p.value for p in s.parts if p.nr == nr and p.value is not None]
         if total is None or not parts or any(p.shape != total.shape for p in parts):
             continue
-        added = parts[0].astype(np.complex128 if total.array.dtype.kind == "c" else np.float64)
-        for p in parts[1:]:
-            added = added + p
-        if not np.allclose(added, total.array, rtol=1e-3, atol=1e-5, equal_nan=True):
-            return True
-    return False
+        if _equal(total, _sum(parts)):
+            continue
+        earlier = [p.value for p in before if p.nr == nr and p.value is not None]
+        shown = [_short(p, 24) for p in parts[:4]] + ["…"] * (len(parts) > 4)
+        sent = " and ".join(shown) if len(shown) < 3 else ", ".join(shown)
+        if f.hooks or f.output(nr).hooks:
+            why = "a hook changed it"
+        elif len(parts) > 1 and _equal(total, parts[-1].array):
+            why = "the last part was written over the others, where it should be added"
+        elif earlier and _equal(total, _sum(earlier + parts)):
+            why = "what it has passed on before is counted again"
+        elif len(parts) > 1 and _equal(total, parts[0].array):
+            why = "only the first part was kept, where all should be added"
+        else:
+            why = "something on the way changed it, a hook for example"
+        what = (
+            f"{_plural(len(parts), 'contribution')}, {sent}, were sent"
+            if len(parts) > 1
+            else f"{sent} was sent"
+        )
+        return f"{what}, but {_short(total)} arrived: {why}"
+    return None
+
+
+def _wrong_store(a: Accumulated, f: Function) -> str | None:
+    """Where ``.grad`` is not what was there before plus the contribution: what happened instead."""
+    if a.contribution is None or a.after is None:
+        gone = a.contribution is not None and bool(f.after_hooks)
+        return f"a hook that runs after it took {a.leaf}.grad away" if gone else None
+    terms = [a.contribution] if a.before is None else [a.before, a.contribution]
+    if any(t.shape != a.after.shape for t in terms) or _equal(a.after, _sum(terms)):
+        return None
+    if f.after_hooks:
+        return f"a hook that runs after it changed {a.leaf}.grad to {_short(a.after)}"
+    if a.before is not None and _equal(a.after, a.contribution.array):
+        return f"{_short(a.contribution)} was written over {_short(a.before)} in {a.leaf}.grad, where it should be added"
+    return f"{a.leaf}.grad is {_short(a.after)} after it, not {' + '.join(_short(t) for t in terms)}"
 
 
 def _explain(s: Step, title: str) -> None:
@@ -507,34 +587,52 @@ def _sentence(s: Step, n: int, out: Trace) -> str:
     """The step in words, for a screen reader and the caption."""
     head = f"Step {s.number} of {n}. "
     name = _cut(s.tensor, 60)
+    odd = f" {s.wrong}." if s.wrong else ""
+    if s.again:
+        odd += f" It has fired {'once' if s.again == 1 else f'{s.again} times'} before."
+    if s.early:
+        missing = ", ".join(_cut(f.outputs[0].name, 30) for f in s.early[:3])
+        odd += f" It fires too early: {missing} {'has' if len(s.early) == 1 else 'have'} not sent {name} a part yet."
     if s.accumulate is not None:
-        a = s.accumulate
-        if a.before is None:
-            return f"{head}AccumulateGrad stores {_short(a.after)} in {name}.grad, which was None."
-        change = f"{_short(a.before)} becomes {_short(a.after)}"
-        return f"{head}AccumulateGrad adds {_short(a.contribution)} to {name}.grad: {change}."
-    got = [p for p in s.parts if p.value is not None]
-    if len(got) > 1:
-        parts = " + ".join(_short(p.value, 24) for p in got[:4])
-        receives = f"adds {_plural(len(got), 'contribution')} for {name}: {parts}"
-        receives += f"{' + …' if len(got) > 4 else ''} = {_short(s.total)}"
-    elif got and got[0].edge is None:
-        seed = f"the gradient of {name} with respect to itself"
-        if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
-            seed = f"the gradient {'that was given ' if out.given else ''}for {name}"
-        receives = f"starts with {seed}, {_short(s.total)}"
-    else:
-        receives = f"receives {_short(s.total)}, the gradient for {name}"
-    if s.hooked:
-        receives += ", changed by a hook"
+        return head + _stored(s.accumulate, name) + odd
+    receives = _received(s, name, out) + "." + odd
     sends = [f"{_short(x.value)} to {_cut(_target_name(x.edge), 60)}" for x in s.sent if x.reason is None]
     tail = f" It sends {', and '.join(sends)}." if sends else " It sends nothing."
     for x in s.sent:
+        target = _cut(_target_name(x.edge), 60)
         if x.reason and x.edge.target is not None:
-            tail += f" {_cut(_target_name(x.edge), 60)}: {x.reason}."
+            tail += f" {target}: {x.reason}."
         elif x.reduced:
-            tail += f" For {_cut(_target_name(x.edge), 60)} it is {x.reduced}."
-    return f"{head}{s.name} {receives}.{tail}"
+            tail += f" For {target} it is {x.reduced}."
+        if x.lost:
+            tail += f" {target} has fired already: this part is lost."
+    return f"{head}{s.name} {receives}{tail}"
+
+
+def _stored(a: Accumulated, name: str) -> str:
+    """What AccumulateGrad did, in words."""
+    if a.wrong:
+        return f"AccumulateGrad receives {_short(a.contribution)} for {name}, but {a.wrong}."
+    if a.before is None:
+        return f"AccumulateGrad stores {_short(a.after)} in {name}.grad, which was None."
+    change = f"{_short(a.before)} becomes {_short(a.after)}"
+    return f"AccumulateGrad adds {_short(a.contribution)} to {name}.grad: {change}."
+
+
+def _received(s: Step, name: str, out: Trace) -> str:
+    got = [p for p in s.parts if p.value is not None]
+    if s.wrong:
+        return f"receives {_short(s.total)}, the gradient for {name}"
+    if len(got) > 1:
+        parts = " + ".join(_short(p.value, 24) for p in got[:4])
+        receives = f"adds {_plural(len(got), 'contribution')} for {name}: {parts}"
+        return receives + f"{' + …' if len(got) > 4 else ''} = {_short(s.total)}"
+    if got and got[0].edge is None:
+        seed = f"the gradient of {name} with respect to itself"
+        if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
+            seed = f"the gradient {'that was given ' if out.given else ''}for {name}"
+        return f"starts with {seed}, {_short(s.total)}"
+    return f"receives {_short(s.total)}, the gradient for {name}"
 
 
 def step_shape(value: Value | None) -> str:
