@@ -39,8 +39,10 @@ from ..ops.activation import (  # noqa: F401
     threshold,
 )  # fmt: skip
 from ..ops.elementary import sigmoid, tanh  # noqa: F401
+from ..ops.exponential import safe_softmax
 from ..ops.linalg import bilinear  # noqa: F401
 from ..ops.linalg import linear as _linear
+from ..ops.pointwise import add_number, mul_number
 from ..random import drawn_for_each_example, rng
 from ..tensor import Tensor, plain_types, wrap
 from .functional_losses import *  # noqa: F403
@@ -566,7 +568,7 @@ def rms_norm(
         )
     eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
     dims = tuple(range(-len(shape), 0))
-    out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
+    out = input * add_number(input.pow(2).mean(dims, keepdim=True), eps).rsqrt()
     return out if weight is None else out * weight
 
 
@@ -604,17 +606,15 @@ def scaled_dot_product_attention(
     length, source = query.shape[-2], key.shape[-2]
     if is_causal:
         attn_mask = wrap(np.tri(length, source, dtype=bool))
-    root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    scores = (query * root) @ (key.transpose(-2, -1) * root)
+    root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else abs(scale))
+    scores = mul_number(query, root if scale is None or scale >= 0 else -root) @ mul_number(
+        key.transpose(-2, -1), root
+    )
     if attn_mask is not None:
         if attn_mask._array.dtype.kind == "b":
             attn_mask = wrap(np.where(attn_mask._array, np.asarray(0, dtype), np.asarray(-np.inf, dtype)))
         scores = scores + attn_mask
-    weights = softmax(scores, -1)
-    if type(attn_mask) is Tensor and not attn_mask.requires_grad:
-        blind = np.isneginf(attn_mask._array).all(-1, keepdims=True)
-        if blind.any():  # a position that sees nothing attends to nothing
-            weights = weights.masked_fill(wrap(blind), 0.0)
+    weights = safe_softmax(scores, scores.dim() - 1)
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value

@@ -16,6 +16,7 @@ from ..ops import loss as losses
 from ..ops import xlogy
 from ..ops.activation import log_softmax
 from ..ops.loss import broadcast_pair
+from ..ops.pointwise import add_number, div_number, mul_number
 from ..tensor import Tensor, wrap
 
 # ---------------------------------------------------------------- distances
@@ -263,7 +264,7 @@ def cross_entropy(
     elif kind == losses.SUM:
         smooth = smooth.sum()
     classes = input.shape[class_dim]
-    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+    return mul_number(loss, 1 - label_smoothing) + mul_number(smooth, label_smoothing / classes)
 
 
 def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:
@@ -280,14 +281,16 @@ def _probability_loss(input, target, weight, ignore_index, kind, label_smoothing
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     classes = input.shape[class_dim]
+    logs = log_softmax(input, class_dim)
     if label_smoothing > 0.0:
-        target = target * (1 - label_smoothing) + label_smoothing / classes
-    values = log_softmax(input, class_dim) * target
+        target = add_number(mul_number(target, 1 - label_smoothing), label_smoothing / classes)
+    values = logs * target
     if weight is not None:
         values = values * per_class(weight, values, class_dim)
     if kind == losses.NONE:
         return -values.sum(class_dim)
-    return -values.sum() / (input.numel() // classes) if kind == losses.MEAN else -values.sum()
+    total = -values.sum()
+    return div_number(total, input.numel() // classes) if kind == losses.MEAN else total
 
 
 def _check_same_size(input: Tensor, target: Tensor) -> None:

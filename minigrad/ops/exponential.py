@@ -38,6 +38,21 @@ _softmax = define(
 )  # fmt: skip
 
 
+def _safe_softmax_forward(self: ndarray, dim: int) -> ndarray:
+    """Softmax, but zeros where everything is -∞: a query that may look at nothing takes nothing."""
+    blind = np.isneginf(np.maximum.reduce(self, axis=dim, keepdims=True)) if self.size else np.zeros((), bool)
+    if not blind.any():
+        return _softmax_forward(self, dim)
+    return np.where(blind, np.zeros((), self.dtype), _softmax_forward(np.where(blind, 0, self), dim))
+
+
+safe_softmax = define(
+    "_safe_softmax", _safe_softmax_forward, node="SafeSoftmaxBackward0",
+    self=softmax_self,
+    jvp=lambda primals, tangents, results, params: softmax_self(tangents[0], results[0], *params),
+)  # fmt: skip
+
+
 def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()

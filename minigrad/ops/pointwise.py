@@ -262,6 +262,24 @@ def fmod(input: Tensor, other: Tensor | float) -> Tensor:
     return (_fmod, input, other) if isinstance(other, Tensor) else (_fmod_scalar, beside(input, other), other)
 
 
+# ---------------------------------------------------------------- beside a plain number: what PyTorch's own C++ code records
+#
+# `x + 2` in Python makes a tensor of the 2 and records AddBackward0. Functions that PyTorch composes inside (attention,
+# the losses) add and multiply numbers as they are, which is recorded under another name.
+
+add_number = define(
+    "add", lambda self, other: self + other, kind="elementwise", node="AddBackward1", self=lambda grad: grad
+)
+mul_number = define(
+    "mul", lambda self, other: self * other, kind="elementwise", node="MulBackward1",
+    self=lambda grad, other: grad * other,
+)  # fmt: skip
+div_number = define(
+    "div", lambda self, other: self / other, kind="elementwise", node="DivBackward1",
+    self=lambda grad, other: grad / other,
+)  # fmt: skip
+
+
 # ---------------------------------------------------------------- powers
 
 
