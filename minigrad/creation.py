@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from . import dtypes
-from .autograd.grad_mode import local, state
+from .autograd.grad_mode import local, special
 from .ops.conversion import check_device
 from .ops.dispatch import of_number
 from .ops.shape import wanted_shape
@@ -23,7 +23,7 @@ def _finish(array: ndarray, requires_grad: bool) -> Tensor:
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = wrap(array, bool(requires_grad))
-    if state.special and local.inference:
+    if special and local.inference:
         out.__class__ = InferenceTensor
     return out
 

@@ -26,7 +26,7 @@ class set_detect_anomaly:
     @staticmethod
     def set(mode: bool, check_nan: bool) -> None:
         anomaly.on, anomaly.check_nan = bool(mode), check_nan
-        local.recount()
+        local.update()
 
     def __enter__(self) -> None:
         pass

@@ -1,8 +1,8 @@
 """Grad modes, and the one word of state that every operation looks at. Imports nothing of minigrad.
 
-Almost always nothing unusual is going on: gradients are on, no transform, no hook on saved tensors. `state.special` is
-then 0 and an operation takes its fast path after this one test. Anything unusual, in any thread, makes it non-zero, and
-operations ask the thread's own `local` what it is.
+Almost always nothing unusual is going on: gradients are on, no transform, no hook on saved tensors. `special` is then
+empty and an operation takes its fast path after this one test. A thread in which anything is unusual is in `special`,
+and operations then ask the thread's own `local` what it is.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
+
+special: set[object] = set()  # a key for each thread in which something unusual is on
 
 
 class Local(threading.local):
@@ -24,38 +26,30 @@ class Local(threading.local):
     before_write = None  # called with a tensor that is about to be written to in place
     backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
     transform_depth = 0  # how many reverse-mode transforms (minigrad.func) are running
-    counted = False  # is this thread counted in state.special?
     ordinary = True  # is nothing but `grad` unusual?
+    recording = True  # `grad` if that is all that may be unusual, else None
+
+    def __init__(self):
+        self.key = object()
 
     def update(self, **changes: object) -> None:
-        """Change this thread's modes and keep `state.special` right."""
+        """Change this thread's modes and keep `special` right."""
         for name, value in changes.items():
             setattr(self, name, value)
-        self.recount()
+        self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
+        self.set_grad(self.grad)
 
     def set_grad(self, enabled: bool) -> None:
         """Turn recording on or off: `update(grad=enabled)`, quickly."""
         self.grad = enabled
-        self.count(not (enabled and self.ordinary))
-
-    def recount(self) -> None:
-        self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
-        self.count(not (self.grad and self.ordinary))
-
-    def count(self, unusual: bool) -> None:
-        if unusual != self.counted:
-            self.counted = unusual
-            with _lock:
-                state.special += 1 if unusual else -1
-
-
-class State:
-    """Shared by all threads: the number of threads in which something unusual is on."""
-
-    __slots__ = ("special",)
-
-    def __init__(self):
-        self.special = 0
+        if self.ordinary:
+            self.recording = enabled
+            if enabled:
+                special.discard(self.key)
+                return
+        else:
+            self.recording = None
+        special.add(self.key)
 
 
 class Anomaly:
@@ -67,9 +61,7 @@ class Anomaly:
         self.on, self.check_nan = False, True
 
 
-_lock = threading.Lock()
 anomaly = Anomaly()
-state = State()
 local = Local()
 
 
@@ -86,14 +78,16 @@ def is_inference_mode_enabled() -> bool:
 class _Mode:
     """A grad mode: a context manager that can also decorate functions and generators."""
 
-    def __init__(self):
-        self.previous = []  # a stack, so that one object may be entered again inside itself
+    previous = (
+        None  # what to go back to: (the mode before, previous), as an object may be entered inside itself
+    )
 
     def __enter__(self) -> None:
         raise NotImplementedError
 
     def __exit__(self, *exc: object) -> None:
-        local.set_grad(self.previous.pop())
+        before, self.previous = self.previous
+        local.set_grad(before)
 
     def clone(self) -> _Mode:
         return type(self)()
@@ -146,10 +140,10 @@ class no_grad(_Mode):
     """Operations inside are not recorded: results have `requires_grad=False`. Context manager and decorator."""
 
     def __new__(cls, function: Callable | None = None):
-        return super().__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
+        return object.__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
 
     def __enter__(self) -> None:
-        self.previous.append(local.grad)
+        self.previous = local.grad, self.previous
         local.set_grad(False)
 
 
@@ -157,10 +151,10 @@ class enable_grad(_Mode):
     """Operations inside are recorded again, also within `no_grad`. Context manager and decorator."""
 
     def __new__(cls, function: Callable | None = None):
-        return super().__new__(cls) if function is None else cls()(function)
+        return object.__new__(cls) if function is None else cls()(function)
 
     def __enter__(self) -> None:
-        self.previous.append(local.grad)
+        self.previous = local.grad, self.previous
         local.set_grad(True)
 
 
@@ -168,7 +162,6 @@ class set_grad_enabled(_Mode):
     """Turn recording on or off: a plain call lasts until changed; `with` and decoration restore it."""
 
     def __init__(self, mode: bool):
-        super().__init__()
         self.mode, self.before = bool(mode), local.grad
         local.update(grad=self.mode)
 
@@ -177,7 +170,7 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        self.previous.append(self.before)
+        self.previous = self.before, self.previous
         local.set_grad(self.mode)
 
     def clone(self) -> set_grad_enabled:
@@ -188,18 +181,17 @@ class inference_mode(_Mode):
     """`no_grad` and more: results can never take part in autograd later. Context manager and decorator."""
 
     def __new__(cls, mode=True):
-        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True):
-        super().__init__()
         self.mode = mode
 
     def __enter__(self) -> None:
-        self.previous.append((local.grad, local.inference))
+        self.previous = (local.grad, local.inference), self.previous
         local.update(grad=not self.mode, inference=self.mode)
 
     def __exit__(self, *exc: object) -> None:
-        grad, inference = self.previous.pop()
+        (grad, inference), self.previous = self.previous
         local.update(grad=grad, inference=inference)
 
     def clone(self) -> inference_mode:

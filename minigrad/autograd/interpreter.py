@@ -100,6 +100,7 @@ def enter(interpreter: Interpreter | None) -> None:
     """Make this the active interpreter. Quicker than `local.update`, for inside a transform."""
     local.interpreter = interpreter
     local.ordinary = interpreter is None and not (local.inference or local.saved_hooks)
+    local.recording = local.grad if local.ordinary else None
 
 
 def become(target: Tensor, new: Tensor) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..autograd.grad_mode import local, state
+from ..autograd.grad_mode import local, special
 from ..ops import nn as ops
 from ..ops.activation import (  # noqa: F401
     celu,
@@ -74,7 +74,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def not_recording(input: Tensor, weight: Tensor, bias: Tensor) -> bool:
     """Is there nothing to remember of an operation on these, and nobody else who wants to see it?"""
-    if state.special:
+    if special:
         if not local.ordinary:
             return False
         if not local.grad:

@@ -1,15 +1,13 @@
-"""Running an operation: a fast path for the ordinary case, `apply` for every other.
+"""Running an operation, whatever is going on: `apply` is the one door.
 
-The ordinary case is a handful of Tensors and nothing unusual going on (see autograd/grad_mode.py): compute on the
-arrays, wrap the result, hang a node on it if an input requires grad. Everything else goes through the one door `apply`:
-arrays inside a rule, transforms, no_grad, inference mode, hooks on saved tensors, Python numbers.
+Arrays inside a rule, transforms, inference mode, hooks on saved tensors, operations with several results: all come
+here. The ordinary case, plain tensors and nothing unusual, does not: see calls.py.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd import anomaly_mode
 from ..autograd import node as nodes
-from ..autograd.grad_mode import anomaly, local, state
+from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, Packed, edge, next_sequence
 from ..tensor import AutogradMeta, Counter, InferenceTensor, Tensor, new_object, plain_types, wrap
@@ -27,232 +25,6 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 PACKED = -1  # in the place of a node's version: saved_tensors_hooks hold its values
-
-
-# ---------------------------------------------------------------- the fast path
-
-
-def make_call(op: Op) -> Callable:
-    """The function that runs the operation."""
-    count = len(op.inputs)
-    if op.variadic:
-        return lambda tensors, *params: apply(op, tuple(tensors), params)
-    if (
-        len(op.outputs) == 1
-        and op.differentiable == tuple(range(count))
-        and op.broadcasts == (op.kind == "elementwise")
-    ):
-        if count == 1:
-            return make_unary(op)
-        if count == 2:
-            return make_binary(op)
-    if len(op.outputs) == 1 and not op.optional and not op.view:
-        return make_general(op, count)
-    return lambda *args: apply(op, args[:count], args[count:])
-
-
-def make_general(op: Op, count: int) -> Callable:
-    """Any number of tensors, some of them never differentiated, such as an index or a mask."""
-    forward, cls, build, frees = op.forward, op.node_class, op.build, op.frees
-    differentiable, elementwise, broadcasts = op.differentiable, op.kind == "elementwise", op.broadcasts
-    saved_inputs, saves_result = op.saved_inputs, bool(op.saved_results)
-
-    def call(*args):
-        inputs, params = args[:count], args[count:]
-        if state.special or op.floating:
-            return apply(op, inputs, params)
-        for t in inputs:
-            if type(t) is not Tensor and type(t) not in plain_types:
-                return apply(op, inputs, params)
-        arrays = [t._array for t in inputs]
-        if elementwise:
-            dtype = arrays[differentiable[0]].dtype if differentiable else None
-            for i in differentiable:
-                if arrays[i].dtype != dtype:
-                    return apply(op, inputs, params)
-        try:
-            y = forward(*arrays, *params)
-        except (ValueError, TypeError) as error:
-            raise explained(error, op, arrays) from None
-        out = new_object(Tensor)
-        out._array = y if type(y) is ndarray else np.asarray(y)
-        out._output_nr, out._meta, out._counter = 0, None, None
-        out._requires_grad, out._grad_fn = False, None
-        chosen = [inputs[i] for i in differentiable]
-        for t in chosen:
-            if t._requires_grad:
-                break
-        else:
-            return out
-        node = new_object(cls)
-        node.edges = edges = tuple([edge(t) for t in chosen])
-        numbers = tuple([t._output_nr for t in chosen])
-        node.input_nrs = numbers if any(numbers) else None
-        node.sequence = next_sequence()
-        node.hooks = node.meta = node.counter = None
-        node.saved = saved = build(edges, params, out._array, *inputs)
-        if frees:
-            version = 0
-            for i in saved_inputs:
-                t = saved[i]
-                if t is not None and t._counter is not None:
-                    version += t._counter.version
-            node.version = version
-            if saves_result:
-                node.counter = out._counter = Counter()
-        if broadcasts:
-            shape, dtype = out._array.shape, out._array.dtype
-            for t in chosen:
-                if t._array.shape != shape or t._array.dtype != dtype:
-                    node.meta = tuple([(t._array.shape, t._array.dtype) for t in chosen])
-                    break
-        out._requires_grad, out._grad_fn = True, node
-        return out
-
-    return call
-
-
-def make_unary(op: Op) -> Callable:
-    forward, cls, floating, view, elementwise = (
-        op.forward,
-        op.node_class,
-        op.floating,
-        op.view,
-        op.kind == "elementwise",
-    )
-    frees = op.frees
-    build, saves_self, saves_result = op.build, bool(op.saved_inputs), bool(op.saved_results)
-
-    def call(self, *params):
-        # are we recording? None: something else is unusual, too
-        recording = not state.special or (local.grad if local.ordinary and not anomaly.on else None)
-        if recording is None or (type(self) is not Tensor and type(self) not in plain_types):
-            if type(self) is ndarray:
-                return forward(self, *params)  # inside a rule
-            return apply(op, (self,), params)
-        x = self._array
-        if floating and x.dtype.kind != "f":
-            x = x.astype(dtypes.default_float())
-        try:
-            y = forward(x, *params)
-        except TypeError as error:
-            raise explained(error, op, (x,)) from None
-        out = new_object(Tensor)
-        out._array = y if type(y) is ndarray else np.asarray(y)
-        out._output_nr, out._meta, out._counter = 0, None, None
-        if view:
-            out._requires_grad = False
-            make_view(out, self)
-        if recording and self._requires_grad:
-            node = new_object(cls)
-            node.edges = edges = ((self._grad_fn or edge(self)) if self._meta is None else edge(self),)
-            node.input_nrs = (self._output_nr,) if self._output_nr else None
-            node.sequence = next_sequence()
-            node.hooks = node.meta = None
-            node.saved = build(edges, params, out._array, self)
-            if saves_self:
-                node.version = 0 if self._counter is None else self._counter.version
-            elif frees:
-                node.version = 0
-            if saves_result:
-                node.counter = out._counter = Counter()
-            if elementwise and out._array.dtype != self._array.dtype:
-                node.meta = ((x.shape, self._array.dtype),)
-            out._requires_grad, out._grad_fn = True, node
-        else:
-            out._grad_fn = None
-            if not view:
-                out._requires_grad = False
-        return out
-
-    return call
-
-
-def make_binary(op: Op, *, operator: bool = False) -> Callable:
-    """As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError."""
-    forward, cls, floating, elementwise = op.forward, op.node_class, op.floating, op.kind == "elementwise"
-    build, saved_inputs, saves_result = op.build, op.saved_inputs, bool(op.saved_results)
-    saves, numbers = bool(op.saves), elementwise and op.numbers
-
-    def call(self, other, *params):
-        recording = not state.special or (local.grad if local.ordinary and not anomaly.on else None)
-        if recording is None or (type(self) is not Tensor and type(self) not in plain_types):
-            if operator and not isinstance(other, (Tensor, np.generic, ndarray, int, float)):
-                return NotImplemented
-            return apply(op, (self, other), params)
-        if type(other) is not Tensor and type(other) not in plain_types:
-            if numbers:
-                other = operand(other, self)
-            if type(other) is not Tensor:
-                if operator and not isinstance(other, (Tensor, np.generic, ndarray)):
-                    return NotImplemented
-                return apply(op, (self, other), params)
-        x, z = self._array, other._array
-        same = x.dtype is z.dtype or x.dtype == z.dtype
-        if (not same and elementwise) or (floating and x.dtype.kind != "f"):
-            x, z = promoted(op, (self, other))
-        try:
-            y = forward(x, z, *params)
-        except (ValueError, TypeError) as error:
-            raise explained(error, op, (x, z)) from None
-        out = new_object(Tensor)
-        out._array = y if type(y) is ndarray else np.asarray(y)
-        out._output_nr, out._meta, out._counter = 0, None, None
-        if recording and (self._requires_grad or other._requires_grad):
-            node = new_object(cls)
-            node.edges = edges = (  # edge(), inlined for results of operations
-                (self._grad_fn or edge(self)) if self._meta is None else edge(self),
-                (other._grad_fn or edge(other)) if other._meta is None else edge(other),
-            )
-            node.input_nrs = (
-                (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
-            )
-            node.sequence = next_sequence()
-            node.hooks = node.meta = None
-            if elementwise and (x.shape != z.shape or not same):
-                node.meta = ((self._array.shape, self._array.dtype), (other._array.shape, other._array.dtype))
-            if saves:
-                node.saved = saved = build(edges, params, out._array, self, other)
-                version = 0
-                for i in saved_inputs:
-                    t = saved[i]
-                    if t is not None and t._counter is not None:
-                        version += t._counter.version
-                node.version = version
-                if saves_result:
-                    node.counter = out._counter = Counter()
-            else:
-                node.saved = ()
-            out._requires_grad, out._grad_fn = True, node
-        else:
-            out._requires_grad, out._grad_fn = False, None
-        return out
-
-    return call
-
-
-def make_build(op: Op) -> Callable:
-    """The function that lays out what a node saves: `build(edges, params, result, *inputs)` gives a tuple.
-
-    A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
-    """
-    entries = []
-    for name, (source, position) in zip(op.saves, op.sources, strict=True):
-        value = {
-            "param": f"params[{position}] if len(params) > {position} else None",
-            "sizes": f"t{position}._array.shape",
-            "input": f"t{position}",
-            "result": "result",
-        }[source]
-        users = [list(op.rules).index(k) for k in op.users[name]]
-        if source in ("input", "result") and len(users) < len(op.rules):
-            value += " if " + " or ".join(f"edges[{i}] is not None" for i in users) + " else None"
-        entries.append(f"({value}), ")
-    inputs = "".join(f", t{i}" for i in range(len(op.inputs)))
-    return evaluated(f"lambda edges, params, result{inputs}: ({''.join(entries)})")
-
-
-evaluated = functools.cache(eval)  # many operations save alike
 
 
 # ---------------------------------------------------------------- operands
@@ -452,16 +224,18 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
 def saved_values(
     op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor], edges: tuple
 ) -> tuple:
-    """What the node saves, in the order of `op.saves`."""
-    if not op.variadic and len(op.outputs) == 1:
-        saved = op.build(edges, params, kept_result(outs[0]), *inputs)
-        return tuple(None if value is ABSENT else value for value in saved) if op.optional else saved
+    """What the node saves, in the order of `op.saves`.
+
+    A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
+    """
     values = []
-    for source, position in op.sources:
+    for (source, position), readers in zip(op.sources, op.readers, strict=True):
         if source == "param":
             values.append(params[position] if len(params) > position else None)
         elif source == "sizes":
             values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
+        elif not op.variadic and all(edges[i] is None for i in readers):
+            values.append(None)
         elif source == "input":
             values.append(None if inputs[position] is ABSENT else inputs[position])
         else:
@@ -498,7 +272,7 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     base = source if source._meta is None or source._meta.base is None else source._meta.base
     meta = new_object(AutogradMeta)
     meta.base, meta.seen_version = base, counter.version
-    if state.special and not local.grad:
+    if special and not local.grad:
         meta.made_in = "inference" if local.inference else "no_grad"
         out._requires_grad = meta.borrows = base._requires_grad
     elif several:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.grad_mode import anomaly, local, state
+from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
@@ -157,7 +157,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
 
 def written_directly(op, inputs: tuple) -> bool:
     """The fast path, for optimizers: if nothing is to be recorded or cast, let NumPy write into the array."""
-    if type(op.forward) is not np.ufunc or (state.special and (not local.ordinary or anomaly.on)):
+    if type(op.forward) is not np.ufunc or (special and (not local.ordinary or anomaly.on)):
         return False
     self, arrays = inputs[0], []
     target = self._array
@@ -284,7 +284,7 @@ def quickly(call: Callable, general: Callable) -> Callable:
                 and target.dtype.kind == "f"
                 and not (self._requires_grad and local.grad)
                 and not (other._requires_grad and local.grad)
-                and (not state.special or (local.ordinary and not anomaly.on))
+                and (not special or (local.ordinary and not anomaly.on))
                 and (other._counter is None or other._counter is not self._counter)
                 and 0 not in target.strides
             ):

@@ -14,7 +14,7 @@ import numpy as np
 from ..autograd.node import Node
 from ..tensor import Tensor
 from .choice import beside, refuse, where, zeros_like
-from .dispatch import make_binary
+from .calls import make_call
 from .elementary import log
 from .inplace import define_inplace, in_both_forms, quickly
 from .table import define, function, is_array
@@ -366,11 +366,11 @@ def _operator(run, reflected: bool = False):
     return operator
 
 
-_plus, _times = make_binary(_add.op, operator=True), make_binary(_mul.op, operator=True)
+_plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=True)
 for _name, _call in {"add_": _add, "sub_": _sub, "mul_": _mul, "div_": _div}.items():
     function(quickly(_call, getattr(Tensor, _name)), _name)
 
-_minus, _general_minus = make_binary(_sub.op, operator=True), _operator(sub)
+_minus, _general_minus = make_call(_sub.op, operator=True), _operator(sub)
 
 
 def _subtraction(self, other):
@@ -396,7 +396,7 @@ def _to_the_power(self, exponent):
 
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
-    "__truediv__": make_binary(_div.op, operator=True), "__sub__": _subtraction, "__rsub__": _operator(rsub),
+    "__truediv__": make_call(_div.op, operator=True), "__sub__": _subtraction, "__rsub__": _operator(rsub),
     "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..autograd.grad_mode import state
+from ..autograd.grad_mode import special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
 from ..tensor import Tensor, check_dim, wrap
@@ -81,7 +81,7 @@ def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Ten
     """Run a reduction in another dtype. As in PyTorch the cast is part of the operation and has no node of its own."""
     if dtype is None or dtypes.to_numpy(dtype) == input._array.dtype:
         return call(input, *params)
-    if state.special or not input._requires_grad:
+    if special or not input._requires_grad:
         return call(input.to(dtype), *params)
     cast = wrap(input._array.astype(dtypes.to_numpy(dtype)), True)
     cast._grad_fn, cast._output_nr = edge(input), input._output_nr

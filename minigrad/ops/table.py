@@ -33,7 +33,8 @@ from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.node import Node, Packed
 from ..tensor import Tensor
-from .dispatch import PACKED, apply, make_build, make_call, operand, record
+from .calls import make_call
+from .dispatch import PACKED, apply, operand, record
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -73,13 +74,13 @@ class Op:
         self.saves = tuple(dict.fromkeys(n for wanted in self.wanted.values() for n in wanted))
         self.users = {n: tuple(k for k in self.rules if n in self.wanted[k]) for n in self.saves}
         self.sources = [self.source_of(n) for n in self.saves]
+        self.readers = [tuple(list(self.rules).index(k) for k in self.users[n]) for n in self.saves]
         self.saved_inputs = tuple(i for i, (s, _) in enumerate(self.sources) if s == "input")
         self.saved_results = tuple(i for i, (s, _) in enumerate(self.sources) if s == "result")
         self.plan = tuple(
             (r, tuple(self.saves.index(n) for n in self.wanted[k])) for k, r in self.rules.items()
         )
         self.frees = frees or bool(self.saved_inputs or self.saved_results)
-        self.build = None if variadic else make_build(self)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
 
     def source_of(self, name: str) -> tuple[str, int]:

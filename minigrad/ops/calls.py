@@ -1,0 +1,211 @@
+"""Writes, for each operation, the Python function that runs it in the ordinary case.
+
+The ordinary case is a handful of plain Tensors and nothing unusual going on (see autograd/grad_mode.py): compute on the
+arrays, wrap the result, hang a node on it if an input requires grad. It is what programs do nearly always, so it is
+written out for each operation as a person would write it for that one alone, without loops over inputs and without
+tests whose answer is known. For everything else the function hands over to `dispatch.apply`. To read what was written
+for an operation: `print(minigrad.ops.calls.source_of(minigrad.mul.op))`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.grad_mode import anomaly, local, special
+from ..autograd.node import edge, next_sequence
+from ..tensor import Counter, Tensor, new_object, plain_types
+from .dispatch import apply, explained, make_view, operand, promoted
+
+if TYPE_CHECKING:
+    from .table import Op
+
+ndarray = np.ndarray
+
+
+def make_call(op: Op, *, operator: bool = False) -> Callable:
+    """The function that runs the operation: its tensors first, then the parameters of its forward function.
+
+    As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
+    """
+    count = len(op.inputs)
+    if op.variadic:
+        return lambda tensors, *params: apply(op, tuple(tensors), params)
+    if len(op.outputs) != 1 or op.optional or (op.view and count > 1):
+        return lambda *args: apply(op, args[:count], args[count:])
+    scope = {
+        "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter, "default_float": dtypes.default_float,
+        "edge": edge, "explained": explained, "forward": op.forward, "local": local, "make_view": make_view,
+        "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence, "Node": op.node_class, "op": op,
+        "operand": operand, "plain_types": plain_types, "promoted": promoted, "special": special, "Tensor": Tensor,
+        "unusual": make_unusual(op, operator),
+    }  # fmt: skip
+    exec(compiled(source_of(op)), scope)
+    return scope["call"]
+
+
+compiled = functools.cache(
+    lambda text: compile(text, "<minigrad.ops.calls>", "exec")
+)  # many operations are alike
+
+
+def make_unusual(op: Op, operator: bool) -> Callable:
+    """What is called when the ordinary case does not apply: `unusual(inputs, params)`."""
+    known = (Tensor, np.generic, ndarray, int, float) if op.numbers else (Tensor, np.generic, ndarray)
+
+    def unusual(inputs: tuple, params: tuple):
+        if operator and not isinstance(inputs[-1], known):
+            return NotImplemented
+        if len(inputs) == 1 and type(inputs[0]) is ndarray:
+            return op.forward(*inputs, *params)  # inside a rule
+        return apply(op, inputs, params)
+
+    return unusual
+
+
+def source_of(op: Op) -> str:
+    """The text of the function that runs `op` in the ordinary case."""
+    count, elementwise = len(op.inputs), op.kind == "elementwise"
+    tensors = [f"t{i}" for i in range(count)]
+    arrays = [f"x{i}" for i in range(count)]
+    differentiable = op.differentiable
+    params, star = ("params", ", *params") if op.params else ("()", "")
+    inputs, values = f"({', '.join(tensors)},)", f"({', '.join(arrays)},)"
+
+    # are we recording? None: something else is unusual, too
+    lines = [
+        f"def call({', '.join(tensors)}{star}):",
+        "    recording = not special or (None if anomaly.on else local.recording)",
+    ]
+    plain = [f"(type({t}) is not Tensor and type({t}) not in plain_types)" for t in tensors]
+    if count == 2 and elementwise and op.numbers:
+        lines += [
+            f"    if recording is None or {plain[0]}:",
+            f"        return unusual({inputs}, {params})",
+            f"    if {plain[1]}:",
+            "        t1 = operand(t1, t0)",
+            "        if type(t1) is not Tensor:",
+            f"            return unusual({inputs}, {params})",
+        ]
+    else:
+        lines += [
+            f"    if recording is None or {' or '.join(plain)}:",
+            f"        return unusual({inputs}, {params})",
+        ]
+
+    # the arrays, of an elementwise operation in their common dtype
+    lines += [f"    {x} = {t}._array" for x, t in zip(arrays, tensors, strict=True)]
+    if elementwise and len(differentiable) > 1:
+        first, *others = (f"x{i}" for i in differentiable)
+        chosen = "".join(f"t{i}, " for i in differentiable)
+        same = " and ".join(f"(dtype is {x}.dtype or dtype == {x}.dtype)" for x in others)
+        lines += [f"    dtype = {first}.dtype", f"    same = {same}"]
+        not_float = " or dtype.kind != 'f'" if op.floating else ""
+        lines += [f"    if not same{not_float}:"]
+        lines += [f"        {''.join(f'x{i}, ' for i in differentiable)} = promoted(op, ({chosen}))"]
+    elif op.floating:
+        for i in differentiable or range(count):
+            lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
+    lines += [
+        "    try:",
+        f"        y = forward({', '.join(arrays)}{star})",
+        "    except (ValueError, TypeError) as error:",
+        f"        raise explained(error, op, {values}) from None",
+        "    if type(y) is not ndarray:",
+        "        y = asarray(y)",
+        "    out = new_object(Tensor)",
+        "    out._array = y",
+        "    out._output_nr = 0",
+        "    out._meta = out._counter = None",
+    ]
+    if op.view:
+        lines += ["    out._requires_grad = False", "    make_view(out, t0)"]
+    if not differentiable:
+        return "\n".join(
+            [*lines, "    out._requires_grad = False", "    out._grad_fn = None", "    return out"]
+        )
+
+    wanted = " or ".join(f"t{i}._requires_grad" for i in differentiable)
+    lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
+    lines += [f"        {line}" for line in recording_lines(op)]
+    lines += ["    else:", "        out._grad_fn = None"]
+    if not op.view:  # a view may require grad because its base does
+        lines += ["        out._requires_grad = False"]
+    return "\n".join([*lines, "    return out"])
+
+
+def recording_lines(op: Op) -> list[str]:
+    """The part of the function that makes the node. `y` is the result's array, `out` its tensor."""
+    differentiable = op.differentiable
+    edges = "".join(f"e{i}, " for i in differentiable)
+    numbers = [f"t{i}._output_nr" for i in differentiable]
+    lines = [  # edge(), inlined for results of operations
+        f"e{i} = (t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})" for i in differentiable
+    ]
+    lines += [
+        "out._requires_grad = True",
+        "out._grad_fn = node = Node()",
+        f"node.edges = ({edges})",
+        f"node.input_nrs = ({', '.join(numbers)},) if {' or '.join(numbers)} else None",
+        "node.sequence = next_sequence()",
+        "node.hooks = node.meta = None",
+    ]
+
+    # A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
+    saved = [saved_value(op, i) for i in range(len(op.saves))]
+    inputs = [(i, f"s{i}") for i in op.saved_inputs]
+    for i, s in inputs:
+        lines += [f"{s} = {saved[i]}"]
+        saved[i] = s
+    lines += [f"node.saved = ({''.join(f'{value}, ' for value in saved)})"]
+    if op.frees:
+        lines += ["version = 0"]
+        for i, s in inputs:
+            present = "" if is_always_saved(op, i) else f"{s} is not None and "
+            lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version"]
+        lines += ["node.version = version"]
+    if op.saved_results:
+        lines += ["node.counter = out._counter = Counter()"]
+
+    # what broadcasting and promotion did is undone for the gradient
+    metas = "".join(f"(t{i}._array.shape, t{i}._array.dtype), " for i in differentiable)
+    if op.kind == "elementwise" and len(differentiable) > 1:
+        first, *others = (f"x{i}" for i in differentiable)
+        unlike = "".join(f" or {first}.shape != {x}.shape" for x in others)
+        if len(op.inputs) > len(differentiable):
+            unlike += f" or {first}.shape != y.shape"
+        lines += [f"if not same{unlike}:", f"    node.meta = ({metas})"]
+    elif op.kind == "elementwise" and len(op.inputs) == 1:
+        lines += [
+            "if y.dtype is not t0._array.dtype and y.dtype != t0._array.dtype:",
+            f"    node.meta = ({metas})",
+        ]
+    elif op.broadcasts:
+        unlike = " or ".join(f"x{i}.shape != y.shape or t{i}._array.dtype != y.dtype" for i in differentiable)
+        lines += [f"if {unlike}:", f"    node.meta = ({metas})"]
+    return lines
+
+
+def saved_value(op: Op, position: int) -> str:
+    """The expression of what a node saves in this place."""
+    source, number = op.sources[position]
+    value = {
+        "param": f"(params[{number}] if len(params) > {number} else None)",
+        "sizes": f"t{number}._array.shape",
+        "input": f"t{number}",
+        "result": "y",
+    }[source]
+    if source in ("param", "sizes") or is_always_saved(op, position):
+        return value
+    return f"({value} if {' or '.join(f'e{op.differentiable[i]} is not None' for i in op.readers[position])} else None)"
+
+
+def is_always_saved(op: Op, position: int) -> bool:
+    return len(op.readers[position]) == len(op.rules)
+
+
+__all__ = ["make_call", "source_of"]
