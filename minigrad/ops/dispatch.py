@@ -18,7 +18,7 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, Packed, edge, next_sequence
-from ..tensor import AutogradMeta, Counter, InferenceTensor, Tensor, new_object, plain_types, wrap
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
 
 if TYPE_CHECKING:
     from .table import Op

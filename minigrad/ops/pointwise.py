@@ -13,8 +13,8 @@ import numpy as np
 
 from ..autograd.node import Node
 from ..tensor import Tensor
-from .choice import beside, refuse, where, zeros_like
 from .calls import make_call
+from .choice import beside, refuse, where, zeros_like
 from .elementary import log
 from .inplace import define_inplace, in_both_forms, quickly
 from .table import define, function, is_array
