@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,9 +26,9 @@ class Sequential(Module):
     `Sequential(a, b)` numbers them; `Sequential(OrderedDict(first=a, second=b))` names them.
     """
 
-    def __init__(self, *args: Module | Mapping[str, Module]):
+    def __init__(self, *args: Module | OrderedDict[str, Module]):
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], Mapping):
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
             named = args[0].items()
         else:
             named = ((str(i), module) for i, module in enumerate(args))
@@ -98,6 +99,49 @@ class Sequential(Module):
             )
         return Sequential(*self, *other)
 
+    def __iadd__(self, other: Sequential) -> Sequential:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
+        return self.extend(other)
+
+    def __mul__(self, times: int) -> Sequential:
+        if not isinstance(times, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
+        if times <= 0:
+            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
+        return Sequential(*list(self) * times)  # the same modules again and again
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Sequential:
+        return self.extend(list(self * times)[len(self) :])
+
+
+def pairs_of(given: Mapping | Iterable, who: str) -> Iterable[tuple[str, object]]:
+    """The (key, value) pairs of a mapping or of an iterable of pairs. Raises TypeError or ValueError for other things."""
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{who}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
+        )
+    if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
+        return given.items()
+    return itertools.starmap(
+        checked_pair, ((who.replace("sD", "D"), i, pair) for i, pair in enumerate(given))
+    )
+
+
+def checked_pair(who: str, place: int, pair: object) -> object:
+    """`pair` if it is one."""
+    if not isinstance(pair, Iterable):
+        raise TypeError(
+            f"{who} update sequence element #{place} should be Iterable; is {type(pair).__name__}"
+        )
+    if len(pair) != 2:
+        raise ValueError(f"{who} update sequence element #{place} has length {len(pair)}; 2 is required")
+    return pair
+
 
 def renumber(holder: Module) -> None:
     """Number the submodules again, from 0."""
@@ -156,6 +200,8 @@ class ModuleList(Module):
 
     def insert(self, index: int, module: Module) -> None:
         """Add a module before position `index`."""
+        if not (module is None or isinstance(module, Module)):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         modules = list(self)
         modules.insert(index, module)
         self._modules.clear()
@@ -229,12 +275,7 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add modules from a dictionary or from (key, module) pairs."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(
-                "ModuleDict.update should be called with an iterable of key/value pairs, but got "
-                + type(modules).__name__
-            )
-        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
+        for key, module in pairs_of(modules, "ModuleDict"):
             self[key] = module
 
 
@@ -289,8 +330,21 @@ class ParameterList(Module):
 
     __iadd__ = extend
 
+    def __call__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError("ParameterList should not be called.")
+
     def extra_repr(self) -> str:
         return "\n".join(parameter_line(str(i), p, getattr(p, "dtype", None)) for i, p in enumerate(self))
+
+
+def checked_key(key: str) -> str:
+    """`key` if it is a string, as every name of a parameter must be."""
+    if not isinstance(key, str):
+        raise TypeError(
+            f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}'). "
+            "Open an issue on github if you need non-string keys."
+        )
+    return key
 
 
 class ParameterDict(Module):
@@ -303,18 +357,11 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str):
-        if key not in self._keys:
-            raise KeyError(key)
-        return getattr(self, key)
+        return getattr(self, checked_key(key))
 
     def __setitem__(self, key: str, value: object) -> None:
-        if not isinstance(key, str):
-            raise TypeError(
-                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}'). "
-                "Open an issue on github if you need non-string keys."
-            )
+        setattr(self, checked_key(key), as_parameter(value))
         self._keys[key] = None
-        setattr(self, key, as_parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
@@ -348,10 +395,52 @@ class ParameterDict(Module):
         del self[key]
         return value
 
+    def popitem(self) -> tuple[str, object]:
+        """Take the last (key, value) out and return it."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def setdefault(self, key: str, default: object = None) -> object:
+        """The value of a key, which is added with the value `default` if it is not there."""
+        if key not in self._keys:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Take everything out."""
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(list(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: object = None) -> ParameterDict:
+        """Another dictionary, with one value for all of these keys."""
+        return ParameterDict((key, default) for key in keys)
+
     def update(self, parameters: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        """Add values from a dictionary or from (key, value) pairs."""
-        for key, value in parameters.items() if hasattr(parameters, "items") else parameters:
+        """Add values from a dictionary or from (key, value) pairs. The keys of a plain dict come in alphabetical order."""
+        pairs = pairs_of(parameters, "ParametersDict")
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(pairs)
+        for key, value in pairs:
             self[key] = value
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def __call__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError("ParameterDict should not be called.")
 
     def extra_repr(self) -> str:
         return "\n".join(

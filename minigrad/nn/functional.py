@@ -69,7 +69,32 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             if b.shape[0] == out.shape[1]:
                 out += b
                 return wrap(out)
-    return _linear(input, weight, bias)
+    try:
+        return _linear(input, weight, bias)
+    except (AttributeError, TypeError, RuntimeError):
+        _explain_linear(input=input, weight=weight, bias=bias)
+        raise
+
+
+def _explain_linear(**given: Tensor | None) -> None:
+    """Raise the error that speaks of a linear layer, if what went wrong in its parts is one of these."""
+    for i, (name, t) in enumerate(given.items()):
+        if not isinstance(t, Tensor) and (t is not None or name != "bias"):
+            kind = type(t)
+            found = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+            raise TypeError(
+                f"linear(): argument '{name}' (position {i + 1}) must be Tensor, not {found}"
+            ) from None
+    input, weight, bias = given.values()
+    if input.dim() == 0 or weight.dim() == 0:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {input.dim()}D and {weight.dim()}D"
+        ) from None
+    if bias is not None and input.dtype != weight.dtype and weight.dim() == 2:
+        words = (t.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor") for t in (input, weight))
+        raise RuntimeError(
+            "mat1 and mat2 must have the same dtype, but got {} and {}".format(*words)
+        ) from None
 
 
 def not_recording(input: Tensor, weight: Tensor, bias: Tensor) -> bool:
@@ -331,6 +356,10 @@ def embedding(
     """
     if sparse:
         raise NotImplementedError("minigrad has no sparse gradients; leave out sparse=True")
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}"
+        )
     if input._array.dtype.kind not in "iu":
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from .parameter import Parameter
 
 
 def new_parameter(shape: tuple, dtype: dtypes.dtype | None) -> Parameter:
-    """An uninitialised parameter."""
+    """An uninitialised parameter. Raises RuntimeError for negative lengths."""
+    if any(operator.index(length) < 0 for length in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return Parameter(
         wrap(np.empty(shape, dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)))
     )
@@ -86,7 +89,7 @@ class Bilinear(Module):
     ):
         super().__init__()
         if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+            raise ValueError(f"in1_features must be > 0, but got ({in1_features=})")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = new_parameter((out_features, in1_features, in2_features), dtype)
         if bias:
@@ -135,8 +138,13 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
-                f"unflattened_size must be a tuple or a list, but found type {type(unflattened_size).__name__}"
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
             )
+        for i, length in enumerate(unflattened_size):
+            if not isinstance(length, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type {type(length).__name__} at pos {i}"
+                )
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
@@ -201,13 +209,23 @@ class Embedding(Module):
 
     @classmethod
     def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: object
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
     ) -> Embedding:
         """An Embedding with given vectors (num, dim), which are not trained unless freeze=False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **options)
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            _weight=embeddings, _freeze=freeze,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -219,7 +237,7 @@ class Embedding(Module):
             text += f", norm_type={self.norm_type}"
         if self.scale_grad_by_freq:
             text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return text
+        return text + (", sparse=True" if self.sparse else "")
 
 
 __all__ = ["Bilinear", "Embedding", "Flatten", "Identity", "Linear", "Unflatten"]

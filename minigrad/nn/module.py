@@ -6,6 +6,7 @@ Attributes that are Parameters or Modules are registered as they are assigned; e
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..autograd.node import RemovableHandle
 from ..tensor import Tensor
-from .hooks import ModuleBackwardHooks
+from .hooks import ModuleBackwardHooks, hook_last_node
 from .parameter import Buffer, Parameter
 
 HOOKS = (
@@ -46,9 +47,9 @@ class Module:
     """
 
     dump_patches = False
-    _hooked = False  # has there ever been a hook around forward?
     _version = 1
     training: bool
+    _hooked: bool  # has there ever been a hook around forward?
     call_super_init = False
 
     def __init__(self, *args: object, **kwargs: object):
@@ -61,7 +62,7 @@ class Module:
                 else f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given"
             )
         state = self.__dict__
-        state["training"] = True
+        state["training"], state["_hooked"], state["_is_full_backward_hook"] = True, False, None
         state["_parameters"], state["_buffers"], state["_modules"] = {}, {}, {}
         state["_non_persistent_buffers_set"] = set()
         for name in HOOKS:
@@ -81,8 +82,7 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
-        """forward pre-hooks, forward, forward hooks; around them the identity nodes of backward hooks."""
-        always = self._hooks_always_called
+        """forward pre-hooks, forward, forward hooks; around them what backward hooks need."""
         called = set()
         try:
             for key, hook in list(self._forward_pre_hooks.items()):
@@ -98,21 +98,32 @@ class Module:
                     result = hook(self, args)
                     if result is not None:
                         args = result if isinstance(result, tuple) else (result,)
-            backward = None
-            if self._backward_hooks or self._backward_pre_hooks:
-                backward = ModuleBackwardHooks(
-                    self, self._backward_hooks.values(), self._backward_pre_hooks.values()
-                )
+            backward, full = None, self._is_full_backward_hook is not False
+            if self._backward_pre_hooks or (full and self._backward_hooks):
+                hooks = self._backward_hooks.values() if full else ()
+                backward = ModuleBackwardHooks(self, hooks, self._backward_pre_hooks.values())
                 args = backward.wrap_inputs(args)
             result = self.forward(*args, **kwargs)
             for key, hook in list(self._forward_hooks.items()):
                 called.add(key)
                 result = self._run_forward_hook(key, hook, args, kwargs, result)
-            return result if backward is None else backward.wrap_outputs(result)
+            if backward is not None:
+                result = backward.wrap_outputs(result)
+            if not full and self._backward_hooks:
+                hook_last_node(self, self._backward_hooks.values(), args, result)
+            return result
         except Exception:
             for key, hook in list(self._forward_hooks.items()):
-                if key in always and key not in called:
-                    self._run_forward_hook(key, hook, args, kwargs, None)
+                if key in self._hooks_always_called and key not in called:
+                    try:
+                        self._run_forward_hook(key, hook, args, kwargs, None)
+                    except Exception as second:  # the first error is the one to be seen
+                        warnings.warn(
+                            "module forward hook with ``always_call=True`` raised an exception that was silenced as another "
+                            f"error was raised in forward: {second}",
+                            UserWarning,
+                            stacklevel=2,
+                        )
             raise
 
     def _run_forward_hook(
@@ -153,9 +164,24 @@ class Module:
         Both are tuples with None for what is no tensor or has no gradient. What the hook returns replaces grad_input.
         If no input requires grad it is called with grad_input of None as soon as grad_output is there, with a warning.
         """
+        self._choose_backward_hooks(True)
         return self._add_hook(self._backward_hooks, hook, prepend)
 
-    register_backward_hook = register_full_backward_hook
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """Old PyTorch's: `hook(module, grad_input, grad_output)` at the last node of forward, whose inputs it sees.
+
+        Where forward makes several nodes these are not the module's inputs; use register_full_backward_hook.
+        """
+        self._choose_backward_hooks(False)
+        return self._add_hook(self._backward_hooks, hook)
+
+    def _choose_backward_hooks(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of "
+                "them."
+            )
+        self.__dict__["_is_full_backward_hook"] = full
 
     def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
@@ -167,8 +193,7 @@ class Module:
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
-        handle = self._add_hook(self._load_state_dict_pre_hooks, hook)
-        return handle
+        return self._add_hook(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the lists of keys in place."""
@@ -202,35 +227,34 @@ class Module:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, "_parameters")
             self.register_parameter(name, value)
-            return
-        if isinstance(value, Module):
-            if "_modules" not in state:
-                raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, "_modules")
-            state["_modules"][name] = value
-            return
-        if name in state.get("_parameters", ()):
+        elif name in state.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             self.register_parameter(name, None)
+        elif isinstance(value, Module):
+            if "_modules" not in state:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_modules")
+            state["_modules"][name] = value
         elif name in state.get("_modules", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             state["_modules"][name] = None
-        elif name in state.get("_buffers", ()) or isinstance(value, Buffer):
+        elif isinstance(value, Buffer):
+            if "_buffers" not in state:
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            self._forget(name, "_buffers")
+            self.register_buffer(name, value, value.persistent)
+        elif name in state.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            if isinstance(value, Buffer):
-                self._forget(name, "_buffers")
-                self.register_buffer(name, value, value.persistent)
-            else:
-                state["_buffers"][name] = value
+            state["_buffers"][name] = value
         else:
             object.__setattr__(self, name, value)
 
@@ -248,6 +272,8 @@ class Module:
             found = state.get(held)
             if found is not None and name in found:
                 return found[name]
+        if name == "_hooked":  # called before super().__init__(): PyTorch misses this one first
+            name = "_backward_hooks"
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
@@ -323,6 +349,21 @@ class Module:
                 raise AttributeError(f"`{part}` is not an nn.Module")
         return module
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put `module` at a dotted path, in the place of another or, unless `strict`, as a new one."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            if not hasattr(parent, name):
+                raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+            if not isinstance(getattr(parent, name), Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path."""
         return self._get_tensor(target, Parameter, "is not an nn.Parameter")
@@ -352,10 +393,10 @@ class Module:
     ) -> Iterator[tuple[str, Module]]:
         """(dotted name, module) of this module (name "") and everything below it."""
         memo = set() if memo is None else memo
-        if id(self) in memo:
+        if self in memo:
             return
         if remove_duplicate:
-            memo.add(id(self))
+            memo.add(self)
         yield prefix, self
         for name, child in self._modules.items():
             if child is not None:
@@ -515,7 +556,13 @@ class Module:
         Returns an OrderedDict of detached tensors, or with keep_vars of the parameters themselves.
         """
         if args:
-            raise TypeError("state_dict() takes keyword arguments only: destination=, prefix=, keep_vars=")
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead. Refer to "
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -533,7 +580,8 @@ class Module:
             if child is not None:
                 child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._state_dict_hooks.values():
-            hook(self, destination, prefix, metadata)
+            if hook(self, destination, prefix, metadata) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
         return destination
 
     def _own_state(self) -> dict[str, Tensor | None]:
@@ -566,14 +614,13 @@ class Module:
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
-        metadata = getattr(state_dict, "_metadata", {})
+        metadata = getattr(state_dict, "_metadata", None) or {}
         self._load(OrderedDict(state_dict), "", metadata, assign, missing, unexpected, errors)
         if strict:
-            for keys, word in ((missing, "Missing"), (unexpected, "Unexpected")):
+            for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")):
                 if keys:
                     quoted = ", ".join(f'"{k}"' for k in keys)
-                    place = 1 if word == "Unexpected" and missing else 0
-                    errors.insert(place, f"{word} key(s) in state_dict: {quoted}. ")
+                    errors.insert(0, f"{word} key(s) in state_dict: {quoted}. ")
         if errors:
             lines = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
@@ -583,41 +630,67 @@ class Module:
         self,
         state: dict,
         prefix: str,
-        metadata: dict,
+        metadata: Mapping,
         assign: bool,
         missing: list,
         unexpected: list,
         errors: list,
-    ):
+    ) -> None:
         """Load what lies under `prefix`, in this module and then in its children; collect what does not fit."""
-        local = metadata.get(prefix[:-1], {})
-        for hook in self._load_state_dict_pre_hooks.values():
-            hook(self, state, prefix, local, True, missing, unexpected, errors)
-        own = {name: t for name, t in self._own_state().items() if t is not None}
-        for name, t in own.items():
-            key = prefix + name
-            if key in state:
-                self._load_one(name, key, t, state[key], assign, errors)
-            else:
-                missing.append(key)
-        extra = prefix + "_extra_state"
-        if self._has_extra_state():
-            if extra in state:
-                self.set_extra_state(state[extra])
-            else:
-                missing.append(extra)
-        for key in state:
-            first, _, rest = key.removeprefix(prefix).partition(".")
-            known = first in self._modules if rest else first in own
-            if key.startswith(prefix) and not known and not (key == extra and self._has_extra_state()):
-                unexpected.append(key)
+        local = {**metadata.get(prefix[:-1], {})}
+        if assign:
+            local["assign_to_params_buffers"] = True
+        self._load_from_state_dict(state, prefix, local, True, missing, unexpected, errors)
         for name, child in self._modules.items():
             if child is not None:
                 below = f"{prefix}{name}."
                 part = {k: v for k, v in state.items() if k.startswith(below)}
                 child._load(part, below, metadata, assign, missing, unexpected, errors)
+        keys = IncompatibleKeys(missing, unexpected)
         for hook in self._load_state_dict_post_hooks.values():
-            hook(self, IncompatibleKeys(missing, unexpected))
+            if hook(self, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                    "incompatible_keys need to be modified, it should be done inplace."
+                )
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict,
+        prefix: str,
+        local_metadata: dict,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load this module's own parameters and buffers, not those of its children; a subclass may change how.
+
+        local_metadata: {"version": ...} of the class that saved them, and how they are to be taken over.
+        """
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        own = {name: t for name, t in self._own_state().items() if t is not None}
+        for name, t in own.items():
+            key = prefix + name
+            if key in state_dict:
+                self._load_one(name, key, t, state_dict[key], assign, error_msgs)
+            elif strict:
+                missing_keys.append(key)
+        extra = prefix + "_extra_state"
+        if type(self).set_extra_state is not Module.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        for key in state_dict if strict else ():
+            first, _, rest = key.removeprefix(prefix).partition(".")
+            known = first in self._modules if rest else first in own
+            if key.startswith(prefix) and key != extra and not known:
+                unexpected_keys.append(key)
 
     def _load_one(self, name: str, key: str, t: Tensor, given: object, assign: bool, errors: list) -> None:
         if not isinstance(given, Tensor):
@@ -625,18 +698,31 @@ class Module:
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
                 f"but received {type(given)}"
             )
-        elif given.shape != t.shape:
+            return
+        if t.dim() == 0 and tuple(given.shape) == (1,):
+            given = given[0]
+        if given.shape != t.shape:
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
                 f"model is {t.shape}."
             )
-        elif assign:
-            if isinstance(t, Parameter) and not isinstance(given, Parameter):
-                given = Parameter(given, t.requires_grad)
+            return
+        try:
+            if not assign:
+                with no_grad():
+                    t.copy_(given)
+                return
+            if isinstance(t, Parameter):
+                if isinstance(given, Parameter):
+                    given.requires_grad_(t.requires_grad)
+                else:
+                    given = Parameter(given, t.requires_grad)
             setattr(self, name, given)
-        else:
-            with no_grad():
-                t.copy_(given)
+        except Exception as error:  # is told together with everything else that does not fit
+            errors.append(
+                f'While copying the parameter named "{key}", whose dimensions in the model are {t.shape} and whose '
+                f"dimensions in the checkpoint are {given.shape}, an exception occurred : {error.args}."
+            )
 
     # ------------------------------------------------------------------ printing
 
@@ -666,7 +752,7 @@ def typename(value: object) -> str:
     """How PyTorch's messages call the type of something: 'torch.FloatTensor', 'int', 'numpy.ndarray'."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return value.dtype.tensor_type
-    kind = type(value)
+    kind = value if isinstance(value, type) else type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 

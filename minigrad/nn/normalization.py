@@ -161,6 +161,12 @@ class _BatchNorm(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest) -> None:
+        """Before version 2 there was no count of batches: keep this module's."""
+        if local_metadata.get("version", 1) < 2 and self.track_running_stats:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked.clone())
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def _check_input(self, input: Tensor) -> None:
         if input.dim() not in self.dims:
             raise ValueError(f"expected {self.words} input (got {input.dim()}D input)")

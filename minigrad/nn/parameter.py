@@ -40,6 +40,13 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
         pass  # __new__ has done everything
 
+    def __deepcopy__(self, memo: dict) -> Parameter:
+        if id(self) not in memo:  # the gradient stays behind
+            copied = type(self)(wrap(self._array.copy()), self._requires_grad)
+            copied.__dict__.update(self.__dict__)
+            memo[id(self)] = copied
+        return memo[id(self)]
+
 
 plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 
@@ -53,6 +60,10 @@ class Buffer(metaclass=_BufferType):
     """A tensor that a Module keeps, moves and saves with itself, but does not train. It is a plain Tensor, marked."""
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
+        if not (data is None or isinstance(data, Tensor)):
+            raise TypeError(
+                f"Buffer() takes a Tensor, but got {type(data).__name__}. Make one first: torch.tensor(...)"
+            )
         out = wrap(np.empty(0, dtypes.default_float()) if data is None else data._array)
         out._requires_grad = False if data is None else data._requires_grad
         out.persistent, out._is_buffer = persistent, True

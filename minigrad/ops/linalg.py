@@ -408,8 +408,21 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """out[..., k] = Σᵢⱼ input1[..., i] weight[k, i, j] input2[..., j] + bias[k]."""
-    if input1._array.shape[:-1] != input2._array.shape[:-1]:
-        raise RuntimeError("bilinear(): input batch dimensions do not match")
+    if input1._array.ndim != input2._array.ndim:
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {input1._array.ndim} and {input2._array.ndim}"
+        )
+    for dim, (a, b) in enumerate(zip(input1._array.shape[:-1], input2._array.shape[:-1], strict=True)):
+        if a != b:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {a} and {b}"
+            )
+    for i, given in enumerate((input1, input2)):
+        found, wanted = given._array.shape[-1], weight._array.shape[i + 1]
+        if found != wanted:
+            raise RuntimeError(
+                f"bilinear(): input{i + 1} size does not match weight size: got {found} but expected {wanted}"
+            )
     *batch, n = input1._array.shape
     count = math.prod(batch)
     flat = view(input1, (count, n)), view(input2, (count, input2._array.shape[-1]))
