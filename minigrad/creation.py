@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local, special
+from .autograd.interpreter import Wrapper
 from .ops.conversion import check_device
 from .ops.dispatch import of_number
 from .ops.shape import wanted_shape
@@ -19,12 +20,16 @@ from .tensor import InferenceTensor, Tensor, wrap
 ndarray = np.ndarray
 
 
-def _finish(array: ndarray, requires_grad: bool) -> Tensor:
+def _finish(array: ndarray, requires_grad: bool, like: Tensor | None = None) -> Tensor:
+    """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = wrap(array, bool(requires_grad))
-    if special and local.inference:
-        out.__class__ = InferenceTensor
+    if special:
+        if local.inference:
+            out.__class__ = InferenceTensor
+        if local.interpreter is not None:
+            return local.interpreter.created(out, like)
     return out
 
 
@@ -75,6 +80,9 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
+        if isinstance(data, Wrapper):
+            copy = data.detach().clone() if dtype is None else data.detach().clone().to(dtype)
+            return copy.requires_grad_() if requires_grad else copy
         array = np.array(data._array, dtype=None if dtype is None else dtypes.to_numpy(dtype))
     else:
         array = array_of(data, dtype)
@@ -127,6 +135,8 @@ def _plain(data: object):
     if isinstance(data, Tensor):
         if data._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
+        if isinstance(data, Wrapper):
+            data.item()  # raises inside vmap
         return data._array.reshape(())[()]
     return data
 
@@ -268,7 +278,7 @@ def _like(fill):
     ) -> Tensor:
         check_device(device)
         wanted = input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
-        return _finish(fill(input._array.shape, *values, wanted), requires_grad)
+        return _finish(fill(input._array.shape, *values, wanted), requires_grad, input)
 
     return make
 
@@ -320,7 +330,7 @@ def _new(name: str, fill):
         check_device(device)
         shape = _size(name, size, names.pop("size", None))
         wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
-        return _finish(fill(shape, wanted), requires_grad)
+        return _finish(fill(shape, wanted), requires_grad, self)
 
     new.__name__, new.__doc__ = name, f"`{name[4:]}` of the given size, in the dtype of this tensor."
     return method(name)(new)
@@ -336,13 +346,9 @@ def new_full(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value in the given size and the dtype of this tensor."""
-    return full(
-        size,
-        fill_value,
-        dtype=self.dtype if dtype is None else dtype,
-        device=device,
-        requires_grad=requires_grad,
-    )
+    check_device(device)
+    wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
+    return _finish(np.full(_size("new_full", (tuple(size),), None), fill_value, wanted), requires_grad, self)
 
 
 @method()

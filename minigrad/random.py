@@ -87,9 +87,7 @@ def drawn_for_each_example(draw: Callable) -> Callable:
     @functools.wraps(draw)
     def wrapper(*args, **kwargs):
         level = local.interpreter
-        while level is not None and not hasattr(level, "randomness"):
-            level = level.below
-        return draw(*args, **kwargs) if level is None else level.random(draw, args, kwargs)
+        return draw(*args, **kwargs) if level is None else level.random(wrapper, args, kwargs)
 
     return wrapper
 

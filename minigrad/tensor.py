@@ -95,6 +95,7 @@ class AutogradMeta:
     seen_version = 0  # the base's version when this view's grad_fn was made
     made_in = None  # "no_grad" or "multi_output": writing in place is then refused
     borrows = False  # it requires grad only because its base does: a view made under no_grad
+    argument = False  # a transform differentiates with respect to it: it counts as a leaf
     retains_grad = False
     hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
     post_hooks = None  # register_post_accumulate_grad_hook

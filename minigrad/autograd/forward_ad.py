@@ -11,7 +11,7 @@ An operation on duals computes its value, and its tangent from the inputs' tange
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..tensor import Tensor, wrap
 from .backward import grad
 from .function import Function, run_forward
 from .grad_mode import enable_grad, local
-from .interpreter import Interpreter, Wrapper, become
+from .interpreter import Interpreter, Wrapper
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -38,13 +38,28 @@ __all__ = [
 class Dual(Wrapper):
     """A value (`primal`) and its derivative (`tangent`), at one level of forward mode."""
 
-    __slots__ = ("primal", "tangent")
+    __slots__ = ("_tangent", "primal")
 
     @classmethod
     def of(cls, level: Interpreter, primal: Tensor, tangent: Tensor | None) -> Dual:
         out = cls.around(level, primal._array)
-        out.primal, out.tangent = primal, tangent
+        out.primal, out._tangent = primal, tangent
         return out
+
+    @property
+    def tangent(self) -> Tensor | None:
+        """The derivative. A view's is looked up in its base if that was written to."""
+        meta = self._meta
+        if meta is not None and meta.base is not None and self.seen != self._counter.version:
+            with self.level.lowered():
+                whole = meta.base.tangent
+                self._tangent = None if whole is None else self.replayed(whole)
+            self.seen = self._counter.version
+        return self._tangent
+
+    @tangent.setter
+    def tangent(self, tangent: Tensor | None) -> None:
+        self._tangent = tangent
 
     def inner(self) -> Tensor:
         return self.primal
@@ -52,9 +67,17 @@ class Dual(Wrapper):
     def face(self) -> Dual:
         return Dual.of(self.level, self.primal, self.tangent)
 
+    def copied(self) -> Dual:
+        return Dual.of(self.level, self.primal.clone(), self.tangent)
+
+    def become(self, other: Dual) -> None:
+        self.primal, self._array, self._tangent = other.primal, other._array, other.tangent
+
     def detach(self) -> Dual:
         tangent = self.tangent
-        return Dual.of(self.level, self.primal.detach(), None if tangent is None else tangent.detach())
+        out = Dual.of(self.level, self.primal.detach(), None if tangent is None else tangent.detach())
+        out._counter = self.counter()
+        return out
 
     @property
     def requires_grad(self) -> bool:
@@ -85,7 +108,9 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode."""
+    """The interpreter of forward mode. `user`: entered by `dual_level`, not by a transform."""
+
+    user = False
 
     def lift(self, t: Tensor) -> Dual:
         return t if self.owns(t) or t._array is None else Dual.of(self, t, None)
@@ -104,44 +129,49 @@ class Forward(Interpreter):
                 derivatives = derivative(op, primals, tangents, results, params)
             else:
                 derivatives = (None,) * len(results)
-        outs = tuple(
-            r if t is None and not any(self.owns(i) for i in inputs) else Dual.of(self, r, t)
-            for r, t in zip(results, derivatives, strict=True)
-        )
-        self.record_face(op, inputs, params, outs)
+        if op.view and not self.owns(inputs[0]):
+            return result  # a view of a tensor from outside; writing to it is refused as for that
+        outs = tuple([Dual.of(self, r, t) for r, t in zip(results, derivatives, strict=True)])
+        if op.view:
+            self.made_views(op, params, inputs[0], outs)
+        if local.grad and any(t._requires_grad and self.owns(t) for t in inputs):
+            op.record([self.lift(t) for t in inputs], params, outs)
         return outs if several else outs[0]
 
-    def record_face(self, op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> None:
-        if local.grad and any(self.owns(t) and t._requires_grad for t in inputs):
-            op.record([self.lift(t) for t in inputs], params, outs)
-
-    def process_inplace(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
-        target = inputs[0]
-        new = self.process(op, inputs, params)
+    def store(self, target: Dual, new: Tensor) -> None:
         primal, tangent = self.unwrap(new)
-        if not self.owns(target) and not self.owns(new) and new._array.shape != target._array.shape:
-            become(target, new)
-            return target
-        if new._array.shape != target._array.shape and self.owns(target):
-            target.primal, target._array = primal, new._array  # squeeze_ and its like
-        else:
-            with self.lowered():
-                self.unwrap(target)[0].copy_(primal)
-        if not self.owns(target):
+        with self.lowered():
+            target.primal.copy_(primal)
+            base = target._base
             if tangent is not None:
+                tangent = tangent.to(target.dtype).expand(target._array.shape)
+            if base is None:
+                target.tangent = tangent
+            elif tangent is not None or base.tangent is not None:
+                whole = zeros(base) if base.tangent is None else base.tangent
+                base.tangent = target.with_part(whole, zeros(target) if tangent is None else tangent)
+
+    def created(self, t: Tensor, like: Tensor | None) -> Dual:
+        return Dual.of(self, self.created_below(t, like.primal if self.owns(like) else like), None)
+
+    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Dual:
+        with self.lowered():
+            drawn = draw(*args, **kwargs)
+        return Dual.of(self, drawn, None)
+
+    def refuse_write(self, op: Op, own_values: bool) -> None:
+        if self.user:
+            if own_values:
                 raise RuntimeError(
                     "forward mode: an in-place operation would write a value that has a tangent into a tensor that was made "
-                    "outside. Use the out-of-place form of the operation."
+                    "before the level was entered. Make it inside, or use the out-of-place form of the operation."
                 )
-            return target
-        if target.tangent is not None and tangent is not None and target.primal._is_view():
-            with self.lowered():
-                target.tangent.copy_(tangent)  # in the memory that it shares with the tangent of the base
-        else:
-            target.tangent = tangent
-        if new._requires_grad:
-            target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
-        return target
+            return
+        raise RuntimeError(
+            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+            f"(aten::{op.name}_) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
+            "transformed to explicitly accept the mutated Tensor(s) as inputs."
+        )
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
         pairs = [self.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
@@ -275,7 +305,7 @@ class dual_level:
 
 def current_level() -> Forward | None:
     level = local.interpreter
-    while level is not None and not (isinstance(level, Forward) and getattr(level, "user", False)):
+    while level is not None and not (isinstance(level, Forward) and level.user):
         level = level.below
     return level
 
@@ -293,32 +323,59 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Switch forward mode off again."""
+    """Switch forward mode off again. Raises RuntimeError if it is not on, or for another level."""
     found = current_level()
     if found is None:
-        raise RuntimeError("Trying to exit a forward AD level that was not entered")
+        raise RuntimeError("Dual level must be a positive number. No level has been entered.")
+    if level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
     found.__exit__()
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A dual tensor with this value and this tangent, which must have the same shape and dtype."""
+    """A dual tensor with this value and this tangent, which must have the same shape.
+
+    Raises RuntimeError outside of `dual_level`, for another shape, and if either is a dual tensor already; ValueError
+    for integers.
+    """
     found = current_level()
     if found is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
-    for what, t in (("Expected tensor", tensor), ("Expected tangent", tangent)):
+    if level not in (None, 0):
+        raise RuntimeError("Invalid level given to _make_dual")
+    for name, t in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(t).__name__}")
         if t._array.dtype.kind != "f":
-            raise ValueError(f"{what} to be floating point or complex, but got: {t.dtype}")
-    if tensor.shape != tangent.shape:
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+    (primal, own), (tangent, second) = found.unwrap(tensor), found.unwrap(tangent)
+    if own is not None:
         raise RuntimeError(
-            f"Expected tangent to have the same shape as the tensor, but got {list(tangent.shape)} and {list(tensor.shape)}"
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
         )
-    return Dual.of(found, tensor, tangent)
+    if second is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level 0 is not supported."
+        )
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    return Dual.of(found, primal, tangent.to(primal.dtype))
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     found = current_level()
     if found is None or not found.owns(tensor):
         return UnpackedDualTensor(tensor, None)

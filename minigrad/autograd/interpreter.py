@@ -7,8 +7,7 @@ order. Wrapped tensors carry a graph of their own (their *face*), for gradients 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..tensor import Tensor, new_object
@@ -19,9 +18,13 @@ if TYPE_CHECKING:
 
 
 class Wrapper(Tensor):
-    """A tensor that belongs to one interpreter, its `level`."""
+    """A tensor that belongs to one interpreter, its `level`.
 
-    __slots__ = ("level",)
+    `steps` are the operations by which a view was made from its base, `seen` is the version of the base when its value
+    was last looked at; see ops/wrapped.py, which adds what concerns views and writing.
+    """
+
+    __slots__ = ("level", "seen", "steps")
 
     @classmethod
     def around(cls, level: Interpreter, array: object) -> Wrapper:
@@ -29,19 +32,35 @@ class Wrapper(Tensor):
         out = new_object(cls)
         out._array, out._requires_grad, out._grad_fn, out._output_nr = array, False, None, 0
         out._counter = out._meta = None
-        out.level = level
+        out.level, out.steps, out.seen = level, (), 0
         return out
 
     def face(self) -> Wrapper:
         """The same value with a face of its own: no history at this level, all history below."""
         raise NotImplementedError
 
+    def copied(self) -> Wrapper:
+        """A copy of the value, without history at this level. To be called at the level below."""
+        raise NotImplementedError
+
+    def become(self, other: Wrapper) -> None:
+        """Take over the value of another wrapper of this level."""
+        raise NotImplementedError
+
     def detach(self) -> Wrapper:
         raise NotImplementedError
 
+    def item(self) -> float | int | bool:
+        return self.inner().item()
+
+    def tolist(self) -> list:
+        return self.inner().tolist()
+
     def outside(self) -> Tensor:
         raise RuntimeError(
-            "A tensor from inside vmap is used after the transform has ended. Return it from the function that is mapped."
+            "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+            "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform "
+            "has ended. Return it from the function that is mapped."
         )
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -67,14 +86,9 @@ class Interpreter:
         self.active = False
         local.update(interpreter=self.below)
 
-    @contextmanager
-    def lowered(self) -> Iterator[None]:
-        """Inside, operations go to the level below."""
-        enter(self.below)
-        try:
-            yield
-        finally:
-            enter(self)
+    def lowered(self) -> Lowered:
+        """Inside this context operations go to the level below."""
+        return Lowered(self.below)
 
     def owns(self, t: object) -> bool:
         return isinstance(t, Wrapper) and t.level is self
@@ -87,8 +101,24 @@ class Interpreter:
         """Do one operation on tensors of which some belong to this level."""
         raise NotImplementedError
 
-    def process_inplace(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
-        """Do one operation and put the result into the first input."""
+    def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        """A tensor that is made inside, from nothing, as a tensor of this level."""
+        raise NotImplementedError
+
+    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
+        """A random tensor that is made inside: `draw` is to be called at the level below."""
+        raise NotImplementedError
+
+    def created_below(self, t: Tensor, like: Tensor | None) -> Tensor:
+        return t if self.below is None else self.below.created(t, like)
+
+    def store(self, target: Wrapper, new: Tensor) -> None:
+        """Write the value of `new` into the memory of `target`."""
+        raise NotImplementedError
+
+    def refuse_write(self, op: Op, own_values: bool) -> None:
+        """Raise PyTorch's error if a tensor that is not of this level must not be written to, with values of this level
+        or with others."""
         raise NotImplementedError
 
     def process_function(self, cls: type, args: tuple) -> object:
@@ -96,19 +126,27 @@ class Interpreter:
         raise NotImplementedError
 
 
+class Lowered:
+    """A context in which another interpreter is the active one."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level: Interpreter | None):
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.before = local.interpreter
+        enter(self.level)
+
+    def __exit__(self, *exc: object) -> None:
+        enter(self.before)
+
+
 def enter(interpreter: Interpreter | None) -> None:
     """Make this the active interpreter. Quicker than `local.update`, for inside a transform."""
     local.interpreter = interpreter
     local.ordinary = interpreter is None and not (local.inference or local.saved_hooks)
     local.recording = local.grad if local.ordinary else None
-
-
-def become(target: Tensor, new: Tensor) -> None:
-    """Make `target` all that `new`, a tensor of the same kind, is: what reshaping in place does."""
-    for cls in type(new).__mro__:
-        for slot in cls.__dict__.get("__slots__", ()):
-            if slot not in ("__dict__", "__weakref__", "_meta", "_counter"):
-                setattr(target, slot, getattr(new, slot))
 
 
 def innermost(t: Tensor) -> Tensor:

@@ -107,6 +107,8 @@ def logical(pair: Pair) -> tuple:
 @batch("view", "unsafe_view", "reshape_alias")
 def _view(level, op, pairs, params):
     ((value, _),) = pairs
+    if op.name == "view":  # in the same memory, or an error
+        return value.view(level.size, *params[0])
     return value.reshape(level.size, *params[0])
 
 
@@ -118,9 +120,17 @@ def _expand(level, op, pairs, params):
     return value.reshape(size, *(1,) * (len(wanted) - len(rest)), *rest).expand(size, *wanted)
 
 
-@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "fill", "logical_not")
+@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "logical_not")
 def _same(level, op, pairs, params):
     return op.call(pairs[0][0], *params)
+
+
+@batch("fill")
+def _fill(level, op, pairs, params):
+    if len(pairs) == 1:
+        return op.call(pairs[0][0], *params)
+    value = whole(level, pairs[0])
+    return aligned([pairs[0], pairs[1], (value, 0)])[1].expand(value._array.shape).to(value.dtype)
 
 
 @batch("t", "t_")
@@ -342,6 +352,34 @@ def one_list_each(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
 def _copy(level, op, pairs, params):
     value = whole(level, pairs[0])
     return op.call(value, aligned([pairs[0], pairs[1], (value, 0)])[1])
+
+
+def places_for_each(level: Vmap, places: np.ndarray, numel: int) -> np.ndarray:
+    """Places in one example as places in the batch."""
+    return places + (np.arange(level.size) * numel).reshape(-1, *(1,) * places.ndim)
+
+
+@batch("read_places")
+def _read_places(level, op, pairs, params):
+    (places,) = params
+    return op.call(pairs[0][0], places_for_each(level, places, math.prod(logical(pairs[0]))))
+
+
+@batch("add_places")
+def _add_places(level, op, pairs, params):
+    shape, places = params
+    return op.call(pairs[0][0], (level.size, *shape), places_for_each(level, places, math.prod(shape)))
+
+
+@batch("write_places")
+def _write_places(level, op, pairs, params):
+    (places,) = params
+    value, (source, bdim) = whole(level, pairs[0]), pairs[1]
+    if bdim is not None:  # its dimensions stand for the last ones of the places
+        source = source.reshape(
+            level.size, *(1,) * (places.ndim - source._array.ndim + 1), *source._array.shape[1:]
+        )
+    return op.call(value, source, places_for_each(level, places, math.prod(logical(pairs[0]))))
 
 
 @batch("diagonal", "diag_embed")

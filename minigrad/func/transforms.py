@@ -18,7 +18,7 @@ from ..autograd.forward_ad import Dual, Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
 from ..autograd.node import AccumulateGrad, edge
-from ..tensor import Tensor, wrap
+from ..tensor import AutogradMeta, Tensor, wrap
 from .pytree import flatten, tree_map
 from .vmap import vmap
 
@@ -71,7 +71,10 @@ def fresh(x: Tensor) -> Tensor:
     if level is not None:
         x = level.lift(x)
     if x._requires_grad:
-        return x.view_as(x)
+        copy = x.view_as(x)  # part of the graph, but a base and a leaf as far as writing is concerned
+        copy._meta = AutogradMeta()
+        copy._meta.argument = True
+        return copy
     copy = x.face() if level is not None else x.detach()
     if copy._array.dtype.kind != "f":
         raise RuntimeError(

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..autograd.function import Function, run_forward
 from ..autograd.grad_mode import local
-from ..autograd.interpreter import Interpreter, Wrapper, become
-from ..tensor import Tensor
+from ..autograd.interpreter import Interpreter, Wrapper
+from ..tensor import Tensor, wrap
 from .pytree import broadcast_prefix, flatten
 
 if TYPE_CHECKING:
@@ -40,8 +40,16 @@ class Batched(Wrapper):
     def face(self) -> Batched:
         return Batched.of(self.level, self.value, self.bdim)
 
+    def copied(self) -> Batched:
+        return Batched.of(self.level, self.value.clone(), self.bdim)
+
+    def become(self, other: Batched) -> None:
+        self.value, self.bdim, self._array = other.value, other.bdim, other._array
+
     def detach(self) -> Batched:
-        return Batched.of(self.level, self.value.detach(), self.bdim)
+        out = Batched.of(self.level, self.value.detach(), self.bdim)
+        out._counter = self.counter()
+        return out
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         depth, below = 1, self.level.below
@@ -87,6 +95,24 @@ def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
 TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors
 
 
+ARITHMETIC = {"add", "sub", "mul", "div", "copy", "masked_fill", "clamp_max", "clamp_min", "maximum", "minimum",
+              "logical_and", "logical_or", "logical_xor"}  # fmt: skip
+NAMED_BARE = {"fill", "index_put", "index_add", "index_fill", "scatter_add"}
+
+
+def incompatible(name: str) -> RuntimeError:
+    """PyTorch's error for writing a value for each example into a tensor that all examples share."""
+    called = (
+        "inplace arithmetic" if name in ARITHMETIC else f"{name}_" if name in NAMED_BARE else f"aten::{name}_"
+    )
+    return RuntimeError(
+        f"vmap: {called}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
+        "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. "
+        f"Please try to use out-of-place operators instead of {called}. If said operator is being called inside the PyTorch "
+        "framework, please file a bug report instead."
+    )
+
+
 class Vmap(Interpreter):
     """The interpreter of vmap."""
 
@@ -118,34 +144,29 @@ class Vmap(Interpreter):
         if shared and not any(self.owns(t) for t in inputs):
             return result
         outs = tuple(Batched.of(self, r, bdim) for r in (result if several else (result,)))
-        if local.grad and any(self.owns(t) and t._requires_grad for t in inputs):
+        if op.view:
+            self.made_views(op, params, inputs[0], outs)
+        if local.grad and any(t._requires_grad and self.owns(t) for t in inputs):
             op.record([self.lift(t) for t in inputs], params, outs)
         return outs if several else outs[0]
 
-    def process_inplace(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
-        target = inputs[0]
-        new = self.process(op, inputs, params)
+    def store(self, target: Batched, new: Tensor) -> None:
         value, bdim = self.unwrap(new)
-        own, own_bdim = self.unwrap(target)
-        if bdim is not None and own_bdim is None:
-            raise RuntimeError(
-                f"vmap: aten::{op.name}_(self, *extra_args) is not possible because there exists a Tensor `other` in "
-                "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but `self` "
-                "not being vmapped over in a vmap. Please try to use out-of-place operators instead of "
-                f"aten::{op.name}_. If said operator is being called inside the PyTorch framework, please file a bug report "
-                "instead."
-            )
-        if not self.owns(target) and new._array.shape != target._array.shape:
-            become(target, new)
-            return target
-        if new._array.shape != target._array.shape:
-            target.value, target._array = value, new._array  # squeeze_ and its like
-        else:
-            with self.lowered():
-                own.copy_(value)
-        if self.owns(target) and new._requires_grad:
-            target._requires_grad, target._grad_fn, target._output_nr = True, new._grad_fn, new._output_nr
-        return target
+        if bdim is not None and target.bdim is None:
+            raise incompatible("copy")
+        with self.lowered():
+            target.value.copy_(value)
+
+    def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        value, bdim = (like, None) if like is None else self.unwrap(like)
+        if bdim is None:
+            return self.created_below(t, value)
+        each = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
+        return Batched.of(self, self.created_below(each, value))
+
+    def refuse_write(self, op: Op, own_values: bool) -> None:
+        if own_values:
+            raise incompatible(op.name)
 
     def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
         """A random tensor inside the function that is mapped."""

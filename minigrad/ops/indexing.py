@@ -340,9 +340,6 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         value = wrap(np.asarray(value).astype(self._array.dtype))
     if key is False:
         return
-    if isinstance(self, Wrapper):
-        assign_whole(self, key, value)
-        return
     out, indices = work_off(self, key, writing=True)
     if indices:
         shape = without_leading_ones(value._array.shape)
@@ -360,16 +357,6 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         shape = without_leading_ones(value._array.shape)
         source = view(value, shape)
         out.copy_(source if shape == out._array.shape else expand(source, out._array.shape))
-
-
-def assign_whole(self: Tensor, key: object, value: Tensor) -> None:
-    """`x[key] = value` inside a transform: all of `x` is written anew, because the transform knows of no views."""
-    places = getitem(wrap(np.arange(self._array.size).reshape(self._array.shape)), key)
-    shape = without_leading_ones(value._array.shape)
-    source = value if shape == value._array.shape else view(value, shape)
-    source = expand(source, places._array.shape).reshape(-1).to(self.dtype)
-    new = _index_put(self.reshape(-1), source, (places.reshape(-1),), False)
-    self.copy_(new.reshape(self._array.shape))
 
 
 def without_leading_ones(shape: tuple) -> tuple:

@@ -16,11 +16,24 @@ import numpy as np
 from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
+from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_array, broadcast_pair, squeezed
-from .strides import geometry, laid_out_as, layout, on_memory, refresh_view, refusal, span, window_node
+from .strides import (
+    geometry,
+    laid_out_as,
+    layout,
+    on_memory,
+    read_places,
+    refresh_view,
+    refusal,
+    span,
+    window_node,
+    window_places,
+    write_places,
+)
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -42,6 +55,12 @@ class CopySlices(Node):
         inner = self.inner
         if inner is None:
             raise RuntimeError(nodes.FREED)
+        if recorded and local.interpreter is not None:  # nothing is written in place, see wrapped.py
+            where = self.where()
+            first, *others = inner.vjp(read_places(grad, where), True)
+            first = wrap(np.zeros((), grad._array.dtype)) if first is None else first
+            rest = None if self.edges[0] is None else write_places(grad, first, where)
+            return (rest, *others)
         if recorded:
             rest = laid_out_as(grad, self.layout[1])
             part = rest.as_strided(*self.window)
@@ -55,6 +74,10 @@ class CopySlices(Node):
             first, *others = inner.vjp(part.copy(), False)
             part[...] = 0 if first is None else first
         return (rest if self.edges[0] is not None else None, *others)
+
+    def where(self) -> ndarray:
+        """The places in the base that were written to."""
+        return window_places(*self.layout, self.window)
 
     def release(self) -> None:
         self.inner = None
@@ -75,12 +98,12 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
     meta = t._meta
     base = None if meta is None else meta.base
     if base is None:
-        if t._requires_grad and t._grad_fn is None:
+        if t._requires_grad and (t._grad_fn is None or (meta is not None and meta.argument)):
             raise RuntimeError(LEAF)
         return
     if meta.made_in is not None:
         raise RuntimeError(refusal(t, "is being"))
-    if base._requires_grad and base._grad_fn is None:
+    if base._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
         raise RuntimeError(VIEW_OF_LEAF)
     if t._requires_grad and t._grad_fn is None:
         raise RuntimeError(
@@ -125,7 +148,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         return self
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
-        return local.interpreter.process_inplace(op, inputs, params)
+        return local.interpreter.write(op, inputs, params)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
     if 0 in self._array.strides and self._array.size:
@@ -222,10 +245,14 @@ def written(t: Tensor, node: Node | None) -> None:
         if counter.views and not known:
             t.tell_views()
         return
-    slices = new_object(CopySlices)
-    slices.inner, slices.window, slices.layout = node, geometry(t), (base._array.shape, layout(base._array))
-    if node.op.saved_results:
-        nodes.written_views[node] = reader_of(weakref.ref(slices))
+    if isinstance(t, Wrapper):
+        slices = t.written_places()
+    else:
+        slices = new_object(CopySlices)
+        slices.window, slices.layout = geometry(t), (base._array.shape, layout(base._array))
+        if node.op.saved_results:
+            nodes.written_views[node] = reader_of(weakref.ref(slices))
+    slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     if not any(slices.input_nrs):
@@ -406,17 +433,15 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
 
     def run(self: Tensor, *params: object) -> Tensor:
         if local.interpreter is not None:
-            return local.interpreter.process_inplace(op, (self,), params)
+            return local.interpreter.reshape_in_place(op, self, params)
         check_writable(self, recording=local.grad and self._requires_grad)
-        if self._is_view() and local.grad and self._requires_grad:
-            raise RuntimeError(
-                f"{name}: the shape of a view cannot be changed in place; use the form without _"
-            )
         node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
         self._array = forward(self._array, *params)
         self.counter().version += 1
         if node is not None:
             rebase(self, node)
+        if self._meta is not None:
+            self._meta.seen_version = self._counter.version
         return self
 
     return run

@@ -10,6 +10,8 @@ import math
 import numpy as np
 
 from ..autograd import node as nodes
+from ..autograd.grad_mode import local
+from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, address, new_object, wrap
 from .table import define, is_array, method
@@ -50,6 +52,10 @@ def blank(size: tuple, stride: tuple, dtype: np.dtype) -> ndarray:
 
 def as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout):
     """Zeros laid out as the base, with `grad` added where the window looks."""
+    if local.interpreter is not None:
+        return add_places(
+            grad, self_sym_sizes, window_places(self_sym_sizes, _layout, (size, stride, _start))
+        )
     if not is_array(grad):
         return as_strided_scatter(grad, self_sym_sizes, size, stride, _start, _layout)
     memory = np.zeros(max(span(self_sym_sizes, _layout), _start + span(size, stride)), grad.dtype)
@@ -89,6 +95,43 @@ def read_window(grad, size: tuple, stride: tuple, start: int, base_layout: tuple
 def laid_out_as(t: Tensor, strides: tuple) -> Tensor:
     """A copy of `t`, part of the graph, laid out in memory with these strides."""
     return wrap(blank(t._array.shape, strides, t._array.dtype)).copy_(t)
+
+
+# ---------------------------------------------------------------- places
+
+
+def window_places(shape: tuple, base_layout: tuple, window: tuple) -> ndarray:
+    """Which elements of a tensor, counted in row-major order, a window (size, strides, offset) shows."""
+    return read_window(np.arange(math.prod(shape)).reshape(shape), *window, base_layout)
+
+
+def adding(self: ndarray, shape: tuple, places: ndarray) -> ndarray:
+    out = np.zeros(math.prod(shape), self.dtype)
+    np.add.at(out, places, self)
+    return out.reshape(shape)
+
+
+def writing(self: ndarray, src: ndarray, places: ndarray) -> ndarray:
+    out = np.array(self, order="C")
+    out.reshape(-1)[places] = src
+    return out
+
+
+# What transforms do in the place of a window on memory: `places` is an array that counts elements in row-major order.
+read_places = define(
+    "read_places", lambda self, places: self.reshape(-1)[places], kind="linear",
+    self=lambda grad, self_sym_sizes, places: add_places(grad, self_sym_sizes, places),
+)  # fmt: skip
+add_places = define(
+    "add_places", adding, kind="linear",
+    self=lambda grad, places: read_places(grad, places),
+)  # fmt: skip
+write_places = define(
+    "write_places", writing, kind="jointly linear", broadcasts=True,
+    self=lambda grad, places: write_places(grad, np.zeros((), grad.dtype) if is_array(grad) else
+        wrap(np.zeros((), grad._array.dtype)), places),
+    src=lambda grad, places: read_places(grad, places),
+)  # fmt: skip
 
 
 @method()
@@ -156,7 +199,12 @@ def refresh_view(t: Tensor) -> None:
     if base._requires_grad:
         if meta.made_in is not None:
             raise RuntimeError(refusal(t, "its base or another view of its base has been"))
-        node = window_node(edge(base), base._output_nr, base._array.shape, layout(base._array), geometry(t))
+        if isinstance(t, Wrapper):
+            node = t.read_again()
+        else:
+            node = window_node(
+                edge(base), base._output_nr, base._array.shape, layout(base._array), geometry(t)
+            )
         t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
     meta.seen_version = t._counter.version
 
