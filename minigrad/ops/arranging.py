@@ -21,9 +21,9 @@ _flip = define(
 )  # fmt: skip
 
 
-def flip(input: Tensor, *dims) -> Tensor:
+def flip(input: Tensor, *along, dims: int | tuple | None = None) -> Tensor:
     """The elements in reverse order along the given dimensions: a copy."""
-    dims = wanted_shape(dims)
+    dims = wanted_shape(along) if dims is None else wanted_shape((dims,))
     if is_array(input):
         return np.flip(input, dims)
     dims = tuple(check_dim(d, input._array.ndim) for d in dims)

@@ -131,12 +131,16 @@ def sum(
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
+    axis: int | tuple | None = ALL,
+    keepdims: builtins.bool = False,
 ) -> Tensor:
     """The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64."""
     if not isinstance(input, Tensor):
         raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if dtype is None:
         input = widened(input)
+    if axis is not ALL or keepdims:
+        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
         return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
     dim = dims_of(dim, input._array.ndim)
@@ -151,6 +155,8 @@ def mean(
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
+    axis: int | tuple | None = ALL,
+    keepdims: builtins.bool = False,
 ) -> Tensor:
     """The mean of all elements, or over the dimensions `dim`. Raises RuntimeError for integer tensors."""
     if dtype is None and input._array.dtype.kind != "f":
@@ -158,6 +164,8 @@ def mean(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             + dtypes.word(input._array.dtype)
         )
+    if axis is not ALL or keepdims:
+        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
         return computed_in(dtype, input, _mean, input._array.size)
     array = input._array
