@@ -105,7 +105,7 @@ def below(rows: int, columns: int, diagonal: int) -> ndarray:
 def _triangle(self: ndarray, diagonal: int, lower: bool) -> ndarray:
     inside = below(*self.shape[-2:], diagonal if lower else diagonal - 1)
     out = self.copy()
-    np.copyto(out, 0, where=~inside if lower else inside)
+    np.copyto(out, out.dtype.type(0), where=~inside if lower else inside)  # a mask stays one
     return out
 
 
