@@ -14,3 +14,4 @@ from .normalization import *  # noqa: F403
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
 from .rnn import *  # noqa: F403
+from .transformer import *  # noqa: F403

@@ -420,23 +420,48 @@ def _check_probability(p: float) -> None:
 
 
 @drawn_for_each_example
-def _mask(shape: tuple, p: float, dtype: np.dtype) -> Tensor:
-    """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same."""
-    return wrap(rng().tosses(1.0 - p, shape) * np.asarray(1.0 / (1.0 - p), dtype))
+def _mask(shape: tuple, p: float, dtype: np.dtype, order: list[int] | None = None) -> Tensor:
+    """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same.
+
+    order: the dimensions as they lie in memory, the outermost first: PyTorch draws one number behind the other there.
+    """
+    if order is None:
+        tosses = rng().tosses(1.0 - p, shape)
+    else:
+        tosses = rng().tosses(1.0 - p, tuple(shape[i] for i in order)).transpose(np.argsort(order))
+    return wrap(tosses * np.asarray(1.0 / (1.0 - p), dtype))
 
 
-def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple) -> Tensor:
+def _memory_order(array: np.ndarray) -> list[int] | None:
+    """The dimensions from the outermost to the innermost in memory; None if that is their order anyway."""
+    if array.flags.c_contiguous or 0 in array.strides:
+        return None
+    return sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
+
+
+def _check_tensor(input: object, caller: str) -> None:
+    if not isinstance(input, Tensor):
+        kind = type(input)
+        name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {name}")
+
+
+def _dropped(
+    input: Tensor, p: float, training: bool, inplace: bool, shape: tuple, order: list[int] | None = None
+) -> Tensor:
     _check_probability(p)
     if not training or p == 0 or input._array.size == 0:
         return input
     dtype = input._array.dtype
-    mask = wrap(np.zeros(shape, dtype)) if p == 1 else _mask(shape, p, dtype)
+    mask = wrap(np.zeros(shape, dtype)) if p == 1 else _mask(shape, p, dtype, order)
     return input.mul_(mask) if inplace else input * mask
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
-    return _dropped(input, p, training, inplace, input._array.shape)
+    _check_tensor(input, "dropout")
+    array = input._array
+    return _dropped(input, p, training, inplace, array.shape, _memory_order(array))
 
 
 def _channels_dropped(input: Tensor, p: float, training: bool, inplace: bool, dims: int) -> Tensor:
