@@ -46,15 +46,14 @@ class Dual(Wrapper):
         out.primal, out.tangent = primal, tangent
         return out
 
-    def inner(self) -> Tensor:
+    def held(self) -> Tensor:
         return self.primal
 
     def face(self) -> Dual:
         return Dual.of(self.level, self.primal, self.tangent)
 
     def detach(self) -> Dual:
-        tangent = self.tangent
-        return Dual.of(self.level, self.primal.detach(), None if tangent is None else tangent.detach())
+        return Dual.of(self.level, self.primal.detach(), None)  # a constant, in forward mode too
 
     @property
     def requires_grad(self) -> bool:

@@ -114,5 +114,5 @@ def become(target: Tensor, new: Tensor) -> None:
 def innermost(t: Tensor) -> Tensor:
     """The tensor inside all wrappers."""
     while isinstance(t, Wrapper):
-        t = t.inner()
+        t = t.held()
     return t

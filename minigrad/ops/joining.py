@@ -428,7 +428,7 @@ def repeat_interleave(
     With one argument: the index of each element as often as the element says.
     """
     if repeats is None:
-        return wrap(np.repeat(np.arange(input._array.size), input._array))
+        return wrap(np.repeat(np.arange(input._array.size), input.numpy()))
     if dim is None:
         input, dim = reshape(input, -1), 0
     dim = check_dim(dim, input._array.ndim)
@@ -440,7 +440,7 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         wide = _expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(_contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    counts = repeats._array if isinstance(repeats, Tensor) else np.asarray(repeats)
+    counts = repeats.numpy() if isinstance(repeats, Tensor) else np.asarray(repeats)
     if counts.shape != (shape[dim],):
         raise RuntimeError("repeats must have the same size as input along dim")
     from .selecting import index_select
