@@ -24,6 +24,7 @@ from .ops.decompositions import linalg_slogdet as slogdet
 from .ops.decompositions import linalg_svd as svd
 from .ops.linalg import linalg_cross as cross
 from .ops.linalg import matmul, multi_dot, vecdot
+from .ops.names import name_arguments
 from .ops.norms import cond, matrix_norm, matrix_rank, vector_norm
 from .ops.norms import linalg_norm as norm
 from .tensor import Tensor
@@ -34,6 +35,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return _diagonal(A, offset, dim1, dim2)
 
 
+name_arguments(globals())
 __all__ = [
     "LinAlgError",
     "cholesky",

@@ -249,6 +249,24 @@ SHAPED = [
     ("real", {"x": (2, 4, 3), "y": (2, 4, 3), "z": (2, 4, 3)}, """
         F.scaled_dot_product_attention(x, y, z); F.scaled_dot_product_attention(x, y, z, is_causal=True)
     """),
+    ("matrix", {"x": (3, 3)}, """
+        torch.exp(input=x); torch.mm(input=x, mat2=x); x.mm(mat2=x.sin()); torch.maximum(input=x, other=-x)
+        x.maximum(other=-x); torch.bmm(x[None], mat2=x[None]); torch.dot(x[0], tensor=x[1]); torch.mv(x, vec=x[0])
+        torch.atan2(x, other=x.exp()); torch.matmul(x, other=x); torch.sigmoid(input=x); torch.logit(input=x.sigmoid())
+        x.split(split_size=2); torch.split(x, split_size_or_sections=2); torch.tensor_split(x, sections=2)
+        torch.tensor_split(x, indices=(1, 2)); x.expand(size=(2, 3, 3)); x.view(size=(9,)); x.reshape(shape=(9,))
+        torch.reshape(x, shape=(9,)); x.swapaxes(axis0=0, axis1=1); torch.swapaxes(x, axis0=0, axis1=1)
+        x.permute(dims=(1, 0)); x.repeat(repeats=(2, 1)); torch.flip(x, dims=(0,)); x.flip(dims=[0])
+        x.unsqueeze(axis=0); x[None].squeeze(axis=0); torch.cat([x, x], axis=1); torch.stack([x, x], axis=1)
+        x.sum(axis=0); torch.sum(x, axis=(0, 1)); x.sum(1, keepdims=True); x.mean(axis=1, keepdims=True)
+        torch.mean(x, axis=0); x.max(axis=0); x.max(1, keepdims=True); x.std(axis=0); torch.var(x, axis=0, keepdims=True)
+        torch.amax(x, axis=0); torch.prod(x, axis=0); torch.cumsum(x, axis=0); x.softmax(axis=0); x.argmax(axis=0)
+        torch.any(x, axis=0); torch.logsumexp(x, axis=0); torch.median(x, axis=0, keepdims=True)
+        torch.linalg.norm(input=x); torch.det(input=x); torch.inverse(input=x); torch.matrix_power(input=x, n=2)
+        torch.where(condition=x > 0, input=x, other=x * 2); torch.lerp(input=x, end=-x, weight=0.5)
+        torch.clamp(input=x, min=0.0, max=1.0); torch.pow(input=x, exponent=2); torch.gather(x, dim=0, index=x.argsort(0))
+        torch.narrow(input=x, dim=0, start=0, length=2); torch.addmm(input=x, mat1=x, mat2=x, beta=2, alpha=3)
+    """),
     ("real", {"x": ()}, """
         x[None]; x.reshape(1); x.sum(); x.sum(0); x.mean(); x.max(); x.softmax(0); x.t(); x.expand(3)
         x.unsqueeze(0); x.flatten(); x.view(1, 1); x.squeeze(); x.repeat(2); x[...]; x.prod(); x.norm()

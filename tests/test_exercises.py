@@ -324,6 +324,68 @@ def test_the_symptom_decides_the_advice():
     assert "changes its input upstream in place" in advice("3.2", emptying)
 
 
+def test_whatever_is_wanted_as_a_function_or_class_is_asked_for_as_one():
+    for exercise in EXERCISES:
+        for place, wanted in enumerate(exercise.reference):
+            if callable(wanted):
+                answers = [*exercise.reference[:place], 3, *exercise.reference[place + 1 :]]
+                kind = "class" if isinstance(wanted, type) else "function"
+                assert f"{exercise.names[place]} is 3, not a {kind}" in advice(exercise.id, *answers)
+    assert "to be called as run(root, grad), and yours is run(root)" in advice("7.6", lambda root: root(1.0))
+
+
+def test_a_letter_is_asked_for_in_quotes():
+    assert "A letter in quotes is wanted" in advice("3.5", 3)
+    assert "One of the letters is wanted" in advice("3.5", "the third")
+    assert "Not that one" in advice("3.5", "z")
+
+
+def test_what_only_begins_like_a_known_mistake_gets_its_advice():
+    def forgets_to_give_the_loss_back(loss_of, parameters, lr):
+        loss_of().backward()
+
+    assert "Nothing has moved" in advice("7.9", forgets_to_give_the_loss_back)
+    assert "twice too large" not in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
+
+
+def test_a_number_that_is_wrong_is_told_before_what_happens_later():
+    """An engine that recurses and overwrites: its number says more than that Python gives up on a long chain."""
+
+    def recursing_and_wrong(root, grad):
+        for (parent, _), part in zip(root.next_functions, root(grad), strict=True):
+            if parent is not None:
+                recursing_and_wrong(parent, part * 2)
+
+    assert "On the diamond: x.grad is" in advice("7.6", recursing_and_wrong)
+
+
+def test_an_engine_that_nobody_has_listed_is_told_where_it_goes_wrong():
+    def breadth_first_and_overwriting(root, grad):
+        arrived, todo = {root: grad}, [root]
+        while todo:
+            node = todo.pop(0)
+            for (parent, _), part in zip(node.next_functions, node(arrived[node]), strict=True):
+                if parent is not None:
+                    arrived[parent] = part
+                    todo.append(parent)
+
+    said = advice("7.6", breadth_first_and_overwriting)
+    assert "x.grad is 16, and y fires 2 times, with 2, then 2" in said
+    assert "x.grad is 12, and each node fires once is right" in said
+
+
+def test_recording_that_was_left_off_is_noticed_and_put_right():
+    def switches_off(x):
+        minigrad.set_grad_enabled(False)
+        return -5 * x
+
+    assert "switched recording off and left it off" in advice("0.2", switches_off)
+    assert minigrad.is_grad_enabled()
+    with minigrad.no_grad():  # a learner who has switched it off in a cell of their own
+        assert check("0.2", lambda x: -5 * x).state == CORRECT
+        assert not minigrad.is_grad_enabled()
+
+
 def test_code_that_raises_is_told_by_its_line_and_in_plain_words():
     def misspelt(upstream, x):
         return upstraem * 2 * x  # noqa: F821

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
+import re
+import zlib
+
 import numpy as np
 import pytest
 
@@ -54,7 +60,7 @@ def test_an_error_of_the_function_is_shown_and_the_picture_stands():
         leaf.grad.value = False
     assert "requires_grad" in e.message.value and "role='alert'" in e.message.value
     e.leaves["x"].grad.value = True
-    assert e.message.value == ""
+    assert "alert" not in e.message.value and "x requires grad now." in e.message.value
     assert e.pane.data != before
 
 
@@ -78,6 +84,183 @@ def test_set_changes_several_leaves_at_once_and_moves_the_sliders():
         e.set(q=1.0)
     with pytest.raises(ValueError, match=r"has shape \(\)"):
         e.set(x=[1.0, 2.0])
+
+
+# -- cutting edges: to the gradients it is what detach() at the same place does
+
+
+def chain(x, w, b):
+    y = x * w
+    a = y + b
+    c = y * a
+    return c.sin()
+
+
+def detached(where):
+    """The program of ``chain`` with ``detach()`` in the place of one edge."""
+
+    def program(x, w, b):
+        y = (x.detach() if where == "y → x" else x) * (w.detach() if where == "y → w" else w)
+        a = (y.detach() if where == "a → y" else y) + (b.detach() if where == "a → b" else b)
+        c = (y.detach() if where == "c → y" else y) * (a.detach() if where == "c → a" else a)
+        return (c.detach() if where == "chain → c" else c).sin()
+
+    return program
+
+
+EDGES = ["y → x", "y → w", "a → y", "a → b", "c → y", "c → a"]
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request):
+    return request.getfixturevalue("torch") if request.param == "torch" else torch
+
+
+def explored(t, f=chain):
+    return explore(f, x=t.tensor(2.0), w=t.tensor(3.0), b=t.tensor(1.0))
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_an_edge_that_is_cut_does_what_detach_does(t, edge):
+    e = explored(t)
+    assert e.edges == [*EDGES, "chain → c"]
+    e.cut(edge)
+    leaves = {
+        name: t.tensor(value, requires_grad=True) for name, value in {"x": 2.0, "w": 3.0, "b": 1.0}.items()
+    }
+    detached(edge)(**leaves).backward()
+    for name, leaf in leaves.items():
+        assert e.grads[name] == (None if leaf.grad is None else pytest.approx(leaf.grad.item(), rel=1e-6)), (
+            name
+        )
+
+
+def test_where_everything_is_cut_nothing_arrives_and_the_picture_says_so(t):
+    e = explored(t)
+    e.cut("chain → c")
+    assert e.grads == {"x": None, "w": None, "b": None}
+    assert len(e.data["steps"]) == 1
+    (sent,) = e.data["steps"][0]["outgoing"]
+    assert sent["value"] is None
+    assert sent["reason"] == "nothing, the edge is cut: as if c were detached here"
+    kinds = {edge["kind"] for edge in e.data["edges"].values()}
+    assert kinds == {"cut", "not_computed"}
+    assert {n["name"] for n in e.data["nodes"].values() if "unreached" in n["classes"]} == set("xwbyac")
+    assert "to reach 0 leaves" in e.data["start"]["sentence"]
+
+
+def test_a_function_of_ones_own_behind_a_cut_makes_no_zeros(t):
+    """PyTorch gives a custom Function zeros for a gradient that did not come; detach() would not even call it."""
+
+    class Twice(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    e = explore(lambda x, w: Twice.apply(x).exp() + w, x=t.tensor(1.0), w=t.tensor(1.0))
+    edge = next(name for name in e.edges if name.endswith("exp(twice(x))") or name.startswith("f → t"))
+    e.cut(edge)
+    assert e.grads["x"] is None and e.grads["w"] == 1.0
+
+
+def test_what_a_cut_changed_is_said_and_can_be_undone(t):
+    e = explored(t, lambda x, w, b: x * w + (x * b))
+    before = e.grads
+    assert before == {"x": 4.0, "w": 2.0, "b": 2.0}
+    e.cut("f → x * b")
+    assert "f → x * b is cut: nothing is sent along it, as if x * b were detached there." in said(e)
+    assert (
+        ".grad of x was 4, is 3. .grad of b was 2, is None. No gradient reaches b and x * b any more."
+        in said(e)
+    )
+    e.set(x=5.0)
+    assert said(e) == "x was 2, is 5. The result was 8, is 20. .grad of w was 2, is 5."
+    e.undo()
+    e.undo()
+    assert e.grads == before and e.back.disabled
+    assert "A gradient reaches b and x * b again." in said(e)
+    e.undo()  # nothing is left to be undone
+    assert e.grads == before
+
+
+def said(e):
+    return re.sub("<[^>]*>", "", html.unescape(e.message.value))
+
+
+def test_the_controls_cut_join_and_undo():
+    e = explored(torch)
+    e.choice.value = "c → a"
+    assert e.button.description == "Cut"
+    e.button.click()
+    assert e.grads["b"] is None and e.button.description == "Join"
+    assert ("c → a (cut)", "c → a") in e.choice.options
+    e.button.click()
+    assert e.grads["b"] is not None and e.button.description == "Cut"
+    e.back.click()
+    assert e.grads["b"] is None
+
+
+def test_a_click_in_the_picture_cuts_and_joins_and_nothing_else_gets_through():
+    e = explored(torch)
+    assert set(e.data["edge names"].values()) == set(e.edges)
+    e._clicked({"edge": "c → a"})
+    assert e.grads["b"] is None and e.choice.value == "c → a"
+    e._clicked({"edge": "c → a"})
+    assert e.grads["b"] is not None
+    for nonsense in ({"edge": "no such edge"}, {}, "edge", None):
+        e._clicked(nonsense)
+    assert e.grads["b"] is not None
+
+
+def test_a_slider_that_is_dragged_is_one_change_to_undo():
+    e = explored(torch)
+    for x in (2.1, 2.2, 2.3):
+        e.leaves["x"].fields[0].value = x
+    e.leaves["w"].grad.value = False
+    e.undo()
+    assert e.leaves["w"].grad.value and e.leaves["x"].values == pytest.approx(2.3)
+    e.undo()
+    assert e.leaves["x"].fields[0].value == 2.0
+
+
+def test_two_edges_between_the_same_tensors_are_told_apart():
+    e = explore(lambda x: x * x, x=torch.tensor(3.0))
+    assert e.edges == ["f → x (self)", "f → x (other)"]
+    e.cut("f → x (other)")
+    assert e.grads["x"] == 3.0
+    e.join()
+    assert e.grads["x"] == 6.0
+
+
+def test_a_cut_edge_that_is_not_there_any_more_is_told():
+    e = explored(torch)
+    e.cut("a → b")
+    e.leaves["b"].grad.value = False
+    assert "The edge a → b that was cut is not in this graph." in said(e)
+    e.leaves["b"].grad.value = True
+    assert e.grads["b"] is None  # it came back, cut
+
+
+def test_edges_that_do_not_exist_are_refused_with_those_that_do():
+    e = explored(torch)
+    with pytest.raises(KeyError, match="no edge is called 'x → y'; there are y → x, y → w"):
+        e.cut("x → y")
+    with pytest.raises(KeyError, match="is not cut; cut are: none"):
+        e.join("y → x")
+
+
+def test_a_saved_page_shows_the_cut_and_offers_none(tmp_path):
+    e = explored(torch)
+    e.cut("c → a")
+    text = e.save(tmp_path / "cut.html").read_text(encoding="utf-8")
+    packed = re.search(r'id="packed">([^<]+)<', text)[1]
+    content = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert "cut" in {edge["kind"] for edge in content["data"]["edges"].values()}
+    assert "cut" not in content["options"]
 
 
 def test_its_repr_shows_leaves_and_result():

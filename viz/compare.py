@@ -1,19 +1,22 @@
 """Two backward passes beside each other: a learner's engine and the reference, two branches, minigrad and PyTorch.
 
-Works on traces (plain data) alone. Steps are matched in order by what they are steps of; numbers are compared as numbers.
+Works on traces (plain data) alone. Nodes are matched by where they stand in the two graphs, whatever their tensors are
+called; steps by the nodes that they are steps of; numbers are compared as numbers.
 """
 
 from __future__ import annotations
 
-import difflib
 import html
 import sys
+from bisect import bisect_left
+from collections import deque
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from .graph import Function, Graph
 from .rules import base_name
 from .trace import Step, Trace, trace
 from .values import Value
@@ -21,19 +24,34 @@ from .values import Value
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """A step on the left and the one on the right that it was matched with; None where there is none."""
+    """A step on the left and the one on the right that it was matched with; None where there is none, or not here."""
 
     left: Step | None
     right: Step | None
     difference: str | None  # None: the same
+    moved: bool = False  # the other side has this step, too, at another time
 
 
 class Comparison:
-    """Matched steps. ``first`` is the first pair that differs (None if none does); print it for a table."""
+    """Matched steps. ``first`` is the first pair that truly differs (None if none does); print it for a table.
 
-    def __init__(self, left: Trace, right: Trace, pairs: list[Pair], labels: tuple[str, str]):
+    Where all numbers are the same and only the order of the steps is not, ``first`` is the first that is elsewhere.
+    """
+
+    def __init__(
+        self,
+        left: Trace,
+        right: Trace,
+        pairs: list[Pair],
+        labels: tuple[str, str],
+        forward: tuple[Function, Function] | None = None,
+    ):
         self.left, self.right, self.pairs, self.labels = left, right, pairs, labels
-        self.first = next((p for p in pairs if p.difference), None)
+        self.forward = (
+            forward  # the first two nodes whose results are known and differ: the forward pass was another
+        )
+        different = [p for p in pairs if p.difference]
+        self.first = next((p for p in different if not p.moved), different[0] if different else None)
 
     def __repr__(self) -> str:
         n = sum(p.difference is not None for p in self.pairs)
@@ -47,7 +65,14 @@ class Comparison:
             return f"Both passes are the same: {len(self.pairs)} steps, every gradient equal."
         step = self.first.left or self.first.right
         side = f"step {step.number} ({step.name} of {step.tensor})"
-        return f"The first difference is at {side}: {self.first.difference}."
+        if self.first.moved:
+            return f"Every number is the same, the order is not: at {side}, {self.first.difference}."
+        said = f"The first difference is at {side}: {self.first.difference}."
+        if self.forward is None:
+            return said
+        x, y = (f.outputs[0] for f in self.forward)
+        name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
+        return f"{said} The forward passes differ already: {name} is {x.value.short(30)} and {y.value.short(30)}."
 
     def __str__(self) -> str:
         rows = [("", *self.labels, "")]
@@ -93,23 +118,134 @@ def compare(
     """
     frame = frame or sys._getframe(1)
     a, b = (t if isinstance(t, Trace) else trace(t, frame=frame) for t in (left, right))
-    matcher = difflib.SequenceMatcher(None, [_key(s) for s in a], [_key(s) for s in b], autojunk=False)
-    pairs: list[Pair] = []
-    for what, i1, i2, j1, j2 in matcher.get_opcodes():
-        if what == "equal":
-            pairs += [
-                Pair(x, y, _differs(x, y, tolerance))
-                for x, y in zip(a.steps[i1:i2], b.steps[j1:j2], strict=True)
-            ]
+    same, instead = _match(a.graph, b.graph)
+    both = ((f, same.get(f) or instead.get(f)) for f in a.graph.functions)
+    forward = next(((f, g) for f, g in both if g is not None and _other_result(f, g, tolerance)), None)
+    return Comparison(a, b, _in_order(a, b, same, instead, labels, tolerance), labels, forward)
+
+
+def _other_result(f: Function, g: Function, tolerance: float) -> bool:
+    x, y = f.outputs[0].value, g.outputs[0].value
+    return x is not None and y is not None and _values(x, y, "is", tolerance) is not None
+
+
+def _match(a: Graph, b: Graph) -> tuple[dict[Function, Function], dict[Function, Function]]:
+    """Which node of ``a`` is which of ``b``; and, where two operations differ, which stands in the place of which.
+
+    From the roots down along equal operations, then from what is matched up again; names count only where both sides
+    know them. What is left over on both sides of one place is a pair of different operations.
+    """
+    known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
+    same: dict[Function, Function] = {}
+    taken: set[Function] = set()
+    instead: dict[Function, Function] = {}
+
+    def free(f: Function, g: Function) -> bool:
+        return f not in same and f not in instead and g not in taken
+
+    def fits(f: Function, g: Function) -> bool:
+        x, y = f.outputs[0], g.outputs[0]
+        if base_name(f.name) != base_name(g.name) or not free(f, g):
+            return False
+        return not (x.named and y.named) or x.name == y.name or not (x.name in known[1] or y.name in known[0])
+
+    def down(start: list[tuple[Function, Function]]) -> None:
+        todo = deque(start)
+        while todo:
+            f, g = todo.popleft()
+            if fits(f, g):
+                same[f] = g
+                taken.add(g)
+                todo.extend(_inputs(f, g, fits))
+
+    down([(r.function, q.function) for r, q in zip(a.roots, b.roots, strict=False)])
+    named = {g.outputs[0].name: g for g in b.functions if g.outputs[0].named}
+    down([(f, named[f.outputs[0].name]) for f in a.functions if f.outputs[0].name in named])
+    rest = [[f for f in g.leaves if f not in same and f not in taken] for g in (a, b)]
+    down([(f, g) for f, g in zip(*rest, strict=False) if f.outputs[0].shape == g.outputs[0].shape])
+    for f in a.functions:  # inputs come first: a match goes on to its users
+        inputs = [e.target for e in f.edges if e.target is not None]
+        if f in same or not inputs or any(x not in same for x in inputs):
             continue
-        pairs += [Pair(s, None, f"only {labels[0]} has this step here") for s in a.steps[i1:i2]]
-        pairs += [Pair(None, s, f"only {labels[1]} has this step here") for s in b.steps[j1:j2]]
-    return Comparison(a, b, pairs, labels)
+        users = [e.source for e in same[inputs[0]].users]
+        down([(f, g) for g in users if [e.target for e in g.edges if e.target] == [same[x] for x in inputs]])
+    for f in reversed(a.functions):  # an operation in the place of another
+        for user in [e for e in f.users if e.source in same or e.source in instead][:1]:
+            other = same.get(user.source) or instead[user.source]
+            g = other.edges[user.slot].target if user.slot < len(other.edges) else None
+            if g is not None and free(f, g) and "accumulate" not in (f.kind, g.kind):
+                instead[f] = g
+                taken.add(g)
+                down(_inputs(f, g, fits))
+    return same, instead
 
 
-def _key(s: Step) -> tuple[str, str]:
-    """What a step is a step of: the operation, and the tensor where the programmer named it."""
-    return base_name(s.name), s.tensor if s.function.outputs[0].named else ""
+def _inputs(f: Function, g: Function, fits) -> list[tuple[Function, Function]]:
+    """The inputs of two nodes, slot by slot; crosswise where only that fits (``a + b`` and ``b + a``)."""
+    pairs = [(e.target, d.target) for e, d in zip(f.edges, g.edges, strict=False) if e.target and d.target]
+    if len(pairs) == 2 and not all(fits(*p) for p in pairs):
+        crossed = [(pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])]
+        if all(fits(*p) for p in crossed):
+            return crossed
+    return pairs
+
+
+def _in_order(
+    a: Trace, b: Trace, same: dict, instead: dict, labels: tuple[str, str], tolerance: float
+) -> list[Pair]:
+    """The steps of both passes in one list; a matched step that is elsewhere on the other side stands there twice."""
+    firings: dict[Function, list[Step]] = {}
+    for s in b:
+        firings.setdefault(s.function, []).append(s)
+    partner: dict[Step, Step] = {}
+    for s in a:
+        waiting = firings.get(same.get(s.function) or instead.get(s.function))
+        if waiting:
+            partner[s] = waiting.pop(0)
+    back = {y: x for x, y in partner.items()}
+    matched = [s for s in a if s in partner]
+    kept = {matched[i] for i in _longest_rising([partner[s].number for s in matched])}
+    pairs: list[Pair] = []
+    left, right = list(a.steps), list(b.steps)
+    while left or right:
+        # what stands on one side only goes first; what both have comes together
+        if left and left[0] not in kept:
+            pairs.append(_alone(left.pop(0), partner, labels, 0, tolerance))
+        elif right and back.get(right[0]) not in kept:
+            pairs.append(_alone(right.pop(0), back, labels, 1, tolerance))
+        else:
+            x, y = left.pop(0), right.pop(0)
+            other = x.function in instead
+            said = f"is {x.name} here and {y.name} there" if other else _differs(x, y, tolerance)
+            pairs.append(Pair(x, y, said))
+    return pairs
+
+
+def _alone(s: Step, partner: dict[Step, Step], labels: tuple[str, str], side: int, tolerance: float) -> Pair:
+    """A step that has no partner at this place: none at all, or one at another time."""
+    other, said, moved = partner.get(s), f"only {labels[side]} has this step", False
+    if other is not None:
+        x, y = (s, other) if side == 0 else (other, s)
+        number = _differs(x, y, tolerance)
+        moved = number is None and x.name == y.name
+        said = f"{labels[1 - side]} fires it at step {other.number}" + (f" and {number}" if number else "")
+    return Pair(s, None, said, moved) if side == 0 else Pair(None, s, said, moved)
+
+
+def _longest_rising(numbers: list[int]) -> set[int]:
+    """The positions of a longest increasing subsequence."""
+    ends: list[int] = []  # from the back: the largest possible start of a run of each length, negated
+    at: list[int] = []
+    before: list[int | None] = [None] * len(numbers)
+    for i in range(len(numbers) - 1, -1, -1):
+        k = bisect_left(ends, -numbers[i])
+        before[i] = at[k - 1] if k else None
+        ends[k : k + 1], at[k : k + 1] = [-numbers[i]], [i]
+    found, i = set(), at[-1] if at else None
+    while i is not None:
+        found.add(i)
+        i = before[i]
+    return found
 
 
 def _cell(s: Step | None) -> str:

@@ -38,10 +38,11 @@ EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, 
     "not_computed": ("#868e96", "#7d8790", "1.5 3.5", 1.3),
     "grad_fn": ("#495057", "#adb5bd", "", 1.0),
     "saved": ("#c2500b", "#ffa94d", "2 2", 1.0),
+    "cut": ("#c92a2a", "#ff8787", "1.5 3.5", 1.5),
 }
 FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
-_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted"}
+_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut": "dotted"}
 
 
 def colours(item: Item) -> tuple[str, str, str, str]:
@@ -104,7 +105,7 @@ _NODE_STYLES = {
 def _node(item: Item) -> str:
     fill, line, _, _ = colours(item)
     style = _NODE_STYLES.get(item.outline, "filled")
-    if "freed" in item.classes:
+    if "freed" in item.classes or "unreached" in item.classes:
         style = style.replace("filled", "dashed")
     values = {
         "id": item.id,
@@ -130,7 +131,7 @@ def _edge(link: Link) -> str:
     if link.kind in _STYLE:
         values["style"] = _STYLE[link.kind]
     tail, head = link.tail.id, link.head.id
-    arrow = "tee" if link.kind == "not_computed" else "normal"
+    arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
     if link.backwards:
         tail, head = head, tail
         values |= {"dir": "back", "arrowtail": arrow}

@@ -19,7 +19,7 @@ its own). ``Graph.release()`` lets go of the live nodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,7 @@ class Edge:
     label: str | None = None  # with no target: what the caller calls this input, or the constant itself
     value: Value | None = None  # with no target: what it holds, where the node keeps it
     tensor: bool = False  # with no target: the caller has a variable for it
+    cut: bool = False  # nothing is sent along it, as if its input were detached here; see Graph.cut
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +96,7 @@ class Function:
     module: str | None = None
     line: int | None = None
     freed: bool = False
+    unreached: bool = False  # no gradient comes here, because of edges that were cut
     _saved: list[Saved] | None = None
     _rules: dict[str, str] | None = None
 
@@ -150,6 +152,20 @@ class Graph:
     @property
     def leaves(self) -> list[Function]:
         return [f for f in self.functions if f.kind == "accumulate"]
+
+    def cut(self, edges: Iterable[Edge]) -> None:
+        """Mark edges as cut, and the functions that no gradient reaches then. A recorded pass stops there (trace.run)."""
+        for edge in edges:
+            edge.cut = True
+        stack = [root.function for root in self.roots]
+        reached = set(stack)
+        while stack:
+            for e in stack.pop().edges:
+                if e.target is not None and not e.cut and e.target not in reached:
+                    reached.add(e.target)
+                    stack.append(e.target)
+        for f in self.functions:
+            f.unreached = f not in reached
 
     def release(self) -> None:
         """Let go of every live object, so that the framework can free the graph; what was read stays."""

@@ -276,7 +276,7 @@ def _nonfinite(trace: Trace) -> dict | None:
 
 
 def _start(trace: Trace, picture: Picture) -> dict:
-    n, leaves = len(trace.steps), len(trace.graph.leaves)
+    n, leaves = len(trace.steps), sum(not f.unreached for f in trace.graph.leaves)
     first = trace.steps[0].name if trace.steps else "nothing"
     title = one_line(trace.title)
     if trace.of_what != "L":

@@ -438,6 +438,7 @@ class Pane {
     el.append(this.frame);
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.picture.addEventListener("click", (event) => { const id = this.nodeAt(event); if (id) this.goToNode(id); });
+    if (options.cut && this.model.send) this.offerCuts();
     this.picture.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" ? null : this.nodeAt(event); if (id) this.showTip(id, event); });
     this.picture.addEventListener("pointerout", () => this.hideTip());
   }
@@ -475,6 +476,18 @@ class Pane {
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.data.width} ${this.data.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
     return svg;
+  }
+
+  // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
+  offerCuts() {
+    for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
+      const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
+      if (!line) continue;
+      const wide = s("path", { d: line.getAttribute("d"), class: "mgv-hit" });
+      wide.append(s("title", {}, `${this.data.edges[id].kind === "cut" ? "Join" : "Cut"} ${name}`));
+      wide.addEventListener("click", () => this.model.send({ edge: name }));
+      group.append(wide);
+    }
   }
 
   buildTools() {

@@ -144,6 +144,12 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
     dx, dy = tip[0] - base[0], tip[1] - base[1]
     long = (dx * dx + dy * dy) ** 0.5 or 1.0
     ux, uy = dx / long, dy / long
+    if link.kind == "cut":  # two strokes across: nothing gets through
+        out = ""
+        for by in (1.0, 5.5):
+            x, y = tip[0] - ux * by, tip[1] - uy * by
+            out += f"M{_n(x - uy * 6 + ux * 2)},{_n(y + ux * 6 + uy * 2)}L{_n(x + uy * 6 - ux * 2)},{_n(y - ux * 6 - uy * 2)}"
+        return _tag("path", "head", d=out, fill="none", stroke=colour, stroke_width=2)
     if link.kind == "not_computed":  # a bar across: the way ends here
         a, b = (tip[0] - uy * 5, tip[1] + ux * 5), (tip[0] + uy * 5, tip[1] - ux * 5)
         return _tag("path", "head", d=f"M{_p(a)}L{_p(b)}", fill="none", stroke=colour, stroke_width=2)
@@ -153,12 +159,18 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
 
 def _item(item: Item, x: float, y: float, standalone: bool) -> str:
     fill, line, _, _ = colours(item)
-    freed = "freed" in item.classes
+    freed, unreached = "freed" in item.classes, "unreached" in item.classes
     paint = {
-        "fill": "#ffffff" if freed else fill,
+        "fill": "#ffffff" if freed or unreached else fill,
         "stroke": line,
         "stroke_width": "2.4" if "root" in item.classes else "1.3",
-        "stroke_dasharray": "3 3" if item.outline == "stub" else "5 3" if freed else None,
+        "stroke_dasharray": "3 3"
+        if item.outline == "stub"
+        else "1.5 3.5"
+        if unreached
+        else "5 3"
+        if freed
+        else None,
     }
     out = [_title(item.tooltip, standalone), _outline(item, x, y, paint)]
     for t in item.lines:
@@ -254,8 +266,8 @@ def _dark() -> str:
     rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
-    rules.append(".node.freed>.shape{fill:#161b22}")
+    rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")
     for css, (_, line, _, _) in EDGES.items():
-        head = "stroke" if css == "not_computed" else "fill"
+        head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
     return "@media (prefers-color-scheme:dark){" + "".join(rules) + "}"

@@ -232,8 +232,11 @@ def run(
     handles = []
     try:
         for f in graph.functions:
-            handles.append(f.fn.register_prehook(recorder.before(f)))
-            handles.append(f.fn.register_hook(recorder.after(f)))
+            if f.unreached or any(e.cut for e in f.edges):
+                handles.append(f.fn.register_hook(_stop(f)))
+            if not f.unreached:
+                handles.append(f.fn.register_prehook(recorder.before(f)))
+                handles.append(f.fn.register_hook(recorder.after(f)))
         _backward(graph, gradients, inputs, retain_graph, create_graph)
     finally:
         for handle in handles:
@@ -251,6 +254,17 @@ def run(
         out.leaves[f.outputs[0].name] = Value.of(grad) if grad is not None else None
     graph.release()
     return out
+
+
+def _stop(f: Function):
+    """A hook that takes away what ``f`` sends along its cut edges, or along all where no gradient should have come to it
+    (a custom function makes zeros of nothing): to the gradients that is what ``detach()`` does."""
+
+    def hook(grad_inputs, grad_outputs):
+        sent = _match(f, _tuple(grad_inputs))
+        return tuple(None if f.unreached or e.cut else g for e, g in zip(f.edges, sent, strict=True))
+
+    return hook
 
 
 class _Recorder:
@@ -275,6 +289,10 @@ class _Recorder:
                 Sent(e, "", None, None, Value.of(g) if g is not None else None)
                 for e, g in zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
             ]
+            if any(s.edge.cut and s.value is not None for s in step.sent):
+                raise TypeError(
+                    f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used in place of the gradients."
+                )
             if f.kind == "accumulate":
                 grad = getattr(f.leaf, "grad", None)
                 after = Value.of(grad) if grad is not None else None
@@ -385,7 +403,7 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
     counted: dict[
         Function, list[Part]
     ] = {}  # what was there when a node fired before: a right engine fires each once
-    needs = {f: sum(e.source in fired for e in f.users) for f in fired}
+    needs = {f: sum(e.source in fired and not e.cut for e in f.users) for f in fired}
     got = dict.fromkeys(fired, 0)
     done: set[Function] = set()
     ready = {f for f in seeds if f in fired and needs[f] == 0}
@@ -409,7 +427,7 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         _explain(s, out.of_what)
         for sent in s.sent:
             target = sent.edge.target
-            if target is None or target not in fired:
+            if target is None or target not in fired or sent.edge.cut:
                 sent.value, sent.reason = None, _reason(sent, target)
                 continue
             if sent.value is None:
@@ -442,7 +460,7 @@ def _one_by_one(s: Step, steps: list[Step]) -> bool:
 
 def _missing(f: Function, fired: dict, done: set) -> list[Function]:
     """The first few functions that will still send something to ``f``."""
-    still = (e.source for e in f.users if e.source in fired and e.source not in done)
+    still = (e.source for e in f.users if e.source in fired and e.source not in done and not e.cut)
     return list(dict.fromkeys(islice(still, LISTED)))
 
 
@@ -452,6 +470,8 @@ def _reason(sent: Sent, target: Function | None) -> str:
         if label and not sent.edge.tensor:
             return f"not computed: {_cut(label, 30)} is a constant"
         return f"not computed: {_cut(label or sent.input, 60)} does not require grad"
+    if sent.edge.cut:
+        return f"nothing, the edge is cut: as if {target.output(sent.edge.nr).name} were detached here"
     return f"not computed: {target.outputs[0].name} is not needed for inputs="
 
 

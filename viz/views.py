@@ -97,6 +97,8 @@ def _marks(f: Function) -> list[str]:
         marks.append("hooked")
     if f.hooks:
         marks.append("node-hooked")
+    if f.unreached:
+        marks.append("unreached")
     return marks
 
 
@@ -187,6 +189,13 @@ class _View:
         label = _grad_label(out) if self.labelled else ""
         classes = ["hooked"] if out.hooks else []
         tip = f"the gradient of {out.name}, from {f.name}"
+        if e.cut or f.unreached:
+            kind = "cut" if e.cut else "not_computed"
+            tip = f"not computed: no gradient reaches {f.outputs[0].name}"
+            if e.cut:
+                tip = f"cut: {f.name} sends nothing to {out.name}, as if {out.name} were detached here"
+            label = ("cut" if e.cut else "not computed") if self.labelled else ""
+            return self.p.link(tail, head, kind, tip, backwards=True, edge=e, label=label, **more)
         return self.p.link(
             tail, head, "backward", tip, backwards=True, edge=e, label=label, classes=classes, **more
         )

@@ -61,7 +61,7 @@ class Dual(Wrapper):
     def tangent(self, tangent: Tensor | None) -> None:
         self._tangent = tangent
 
-    def inner(self) -> Tensor:
+    def held(self) -> Tensor:
         return self.primal
 
     def face(self) -> Dual:
@@ -74,8 +74,7 @@ class Dual(Wrapper):
         self.primal, self._array, self._tangent = other.primal, other._array, other.tangent
 
     def detach(self) -> Dual:
-        tangent = self.tangent
-        out = Dual.of(self.level, self.primal.detach(), None if tangent is None else tangent.detach())
+        out = Dual.of(self.level, self.primal.detach(), None)  # a constant, in forward mode too
         out._counter = self.counter()
         return out
 

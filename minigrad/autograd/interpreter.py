@@ -51,10 +51,10 @@ class Wrapper(Tensor):
         raise NotImplementedError
 
     def item(self) -> float | int | bool:
-        return self.inner().item()
+        return self.held().item()
 
     def tolist(self) -> list:
-        return self.inner().tolist()
+        return self.held().tolist()
 
     def outside(self) -> Tensor:
         raise RuntimeError(
@@ -152,5 +152,5 @@ def enter(interpreter: Interpreter | None) -> None:
 def innermost(t: Tensor) -> Tensor:
     """The tensor inside all wrappers."""
     while isinstance(t, Wrapper):
-        t = t.inner()
+        t = t.held()
     return t

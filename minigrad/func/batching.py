@@ -143,7 +143,7 @@ def _t(level, op, pairs, params):
        "split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
        "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
        "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp",
-       "glu", "linalg_vector_norm")  # fmt: skip
+       "glu", "linalg_vector_norm", "all", "any", "count_nonzero")  # fmt: skip
 def _one_tensor(level, op, pairs, params):
     """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
     ((value, _),) = pairs
@@ -152,6 +152,8 @@ def _one_tensor(level, op, pairs, params):
     dims = [n for n in names if n in DIM_NAMES]
     if op.name == "permute":
         return op.call(value, (0, *(d + 1 for d in params[0])))
+    if op.name == "roll" and not names["dims"]:
+        return value.reshape(value._array.shape[0], -1).roll(names["shifts"], 1).reshape(value._array.shape)
     if not dims and op.name not in ("tril", "triu"):
         return over_all_dims(op, value, ndim)
     if not ndim and not op.name.startswith("unsqueeze"):

@@ -34,7 +34,7 @@ class Batched(Wrapper):
         out.value, out.bdim = value, bdim
         return out
 
-    def inner(self) -> Tensor:
+    def held(self) -> Tensor:
         return self.value
 
     def face(self) -> Batched:

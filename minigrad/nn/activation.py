@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..tensor import Tensor
 from . import functional as F
 from .linear import new_parameter
@@ -83,7 +85,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """1/(1 + e⁻ˣ)."""
-        return input.sigmoid()
+        return F.sigmoid(input)
 
 
 class Tanh(Module):
@@ -91,7 +93,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """tanh x."""
-        return input.tanh()
+        return F.tanh(input)
 
 
 class LogSigmoid(Module):
@@ -189,12 +191,27 @@ class Softplus(Module):
 class Hardtanh(Module):
     """x, at least min_val and at most max_val."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ):
         super().__init__()
+        for old, value in (("min_value", min_value), ("max_value", max_value)):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{old}` is deprecated and renamed to `{old[:7]}`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+        min_val, max_val = (
+            old if old is not None else new for old, new in ((min_value, min_val), (max_value, max_val))
+        )
         if max_val <= min_val:
-            raise AssertionError(
-                f"max_val must be larger than min_val, got min_val={min_val}, max_val={max_val}"
-            )
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input: Tensor) -> Tensor:
@@ -268,6 +285,21 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
+class RReLU(Module):
+    """x where positive, else a·x; a drawn for each element between lower and upper, their middle in evaluation."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x where positive, else a·x."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+
+
 class GLU(Module):
     """a·sigmoid(b), where a and b are the halves of the input along `dim`."""
 
@@ -298,6 +330,16 @@ class Softmax(_AlongDim):
     def forward(self, input: Tensor) -> Tensor:
         """eˣ/Σ eˣ along `dim`."""
         return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """eˣ/Σ eˣ over the channels."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return F.softmax(input, -3)
 
 
 class LogSoftmax(_AlongDim):
@@ -331,11 +373,13 @@ __all__ = [
     "LogSoftmax",
     "Mish",
     "PReLU",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",

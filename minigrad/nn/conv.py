@@ -1,4 +1,4 @@
-"""Layers that slide a window over their input: convolution, pooling, padding."""
+"""Convolutions, and their transposes, as layers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Conv(Module):
             per_dim(dilation, self.dims, "dilation"),
         )
         self.padding = padding if isinstance(padding, str) else per_dim(padding, self.dims, "padding")
-        self.padding_mode = padding_mode
+        self.padding_mode, self.output_padding = padding_mode, (0,) * self.dims
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self.weight = new_parameter((first, second // groups, *self.kernel_size), dtype)
         if bias:
@@ -149,20 +149,46 @@ class _ConvTranspose(_Conv):
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype
         )
         self.output_padding = per_dim(output_padding, self.dims, "output_padding")
+        if isinstance(self.padding, str):
+            raise ValueError(f"{type(self).__name__} takes padding as numbers, not {padding!r}")
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The transposed convolution of `input` with the weight, plus the bias."""
-        convolve = (F.conv_transpose1d, F.conv_transpose2d)[self.dims - 1]
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        """The transposed convolution of `input` with the weight, plus the bias.
+
+        output_size: of the several sizes that a convolution with these strides would shrink to the input's; the last
+        dimensions, or all. Raises ValueError for others.
+        """
+        convolve = getattr(F, f"conv_transpose{self.dims}d")
+        padding = self.output_padding if output_size is None else self._output_padding(input, output_size)
         return convolve(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            self.output_padding,
-            self.groups,
-            self.dilation,
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
         )
+
+    def _output_padding(self, input: Tensor, output_size: list[int]) -> tuple[int, ...]:
+        """How much has to be added at the end for this output size."""
+        dims, found = self.dims, input.dim()
+        lead = found - dims  # batch and channels
+        output_size = tuple(output_size)
+        if len(output_size) == lead + dims:
+            output_size = output_size[lead:]
+        if len(output_size) != dims:
+            raise ValueError(
+                f"ConvTranspose{dims}D: for {found}D input, output_size must have {dims} or {lead + dims} elements (got "
+                f"{len(output_size)})"
+            )
+        least = [
+            (n - 1) * s - 2 * p + d * (k - 1) + 1
+            for n, s, p, d, k in zip(
+                input.shape[lead:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True
+            )
+        ]
+        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+        if not all(a <= n <= b for a, n, b in zip(least, output_size, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for an input of "
+                f"{input.size()[lead:]})"
+            )
+        return tuple(n - a for n, a in zip(output_size, least, strict=True))
 
 
 class ConvTranspose1d(_ConvTranspose):
@@ -177,200 +203,10 @@ class ConvTranspose2d(_ConvTranspose):
     dims = 2
 
 
-class _MaxPool(Module):
-    def __init__(
-        self,
-        kernel_size: int | tuple,
-        stride: int | tuple | None = None,
-        padding: int | tuple = 0,
-        dilation: int | tuple = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ):
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation = padding, dilation
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution of (N, C, D, H, W); weight: (C, O/groups, KD, KH, KW)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The maxima of the windows."""
-        pool = F.max_pool1d if isinstance(self, MaxPool1d) else F.max_pool2d
-        return pool(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+    dims = 3
 
 
-class MaxPool1d(_MaxPool):
-    """The maximum of each window of (N, C, L)."""
-
-
-class MaxPool2d(_MaxPool):
-    """The maximum of each window of (N, C, H, W)."""
-
-
-class AvgPool1d(Module):
-    """The mean of each window of (N, C, L)."""
-
-    def __init__(
-        self,
-        kernel_size: int | tuple,
-        stride: int | tuple | None = None,
-        padding: int | tuple = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ):
-        super().__init__()
-        self.kernel_size, self.stride, self.padding = (
-            per_dim(v, 1, "kernel_size")
-            for v in (kernel_size, kernel_size if stride is None else stride, padding)
-        )
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means of the windows."""
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool2d(Module):
-    """The mean of each window of (N, C, H, W)."""
-
-    def __init__(
-        self,
-        kernel_size: int | tuple,
-        stride: int | tuple | None = None,
-        padding: int | tuple = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ):
-        super().__init__()
-        self.kernel_size, self.stride, self.padding = (
-            kernel_size,
-            kernel_size if stride is None else stride,
-            padding,
-        )
-        self.ceil_mode, self.count_include_pad, self.divisor_override = (
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means of the windows."""
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class _AdaptivePool(Module):
-    def __init__(self, output_size: int | tuple):
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means of the windows that give an output of that size."""
-        pool = F.adaptive_avg_pool1d if isinstance(self, AdaptiveAvgPool1d) else F.adaptive_avg_pool2d
-        return pool(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_AdaptivePool):
-    """Means of (N, C, L) over windows such that the output has the given length."""
-
-
-class AdaptiveAvgPool2d(_AdaptivePool):
-    """Means of (N, C, H, W) over windows such that the output has the given size."""
-
-
-class _Pad(Module):
-    mode: str
-    dims: int
-
-    def __init__(self, padding: int | tuple, value: float = 0):
-        super().__init__()
-        self.padding = (padding,) * (2 * self.dims) if isinstance(padding, int) else tuple(padding)
-        self.value = value
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`input`, padded."""
-        return F.pad(input, self.padding, self.mode, self.value)
-
-    def extra_repr(self) -> str:
-        if self.mode == "constant" and not isinstance(self, ZeroPad2d):
-            return f"padding={self.padding}, value={self.value}"
-        return f"{self.padding}"
-
-
-class ConstantPad1d(_Pad):
-    """The last dimension padded with a value."""
-
-    mode, dims = "constant", 1
-
-
-class ConstantPad2d(_Pad):
-    """The last two dimensions padded with a value."""
-
-    mode, dims = "constant", 2
-
-
-class ZeroPad2d(ConstantPad2d):
-    """The last two dimensions padded with zeros."""
-
-
-class ReflectionPad1d(_Pad):
-    """The last dimension continued by its mirror image."""
-
-    mode, dims = "reflect", 1
-
-
-class ReflectionPad2d(_Pad):
-    """The last two dimensions continued by their mirror images."""
-
-    mode, dims = "reflect", 2
-
-
-class ReplicationPad1d(_Pad):
-    """The last dimension continued by its end values."""
-
-    mode, dims = "replicate", 1
-
-
-class ReplicationPad2d(_Pad):
-    """The last two dimensions continued by their end values."""
-
-    mode, dims = "replicate", 2
-
-
-__all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AvgPool1d", "AvgPool2d", "ConstantPad1d", "ConstantPad2d", "Conv1d", "Conv2d",
-    "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "MaxPool1d", "MaxPool2d", "ReflectionPad1d", "ReflectionPad2d",
-    "ReplicationPad1d", "ReplicationPad2d", "ZeroPad2d",
-]  # fmt: skip
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]

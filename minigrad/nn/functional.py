@@ -6,6 +6,7 @@ Convolutions, pooling and normalisation take (N, C, ...): a batch of N examples 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -420,43 +421,161 @@ def _check_probability(p: float) -> None:
 
 
 @drawn_for_each_example
-def _mask(shape: tuple, p: float, dtype: np.dtype) -> Tensor:
-    """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same."""
-    return wrap(rng().tosses(1.0 - p, shape) * np.asarray(1.0 / (1.0 - p), dtype))
+def _mask(shape: tuple, p: float, dtype: np.dtype, order: list[int] | None = None) -> Tensor:
+    """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same.
+
+    order: the dimensions as they lie in memory, the outermost first: PyTorch draws one number behind the other there.
+    """
+    if order is None:
+        tosses = rng().tosses(1.0 - p, shape)
+    else:
+        tosses = rng().tosses(1.0 - p, tuple(shape[i] for i in order)).transpose(np.argsort(order))
+    return wrap(tosses * np.asarray(1.0 / (1.0 - p), dtype))
 
 
-def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple) -> Tensor:
+def _memory_order(array: np.ndarray) -> list[int] | None:
+    """The dimensions from the outermost to the innermost in memory; None if that is their order anyway."""
+    if array.flags.c_contiguous or 0 in array.strides:
+        return None
+    return sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
+
+
+def _check_tensor(input: object, caller: str) -> None:
+    if not isinstance(input, Tensor):
+        kind = type(input)
+        name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {name}")
+
+
+def _dropped(
+    input: Tensor, p: float, training: bool, inplace: bool, shape: tuple, order: list[int] | None = None
+) -> Tensor:
     _check_probability(p)
     if not training or p == 0 or input._array.size == 0:
         return input
     dtype = input._array.dtype
-    mask = wrap(np.zeros(shape, dtype)) if p == 1 else _mask(shape, p, dtype)
+    mask = wrap(np.zeros(shape, dtype)) if p == 1 else _mask(shape, p, dtype, order)
     return input.mul_(mask) if inplace else input * mask
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
-    return _dropped(input, p, training, inplace, input._array.shape)
+    _check_tensor(input, "dropout")
+    array = input._array
+    return _dropped(input, p, training, inplace, array.shape, _memory_order(array))
 
 
-def _channels_dropped(input: Tensor, p: float, training: bool, inplace: bool, dims: int) -> Tensor:
-    if input.dim() == dims + 1:  # one example: its channels come first
-        return _dropped(input, p, training, inplace, (input.shape[0], *(1,) * dims))
-    lead = tuple(input.shape[:2])
-    return _dropped(input, p, training, inplace, lead + (1,) * (input.dim() - 2))
+def _feature_shape(input: Tensor) -> tuple:
+    """One number for each channel of (N, C, *)."""
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return (*input.shape[:2], *(1,) * (input.dim() - 2))
+
+
+def _for_channels(dims: int, found: int, instead: str) -> str:
+    return (
+        f"{instead} Note that dropout{dims}d exists to provide channel-wise dropout on inputs with {dims} spatial "
+        f"dimension{'s' if dims > 1 else ''}, a channel dimension, and an optional batch dimension "
+        f"(i.e. {dims + 1}D or {dims + 2}D inputs)."
+    )
+
+
+def _warn_of_dims(dims: int, found: int) -> None:
+    if found not in (dims + 1, dims + 2):
+        text = (
+            f"dropout{dims}d: Received a {found}-D input to dropout{dims}d, which is deprecated and will result in an error "
+            "in a future release. To retain the behavior and silence this warning, please use dropout instead."
+        )
+        warnings.warn(_for_channels(dims, found, text), UserWarning, stacklevel=3)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (N, C, L) or (C, L) dropped."""
-    return _channels_dropped(input, p, training, inplace, 1)
+    _check_probability(p)
+    found = input.dim()
+    if found not in (2, 3):
+        text = f"dropout1d: Expected 2D or 3D input, but received a {found}D input."
+        raise RuntimeError(_for_channels(1, found, text))
+    shape = (input.shape[0], 1) if found == 2 else _feature_shape(input)
+    return _dropped(input, p, training, inplace, shape)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, H, W) dropped."""
-    return _channels_dropped(input, p, training, inplace, 99)
+    """Whole channels of (N, C, H, W) dropped; (N, C, L) too."""
+    _check_probability(p)
+    _warn_of_dims(2, input.dim())
+    if input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input "
+            "is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to "
+            "interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
+            "dropout behavior, please switch to using dropout1d instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _dropped(input, p, training, inplace, _feature_shape(input))
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped."""
+    _check_probability(p)
+    _warn_of_dims(3, input.dim())
+    one = input.dim() != 5  # a single example, the channels come first
+    shape = (input.shape[0], *(1,) * (input.dim() - 1)) if one else _feature_shape(input)
+    return _dropped(input, p, training, inplace, shape)
+
+
+SELU_FLOOR = (
+    1.7580993408473766  # the value that a SELU comes near to for large negative inputs, without its sign
+)
+
+
+def _alpha_dropped(
+    input: Tensor, p: float, training: bool, inplace: bool, shape: tuple, order=None
+) -> Tensor:
+    """Some elements set to the floor of a SELU, and all stretched so that mean and variance stay (Klambauer 2017)."""
+    _check_probability(p)
+    if not training or p == 0 or input._array.size == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    dtype = input._array.dtype
+    kept = _mask(shape, p, dtype, order) * (1 - p)
+    scale = 1.0 / math.sqrt((SELU_FLOOR**2 * p + 1) * (1 - p))
+    shift = (kept - 1) * (SELU_FLOOR * scale) + SELU_FLOOR * scale * p
+    kept = kept * scale
+    return input.mul_(kept).add_(shift) if inplace else input * kept + shift
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps the mean and the variance of what SELUs give."""
+    _check_tensor(input, "alpha_dropout")
+    array = input._array
+    return _alpha_dropped(input, p, training, inplace, array.shape, _memory_order(array))
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """alpha_dropout of whole channels of (N, C, *)."""
+    _check_tensor(input, "feature_alpha_dropout")
+    return _alpha_dropped(input, p, training, inplace, _feature_shape(input))
 
 
 # ---------------------------------------------------------------- normalisation
+
+
+def _check_one_dtype(input: Tensor, *others: Tensor | None) -> None:
+    for other in others:
+        if (
+            other is not None
+            and other._array.dtype is not input._array.dtype
+            and other.dtype is not input.dtype
+        ):
+            raise RuntimeError(
+                "mixed dtype (CPU): all inputs must share same datatype.\n"
+                f"Got {input.dtype} and {other.dtype}; input.to({other.dtype}) makes them one"
+            )
 
 
 def layer_norm(
@@ -467,6 +586,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean)/√(var + eps)·weight + bias, mean and variance over the last dimensions, those in normalized_shape."""
+    _check_tensor(input, "layer_norm")
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -485,6 +605,7 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [{wanted}], but got input of "
             f"size{list(input.shape)}"
         )
+    _check_one_dtype(input, weight, bias)
     return ops.native_layer_norm(input, weight, bias, shape, eps)[0]
 
 
@@ -504,6 +625,7 @@ def batch_norm(
     `momentum`; the variance unbiased); else with running_mean and running_var.
     Raises ValueError when training on one value per channel.
     """
+    _check_tensor(input, "batch_norm")
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if training and count == 1:
         raise ValueError(
@@ -513,6 +635,7 @@ def batch_norm(
     for name, given in named.items():
         if given is not None and given.numel() != input.shape[1]:
             raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {given.numel()}")
+    _check_one_dtype(input, weight, bias, running_mean, running_var)
     if not training:
         if running_mean is None:
             raise RuntimeError("Expected running_mean to be defined when training=False")
@@ -590,7 +713,7 @@ def rms_norm(
     """x/√(mean(x²) + eps)·weight over the last dimensions."""
     shape = tuple(normalized_shape)
     if input._array.shape[-len(shape) :] != shape:
-        wanted = ", ".join(map(str, ("*", *shape)))
+        wanted = "*" + ", ".join(map(str, shape))
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [{wanted}], but got input of "
             f"size{list(input.shape)}"

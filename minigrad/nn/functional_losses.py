@@ -242,6 +242,12 @@ def cross_entropy(
     target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
     label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
     """
+    for name, t in (("self", input), ("target", target)):
+        if not isinstance(t, Tensor):
+            place = 1 if name == "self" else 2
+            raise TypeError(
+                f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(t).__name__}"
+            )
     kind = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
@@ -429,6 +435,14 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    dims = [t.dim() for t in (anchor, positive, negative)]
+    if len(set(dims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            "{}D, positive {}D, and negative {}D inputs".format(*dims)
+        )
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
@@ -464,6 +478,14 @@ def gaussian_nll_loss(
     """½(log var + (input - target)²/var), the variance at least eps. full: with ½ log 2π."""
     if not isinstance(var, Tensor):
         var = wrap(np.full(input._array.shape, var, input._array.dtype))
+    if var.shape != input.shape:
+        if var.shape == input.shape[:-1]:
+            var = var.unsqueeze(-1)
+        elif not (
+            var.dim() == input.dim()
+            and sum(b for a, b in zip(input.shape, var.shape, strict=True) if a != b) == 1
+        ):
+            raise ValueError("var is of incorrect size")
     if (var._array < 0).any():
         raise ValueError("var has negative entry/entries")
     var = var.clone()

@@ -173,40 +173,54 @@ class SoftMarginLoss(_Loss):
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
-class _MarginLoss(_Loss):
-    margin_default = 0.0
+class HingeEmbeddingLoss(_Loss):
+    """`input` where target is 1, max(0, margin - input) where it is -1."""
 
     def __init__(
         self,
-        margin: float | None = None,
+        margin: float = 1.0,
         size_average: bool | None = None,
         reduce: bool | None = None,
         reduction: str = "mean",
     ):
         super().__init__(size_average, reduce, reduction)
-        self.margin = self.margin_default if margin is None else margin
-
-
-class HingeEmbeddingLoss(_MarginLoss):
-    """`input` where target is 1, max(0, margin - input) where it is -1."""
-
-    margin_default = 1.0
+        self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
-class MarginRankingLoss(_MarginLoss):
+class MarginRankingLoss(_Loss):
     """max(0, -target·(input1 - input2) + margin)."""
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(_MarginLoss):
+class CosineEmbeddingLoss(_Loss):
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -227,6 +241,8 @@ class TripletMarginLoss(_Loss):
         reduction: str = "mean",
     ):
         super().__init__(size_average, reduce, reduction)
+        if margin <= 0:
+            raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:

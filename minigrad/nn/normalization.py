@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from .. import dtypes
@@ -175,7 +177,7 @@ class _BatchNorm(_Affine):
         """`input`, normalised: with the batch's statistics in training, else with the running ones."""
         self._check_input(input)
         momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats:
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the plain mean of all batches
                 momentum = 1.0 / self.num_batches_tracked.item()
@@ -204,6 +206,106 @@ class BatchNorm2d(_BatchNorm):
     dims, words = (4,), "4D"
 
 
+class BatchNorm3d(_BatchNorm):
+    """Normalises each channel of (N, C, D, H, W) over the batch."""
+
+    dims, words = (5,), "5D"
+
+
+class _InstanceNorm(_BatchNorm):
+    """Batch normalisation of each example by itself; without weights and running statistics unless asked for."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: object = None,
+        dtype: dtypes.dtype | None = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype=dtype, bias=bias)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing, unexpected, errors):
+        """Says what to do with statistics that old versions kept unasked."""
+        names = [prefix + name for name in ("running_mean", "running_var")]
+        found = [name for name in names if name in state_dict]
+        if local_metadata.get("version") is None and not self.track_running_stats and found:
+            quoted = " and ".join(f'"{name}"' for name in found)
+            errors.append(
+                f"Unexpected running stats buffer(s) {quoted} for {type(self).__name__} with track_running_stats=False. If "
+                "state_dict is a checkpoint saved before 0.4.0, this may be expected because "
+                f"{type(self).__name__} does not track running stats by default since 0.4.0. Please remove these keys from "
+                "state_dict. If the running stats are actually needed, instead set track_running_stats=True in "
+                f"{type(self).__name__} to enable them. See the documentation of {type(self).__name__} for details."
+            )
+            for name in found:
+                state_dict.pop(name)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing, unexpected, errors)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised; (C, *) is one example."""
+        single = self.dims[0]
+        if input.dim() not in (single, single + 1):
+            raise ValueError(f"expected {self.words} input (got {input.dim()}D input)")
+        channels = input.shape[input.dim() - single]
+        if channels != self.num_features:
+            place = input.dim() - single
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={place} to match num_features ({self.num_features}), but got: {channels}."
+                )
+            warnings.warn(
+                f"input's size at dim={place} does not match num_features. You can silence this warning by not passing in "
+                "num_features, which is not used because affine=False",
+                UserWarning,
+                stacklevel=2,
+            )
+        batch = input.unsqueeze(0) if input.dim() == single else input
+        use_batch = self.training or not self.track_running_stats
+        momentum = 0.0 if self.momentum is None else self.momentum
+        out = F.instance_norm(
+            batch, self.running_mean, self.running_var, self.weight, self.bias, use_batch, momentum, self.eps
+        )
+        return out.squeeze(0) if input.dim() == single else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of each example of (N, C, L) or (C, L)."""
+
+    dims, words = (2, 3), "2D or 3D"
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of each example of (N, C, H, W) or (C, H, W)."""
+
+    dims, words = (3, 4), "3D or 4D"
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalises each channel of each example of (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims, words = (4, 5), "4D or 5D"
+
+
+class LocalResponseNorm(Module):
+    """Divides by what the `size` channels around have (Krizhevsky et al. 2012)."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
 class _Dropout(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -224,7 +326,7 @@ class Dropout(_Dropout):
 
 
 class Dropout1d(_Dropout):
-    """In training whole channels of (N, C, L) are dropped."""
+    """In training whole channels of (N, C, L) or (C, L) are dropped."""
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, partly dropped."""
@@ -239,13 +341,32 @@ class Dropout2d(_Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
+class Dropout3d(_Dropout):
+    """In training whole channels of (N, C, D, H, W) or (C, D, H, W) are dropped."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, partly dropped."""
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """Dropout for SELUs: keeps mean and variance (Klambauer et al. 2017)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, partly at the floor of a SELU."""
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """AlphaDropout of whole channels of (N, C, *)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, partly at the floor of a SELU."""
+        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+
+
 __all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "GroupNorm",
-    "LayerNorm",
-    "RMSNorm",
-]
+    "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
+    "FeatureAlphaDropout", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
+    "LocalResponseNorm", "RMSNorm",
+]  # fmt: skip

@@ -17,6 +17,7 @@ from . import functional as F
 from . import init
 from .linear import new_parameter
 from .module import Module
+from .parameter import Parameter
 
 # ---------------------------------------------------------------- one step
 
@@ -37,19 +38,24 @@ def gru_step(x: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None) -> Te
 
 
 def lstm_step(
-    x: Tensor, state: tuple[Tensor, Tensor], w_hh: Tensor, b_hh: Tensor | None
+    x: Tensor,
+    state: tuple[Tensor, Tensor],
+    w_hh: Tensor,
+    b_hh: Tensor | None,
+    w_hr: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """c' = f·c + i·g, h' = o·tanh(c') with gates input i, forget f, output o and candidate g."""
+    """c' = f·c + i·g, h' = o·tanh(c') (· w_hrᵀ) with gates input i, forget f, output o and candidate g."""
     hidden, cell = state
     i, f, g, o = (F.linear(hidden, w_hh, b_hh) + x).chunk(4, 1)
     cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-    return o.sigmoid() * cell.tanh(), cell
+    hidden = o.sigmoid() * cell.tanh()
+    return hidden if w_hr is None else hidden @ w_hr.t(), cell
 
 
 # ---------------------------------------------------------------- cells
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     gates: int
 
     def __init__(
@@ -88,15 +94,31 @@ class _Cell(Module):
             )
         return batch, input.dim() == 2
 
-    def _zeros(self, batch: Tensor) -> Tensor:
-        return wrap(np.zeros((batch.shape[0], self.hidden_size), batch._array.dtype))
+    def _state(self, given: Tensor | None, batch: Tensor, batched: bool, number: int, name: str) -> Tensor:
+        """A state as a batch, zeros if None. Raises ValueError or RuntimeError if its shape does not fit."""
+        if given is None:
+            return wrap(np.zeros((batch.shape[0], self.hidden_size), batch._array.dtype))
+        if given.dim() not in (1, 2):
+            raise ValueError(
+                f"{type(self).__name__}: Expected {name} to be 1D or 2D, got {given.dim()}D instead"
+            )
+        given = given if batched else given.unsqueeze(0)
+        if given.shape[0] != batch.shape[0]:
+            raise RuntimeError(
+                f"Input batch size {batch.shape[0]} doesn't match hidden{number} batch size {given.shape[0]}"
+            )
+        if given.shape[1] != self.hidden_size:
+            raise RuntimeError(
+                f"hidden{number} has inconsistent hidden_size: got {given.shape[1]}, expected {self.hidden_size}"
+            )
+        return given
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
         return text if self.bias else text + f", bias={self.bias}"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """One step of a simple recurrent layer: (N, input), (N, hidden) → (N, hidden)."""
 
     gates = 1
@@ -118,7 +140,7 @@ class RNNCell(_Cell):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next hidden state; `hx` is the last one, zeros if omitted."""
         x, batched = self._start(input)
-        h = self._zeros(x) if hx is None else hx if batched else hx.unsqueeze(0)
+        h = self._state(hx, x, batched, 0, "hidden")
         given = F.linear(x, self.weight_ih, self.bias_ih)
         out = rnn_step(given, h, self.weight_hh, self.bias_hh, self.nonlinearity)
         return out if batched else out.squeeze(0)
@@ -128,7 +150,7 @@ class RNNCell(_Cell):
         return text if self.nonlinearity == "tanh" else text + f", nonlinearity={self.nonlinearity}"
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of a GRU: (N, input), (N, hidden) → (N, hidden)."""
 
     gates = 3
@@ -136,12 +158,12 @@ class GRUCell(_Cell):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next hidden state; `hx` is the last one, zeros if omitted."""
         x, batched = self._start(input)
-        h = self._zeros(x) if hx is None else hx if batched else hx.unsqueeze(0)
+        h = self._state(hx, x, batched, 0, "hidden")
         out = gru_step(F.linear(x, self.weight_ih, self.bias_ih), h, self.weight_hh, self.bias_hh)
         return out if batched else out.squeeze(0)
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of an LSTM: (N, input), ((N, hidden), (N, hidden)) → hidden and cell state."""
 
     gates = 4
@@ -149,10 +171,8 @@ class LSTMCell(_Cell):
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next (hidden, cell) states; `hx` are the last ones, zeros if omitted."""
         x, batched = self._start(input)
-        if hx is None:
-            hx = (self._zeros(x), self._zeros(x))
-        elif not batched:
-            hx = tuple(t.unsqueeze(0) for t in hx)
+        h, c = (None, None) if hx is None else hx
+        hx = self._state(h, x, batched, 0, "hx[0]"), self._state(c, x, batched, 1, "hx[1]")
         out = lstm_step(F.linear(x, self.weight_ih, self.bias_ih), hx, self.weight_hh, self.bias_hh)
         return out if batched else tuple(t.squeeze(0) for t in out)
 
@@ -160,9 +180,10 @@ class LSTMCell(_Cell):
 # ---------------------------------------------------------------- sequences
 
 
-class _Recurrent(Module):
+class RNNBase(Module):
     """What RNN, GRU and LSTM share: weights per layer and direction, and the walk along the sequence."""
 
+    mode: str
     gates: int
     states = 1  # how many tensors carry over from step to step
 
@@ -175,46 +196,71 @@ class _Recurrent(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: object = None,
         dtype: dtypes.dtype | None = None,
     ):
         super().__init__()
-        if not 0 <= dropout <= 1:
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, proj_size
+        self._check_sizes()
+        widths = [input_size] + [self._width * self._directions] * (num_layers - 1)
+        rows = self.gates * hidden_size
+        for layer, width in enumerate(widths):
+            for suffix in self._suffixes(layer):
+                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, self._width)}
+                if bias:
+                    shapes.update(bias_ih=(rows,), bias_hh=(rows,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                for name, shape in shapes.items():
+                    setattr(self, name + suffix, new_parameter(shape, dtype))
+        self.reset_parameters()
+
+    def _check_sizes(self) -> None:
+        if isinstance(self.dropout, bool) or not 0 <= self.dropout <= 1:
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
-        if dropout > 0 and num_layers == 1:
+        if self.dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-                f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+                f"greater than 1, but got dropout={self.dropout} and num_layers={self.num_layers}",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
-        if num_layers <= 0:
-            raise ValueError("num_layers must be greater than zero")
-        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.dropout, self.bidirectional = (
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-        )
-        for layer in range(num_layers):
-            for suffix in self._suffixes(layer):
-                width = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
-                rows = self.gates * hidden_size
-                setattr(self, "weight_ih" + suffix, new_parameter((rows, width), dtype))
-                setattr(self, "weight_hh" + suffix, new_parameter((rows, hidden_size), dtype))
-                if bias:
-                    setattr(self, "bias_ih" + suffix, new_parameter((rows,), dtype))
-                    setattr(self, "bias_hh" + suffix, new_parameter((rows,), dtype))
-        self.reset_parameters()
+        for name in ("input_size", "hidden_size"):
+            if not isinstance(getattr(self, name), int):
+                raise TypeError(f"{name} should be of type int, got: {type(getattr(self, name)).__name__}")
+        for name in ("hidden_size", "num_layers"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    @property
+    def _width(self) -> int:
+        """How many features an output has in one direction."""
+        return self.proj_size or self.hidden_size
 
     def _suffixes(self, layer: int) -> list[str]:
         """The endings of the parameter names of one layer, one per direction."""
-        return [f"_l{layer}", f"_l{layer}_reverse"][: 2 if self.bidirectional else 1]
+        return [f"_l{layer}", f"_l{layer}_reverse"][: self._directions]
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters in one list for each layer and direction."""
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        return [
+            [p for name, p in self._parameters.items() if name.split("_", 2)[-1] == s[1:]] for s in suffixes
+        ]
 
     def reset_parameters(self) -> None:
         """Draw new starting values, uniform in ±1/√hidden_size."""
@@ -225,7 +271,7 @@ class _Recurrent(Module):
     def flatten_parameters(self) -> None:
         """Does nothing: parameters need no special layout in memory here."""
 
-    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:
+    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None, suffix: str) -> tuple:
         raise NotImplementedError
 
     def _walk(self, inputs: Tensor, state: tuple, suffix: str, reverse: bool) -> tuple[Tensor, tuple]:
@@ -235,7 +281,7 @@ class _Recurrent(Module):
         steps = F.linear(inputs, getattr(self, "weight_ih" + suffix), b_ih).unbind(0)
         outputs = []
         for x in reversed(steps) if reverse else steps:
-            state = self._step(x, state, w_hh, b_hh)
+            state = self._step(x, state, w_hh, b_hh, suffix)
             outputs.append(state[0])
         return stack(outputs[::-1] if reverse else outputs), state
 
@@ -243,30 +289,27 @@ class _Recurrent(Module):
         """(L, N, input) → outputs (L, N, hidden·directions) and last states (layers·directions, N, hidden).
 
         batch_first: (N, L, ...) in and out. Without the batch dimension everything has one dimension less.
+        Raises ValueError or RuntimeError for shapes and dtypes that do not fit.
         """
-        if input.dim() not in (2, 3):
-            raise ValueError(
-                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
-            )
+        self._check_input(input)
+        given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
         batched = input.dim() == 3
-        if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
-            )
+        self._check_states(given, batched)
         inputs = input if batched else input.unsqueeze(1)
         if batched and self.batch_first:
             inputs = inputs.transpose(0, 1)
-        states = self._first_states(inputs, hx, batched)
-        directions = 2 if self.bidirectional else 1
+        states = self._first_states(inputs, given, batched)
+        if not inputs.shape[0]:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         last = []
         for layer in range(self.num_layers):
             outputs = []
             for d, suffix in enumerate(self._suffixes(layer)):
-                start = tuple(s[layer * directions + d] for s in states)
+                start = tuple(s[layer * self._directions + d] for s in states)
                 out, end = self._walk(inputs, start, suffix, d == 1)
                 outputs.append(out)
                 last.append(end)
-            inputs = outputs[0] if directions == 1 else cat(outputs, -1)
+            inputs = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 inputs = F.dropout(inputs, self.dropout, self.training)
         ends = tuple(stack(parts) for parts in zip(*last, strict=True))
@@ -276,22 +319,57 @@ class _Recurrent(Module):
             output, ends = inputs.squeeze(1), tuple(e.squeeze(1) for e in ends)
         return output, ends if self.states > 1 else ends[0]
 
-    def _first_states(self, inputs: Tensor, hx, batched: bool) -> tuple:
-        shape = (self.num_layers * (2 if self.bidirectional else 1), inputs.shape[1], self.hidden_size)
-        if hx is None:
-            return (wrap(np.zeros(shape, inputs._array.dtype)),) * self.states
-        given = (hx,) if self.states == 1 else tuple(hx)
+    def _check_input(self, input: Tensor) -> None:
+        if not isinstance(input, Tensor):
+            raise TypeError(
+                f"{type(self).__name__}: expected a Tensor (sequence, batch, feature), but got {type(input).__name__}; "
+                "packed sequences are not supported"
+            )
+        if input.dim() not in (2, 3):
+            word = "D tensor instead" if self.mode.startswith("RNN") else "D instead"
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}{word}")
+        wanted = self.weight_ih_l0.dtype
+        if input.dtype is not wanted:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({wanted}). Convert input: "
+                f"input.to({wanted}), or convert model: model.to({input.dtype})"
+            )
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
+            )
+
+    def _check_states(self, given: tuple | None, batched: bool) -> None:
+        if given is None:
+            return
+        if len(given) != self.states:
+            raise RuntimeError(f"{type(self).__name__}: expected hx to be a pair (h_0, c_0)")
+        dim = 3 if batched else 2
+        if any(s.dim() != dim for s in given):
+            which = f"For {'batched 3' if batched else 'unbatched 2'}-D input,"
+            if self.states > 1:
+                found = ", ".join(f"{s.dim()}-D" for s in given)
+                raise RuntimeError(f"{which} hx and cx should also be {dim}-D but got ({found}) tensors")
+            raise RuntimeError(f"{which} hx should also be {dim}-D but got {given[0].dim()}-D tensor")
+
+    def _first_states(self, inputs: Tensor, given: tuple | None, batched: bool) -> tuple:
+        """The states before the first step, (layers·directions, N, features); zeros if none are given."""
+        lead = (self.num_layers * self._directions, inputs.shape[1])
+        shapes = [(*lead, self._width), (*lead, self.hidden_size)][: self.states]
+        if given is None:
+            return tuple(wrap(np.zeros(shape, inputs._array.dtype)) for shape in shapes)
         if not batched:
             given = tuple(s.unsqueeze(1) for s in given)
-        for name, s in zip(
-            ("hidden[0]", "hidden[1]") if self.states > 1 else ("hidden",), given, strict=True
-        ):
+        for i, (s, shape) in enumerate(zip(given, shapes, strict=True)):
             if tuple(s.shape) != shape:
+                name = f"hidden[{i}]" if self.states > 1 else "hidden"
                 raise RuntimeError(f"Expected {name} size {shape}, got {list(s.shape)}")
         return given
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size != 0:
+            text += f", proj_size={self.proj_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
         if self.bias is not True:
@@ -305,10 +383,20 @@ class _Recurrent(Module):
         return text
 
 
-class RNN(_Recurrent):
+def refuse_projection(options: dict) -> None:
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+class RNN(RNNBase):
     """Simple recurrent layers: h' = tanh(W x + b + U h + c), or relu."""
 
     gates = 1
+
+    @property
+    def mode(self) -> str:
+        """PyTorch's name of the kind of layer."""
+        return f"RNN_{self.nonlinearity.upper()}"
 
     def __init__(
         self,
@@ -322,34 +410,74 @@ class RNN(_Recurrent):
         bidirectional: bool = False,
         device: object = None,
         dtype: dtypes.dtype | None = None,
+        **others: object,
     ):
+        refuse_projection(others)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            dtype=dtype,
+            **others,
         )
         self.nonlinearity = nonlinearity
 
-    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:
+    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None, suffix: str) -> tuple:
         return (rnn_step(x, state[0], w_hh, b_hh, self.nonlinearity),)
 
 
-class GRU(_Recurrent):
+class GRU(RNNBase):
     """Gated recurrent layers."""
 
-    gates = 3
+    mode, gates = "GRU", 3
 
-    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: object = None,
+        dtype: dtypes.dtype | None = None,
+        **others: object,
+    ):
+        refuse_projection(others)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            dtype=dtype,
+            **others,
+        )
+
+    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None, suffix: str) -> tuple:
         return (gru_step(x, state[0], w_hh, b_hh),)
 
 
-class LSTM(_Recurrent):
-    """Long short-term memory layers; the states are pairs (hidden, cell)."""
+class LSTM(RNNBase):
+    """Long short-term memory layers; the states are pairs (hidden, cell).
 
-    gates, states = 4, 2
+    proj_size: so many features of the hidden state are left, after one more matrix (Sak et al. 2014); the cell keeps all.
+    """
 
-    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:
-        return lstm_step(x, state, w_hh, b_hh)
+    mode, gates, states = "LSTM", 4, 2
+
+    def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None, suffix: str) -> tuple:
+        w_hr = getattr(self, "weight_hr" + suffix) if self.proj_size else None
+        return lstm_step(x, state, w_hh, b_hh, w_hr)
 
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]

@@ -17,6 +17,7 @@ from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .linalg import *  # noqa: F403
+from .names import name_arguments, name_methods
 from .norms import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .reduction import *  # noqa: F403
@@ -35,3 +36,5 @@ families = [
     )
 ]  # fmt: skip
 __all__ = [name for family in families for name in family.__all__]
+name_arguments(globals())
+name_methods(globals())

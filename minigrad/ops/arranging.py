@@ -21,9 +21,9 @@ _flip = define(
 )  # fmt: skip
 
 
-def flip(input: Tensor, *dims) -> Tensor:
+def flip(input: Tensor, *along, dims: int | tuple | None = None) -> Tensor:
     """The elements in reverse order along the given dimensions: a copy."""
-    dims = wanted_shape(dims)
+    dims = wanted_shape(along) if dims is None else wanted_shape((dims,))
     if is_array(input):
         return np.flip(input, dims)
     dims = tuple(check_dim(d, input._array.ndim) for d in dims)
@@ -105,7 +105,7 @@ def below(rows: int, columns: int, diagonal: int) -> ndarray:
 def _triangle(self: ndarray, diagonal: int, lower: bool) -> ndarray:
     inside = below(*self.shape[-2:], diagonal if lower else diagonal - 1)
     out = self.copy()
-    np.copyto(out, 0, where=~inside if lower else inside)
+    np.copyto(out, out.dtype.type(0), where=~inside if lower else inside)  # a mask stays one
     return out
 
 

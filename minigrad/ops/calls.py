@@ -19,7 +19,7 @@ from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import edge, next_sequence
 from ..tensor import Counter, Tensor, new_object, plain_types
-from .dispatch import apply, explained, make_view, operand, promoted
+from .dispatch import Promoted, apply, explained, make_view, operand, promoted
 
 if TYPE_CHECKING:
     from .table import Op
@@ -38,10 +38,10 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
     if len(op.outputs) != 1 or op.optional or (op.view and count > 1):
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
-        "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter, "default_float": dtypes.default_float,
+        "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter, "default_float": dtypes.default_float,
         "edge": edge, "explained": explained, "forward": op.forward, "local": local, "make_view": make_view,
         "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence, "Node": op.node_class, "op": op,
-        "operand": operand, "plain_types": plain_types, "promoted": promoted, "special": special, "Tensor": Tensor,
+        "operand": operand, "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special, "Tensor": Tensor,
         "unusual": make_unusual(op, operator),
     }  # fmt: skip
     exec(compiled(source_of(op)), scope)
@@ -178,7 +178,7 @@ def recording_lines(op: Op) -> list[str]:
         unlike = "".join(f" or {first}.shape != {x}.shape" for x in others)
         if len(op.inputs) > len(differentiable):
             unlike += f" or {first}.shape != y.shape"
-        lines += [f"if not same{unlike}:", f"    node.meta = ({metas})"]
+        lines += [f"if not same{unlike}:", f"    node.meta = ({metas}) if same else Promoted(({metas}))"]
     elif op.kind == "elementwise" and len(op.inputs) == 1:
         lines += [
             "if y.dtype is not t0._array.dtype and y.dtype != t0._array.dtype:",

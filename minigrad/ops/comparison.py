@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from .inplace import define_inplace
 from .table import define, function
 
@@ -114,6 +114,19 @@ signbit = define(
 # ---------------------------------------------------------------- equality of whole tensors
 
 
+def _is_near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bool) -> ndarray:
+    near = self == other
+    if equal_nan and self.dtype.kind == "f":
+        near = near | (np.isnan(self) & np.isnan(other))
+    if self.dtype.kind != "f":
+        self, other = self.astype(np.float64), other.astype(np.float64)
+    difference = np.abs(self - other)
+    return near | (np.isfinite(difference) & (difference <= atol + np.abs(rtol * other)))
+
+
+_isclose = define("isclose", _is_near, kind="elementwise", self=None, other=None)
+
+
 def isclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
@@ -124,27 +137,21 @@ def isclose(
     if rtol < 0 or atol < 0:
         name, value = ("rtol", rtol) if rtol < 0 else ("atol", atol)
         raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    close = a == b
-    if equal_nan and a.dtype.kind == "f":
-        close = close | (np.isnan(a) & np.isnan(b))
-    if a.dtype.kind != "f":
-        a, b = a.astype(np.float64), b.astype(np.float64)
-    difference = np.abs(a - b)
-    return wrap(close | (np.isfinite(difference) & (difference <= atol + np.abs(rtol * b))))
+    return _isclose(input, other, rtol, atol, equal_nan)
 
 
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """True if `isclose` holds everywhere."""
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """True if both have the same shape and elements."""
     if not isinstance(other, Tensor):
         raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-    return input._array.shape == other._array.shape and bool((input._array == other._array).all())
+    return input._array.shape == other._array.shape and bool((input == other).all())
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -152,10 +159,21 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
-def isin(elements: Tensor, test_elements: Tensor | float, *, invert: bool = False) -> Tensor:
-    """Where an element of `elements` occurs in `test_elements`."""
-    wanted = test_elements._array if isinstance(test_elements, Tensor) else test_elements
-    return wrap(np.isin(elements._array, wanted, invert=invert))
+_isin = define("isin", lambda self, other, invert: np.isin(self, other, invert=invert), self=None, other=None)
+
+
+def isin(
+    elements: Tensor | float,
+    test_elements: Tensor | float,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Where an element of `elements` occurs in `test_elements` (with `invert` where not); one of them may be a number.
+
+    assume_unique: promises that neither holds an element twice. It changes nothing here.
+    """
+    return _isin(elements, test_elements, invert)
 
 
 for _fn in (logical_and, logical_or, logical_xor, logical_not, bitwise_not, isnan, isinf, isfinite, isposinf, isneginf,

@@ -104,7 +104,7 @@ def type_(self: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
     if dtype is None:
         return self.dtype.tensor_type
     if isinstance(dtype, str):
-        found = [d for d in dtypes.all_dtypes if d.tensor_type == dtype]
+        found = [d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype) and d.tensor_type == dtype]
         if not found:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = found[0]

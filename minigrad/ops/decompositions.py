@@ -511,14 +511,23 @@ _svd = define(
 SvdResult, OldSvdResult = results("linalg_svd", "U", "S", "Vh"), results("svd", "U", "S", "V")
 
 
-def linalg_svd(A: Tensor, full_matrices: bool = True) -> SvdResult:
-    """A = U diag(S) Vᵀ with orthonormal U and V and singular values S ≥ 0, descending."""
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: None = None) -> SvdResult:
+    """A = U diag(S) Vᵀ with orthonormal U and V and singular values S ≥ 0, descending. `driver` is for CUDA."""
+    refuse_driver("svd", driver)
     check_matrices("linalg.svd", A, square=False)
     return SvdResult(*_svd(A, bool(full_matrices)))
 
 
-def svdvals(A: Tensor) -> Tensor:
-    """The singular values of a matrix, descending."""
+def refuse_driver(name: str, driver: object) -> None:
+    if driver is not None:
+        raise RuntimeError(
+            f"torch.linalg.{name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
+
+
+def svdvals(A: Tensor, *, driver: None = None) -> Tensor:
+    """The singular values of a matrix, descending. `driver` is for CUDA."""
+    refuse_driver("svd", driver)
     check_matrices("linalg.svdvals", A, square=False)
     return _svd(A, False)[1]
 
@@ -547,8 +556,12 @@ def pinv_backward(grad, result, self):
     return -adjoint(K @ P) + (Gt - A @ K) @ P @ Pt + PtK - (PtK @ P) @ A
 
 
-def _pinv_forward(self: ndarray, rtol: float | None, hermitian: bool) -> ndarray:
-    cut = max(self.shape[-2:]) * np.finfo(self.dtype).eps if rtol is None else rtol
+def _pinv_forward(self: ndarray, rtol: float | None, hermitian: bool, atol: float = 0.0) -> ndarray:
+    cut = rtol
+    if cut is None:
+        cut = 0.0 if atol else max(self.shape[-2:]) * np.finfo(self.dtype).eps
+    if atol:  # a share of the largest singular value, as NumPy wants it
+        cut = np.maximum(cut, atol / np.linalg.svd(self, compute_uv=False).max(axis=-1))
     return np.linalg.pinv(self, rcond=cut, hermitian=hermitian).astype(self.dtype, copy=False)
 
 
@@ -558,10 +571,17 @@ _pinv = define(
 )  # fmt: skip
 
 
-def pinv(A: Tensor, *, rtol: float | None = None, hermitian: bool = False) -> Tensor:
-    """The Moore-Penrose inverse: singular values below `rtol` times the largest count as zero."""
+def pinv(
+    A: Tensor,
+    rcond: float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> Tensor:
+    """The Moore-Penrose inverse: singular values below `atol`, or `rtol` (`rcond`) times the largest, count as zero."""
     check_matrices("linalg.pinv", A, square=False)
-    return _pinv(A, rtol, bool(hermitian))
+    return _pinv(A, rcond if rtol is None else rtol, bool(hermitian), atol or 0.0)
 
 
 @method()
@@ -596,6 +616,7 @@ def _lstsq_forward(self: ndarray, b: ndarray, residuals: bool) -> tuple[ndarray,
     return X, np.add.reduce(difference * difference, axis=-2)
 
 
+_rank = define("matrix_rank", lambda A: np.asarray(np.linalg.matrix_rank(A), np.int64), A=None)
 _lstsq = define(
     "linalg_lstsq", _lstsq_forward, outputs=("solution", "residuals"),
     self=lambda grad, self, b: lstsq_backward(grad, self, b, True),
@@ -615,8 +636,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss) but got {driver}"
         )
     solution, residuals = _lstsq(A, B, driver not in (None, "gelsy"))
-    rank = wrap(np.asarray(np.linalg.matrix_rank(A._array), np.int64))
-    return LstsqResult(solution, residuals, rank, wrap(np.empty(0, A._array.dtype)))
+    return LstsqResult(solution, residuals, _rank(A.detach()), wrap(np.empty(0, A._array.dtype)))
 
 
 @method()

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from .table import Op
 
 ndarray = np.ndarray
+
+
+class Promoted(tuple):
+    """A node's `meta` where the inputs of an elementwise operation had several dtypes."""
+
+    __slots__ = ()
+
+
 PACKED = -1  # in the place of a node's version: saved_tensors_hooks hold its values
 
 

@@ -295,7 +295,7 @@ def is_position(k: object) -> bool:
     while isinstance(k, Wrapper):
         if getattr(k, "bdim", None) is not None:
             return False
-        k = k.inner()
+        k = k.held()
     return True
 
 

@@ -389,11 +389,11 @@ _repeat = define(
 
 
 @method()
-def repeat(self: Tensor, *repeats) -> Tensor:
+def repeat(self: Tensor, *times, repeats: tuple | None = None) -> Tensor:
     """The tensor laid side by side `repeats[d]` times along each dimension d; more repeats than dimensions add some."""
-    if not repeats:
+    if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
-    repeats = wanted_shape(repeats)
+    repeats = wanted_shape(times) if repeats is None else tuple(repeats)
     if len(repeats) < self._array.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
@@ -404,9 +404,9 @@ def repeat(self: Tensor, *repeats) -> Tensor:
 
 
 @method("tile")
-def _tile_method(self: Tensor, *dims) -> Tensor:
+def _tile_method(self: Tensor, *times, dims: tuple | None = None) -> Tensor:
     """The tensor laid side by side; missing repeats, in front, are 1."""
-    dims = wanted_shape(dims)
+    dims = wanted_shape(times) if dims is None else tuple(dims)
     return repeat(self, (1,) * (self._array.ndim - len(dims)) + tuple(dims))
 
 
@@ -428,7 +428,7 @@ def repeat_interleave(
     With one argument: the index of each element as often as the element says.
     """
     if repeats is None:
-        return wrap(np.repeat(np.arange(input._array.size), input._array))
+        return wrap(np.repeat(np.arange(input._array.size), input.numpy()))
     if dim is None:
         input, dim = reshape(input, -1), 0
     dim = check_dim(dim, input._array.ndim)
@@ -440,7 +440,7 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         wide = _expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(_contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    counts = repeats._array if isinstance(repeats, Tensor) else np.asarray(repeats)
+    counts = repeats.numpy() if isinstance(repeats, Tensor) else np.asarray(repeats)
     if counts.shape != (shape[dim],):
         raise RuntimeError("repeats must have the same size as input along dim")
     from .selecting import index_select

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
-from .decompositions import check_matrices, inv, svdvals
+from .decompositions import check_matrices, eigvalsh, inv, svdvals
 from .reduction import dims_of
 from .shape import permute, refuse_repeated
 from .table import define, is_array, method
@@ -197,15 +197,22 @@ def norm(
 
 
 def matrix_rank(
-    A: Tensor, *, tol: float | None = None, rtol: float | None = None, hermitian: bool = False
+    A: Tensor,
+    tol: float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
 ) -> Tensor:
-    """How many singular values are larger than `tol`, or than `rtol` times the largest."""
+    """How many singular values are larger than both `atol` (or `tol`) and `rtol` times the largest."""
     check_matrices("linalg.matrix_rank", A, square=False)
-    S = np.linalg.svd(A._array, compute_uv=False)
-    if rtol is None and tol is None:
-        rtol = max(A._array.shape[-2:]) * np.finfo(A._array.dtype).eps
-    cut = np.maximum(tol or 0.0, (rtol or 0.0) * S.max(axis=-1, keepdims=True, initial=0.0))
-    return wrap(np.asarray((cut < S).sum(axis=-1), np.int64))
+    atol = tol if atol is None else atol
+    if rtol is None and not atol:
+        rtol = max(A._array.shape[-2:]) * float(np.finfo(A._array.dtype).eps)
+    S = eigvalsh(A.detach()).abs() if hermitian else svdvals(A.detach())
+    if not S._array.shape[-1]:
+        return S.sum(-1).long()
+    return ((S.amax(-1, keepdim=True) * (rtol or 0.0)).clamp_min(atol or 0.0) < S).sum(-1)
 
 
 def cond(A: Tensor, p: float | str | None = None) -> Tensor:

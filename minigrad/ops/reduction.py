@@ -131,12 +131,16 @@ def sum(
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
+    axis: int | tuple | None = ALL,
+    keepdims: builtins.bool = False,
 ) -> Tensor:
     """The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64."""
     if not isinstance(input, Tensor):
         raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if dtype is None:
         input = widened(input)
+    if axis is not ALL or keepdims:
+        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
         return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
     dim = dims_of(dim, input._array.ndim)
@@ -151,6 +155,8 @@ def mean(
     keepdim: builtins.bool = False,
     *,
     dtype: dtypes.dtype | None = None,
+    axis: int | tuple | None = ALL,
+    keepdims: builtins.bool = False,
 ) -> Tensor:
     """The mean of all elements, or over the dimensions `dim`. Raises RuntimeError for integer tensors."""
     if dtype is None and input._array.dtype.kind != "f":
@@ -158,6 +164,8 @@ def mean(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             + dtypes.word(input._array.dtype)
         )
+    if axis is not ALL or keepdims:
+        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
         return computed_in(dtype, input, _mean, input._array.size)
     array = input._array
@@ -467,10 +475,14 @@ def refuse_empty(name: str, input: Tensor, dims: tuple | None) -> None:
 
 
 def _quantifier(name: str, reduce: np.ufunc):
+    def forward(self: ndarray, dim: tuple, keepdim: builtins.bool) -> ndarray:
+        found = np.asarray(reduce.reduce(self, axis=dim, keepdims=keepdim, dtype=bool))
+        return found.astype(np.uint8) if self.dtype == np.uint8 else found
+
+    call = define(name, forward, self=None)
+
     def quantify(input: Tensor, dim: int | tuple | None = None, keepdim: builtins.bool = False) -> Tensor:
-        dims = dims_of(dim, input._array.ndim)
-        found = np.asarray(reduce.reduce(input._array, axis=dims, keepdims=keepdim, dtype=bool))
-        return wrap(found.astype(np.uint8) if input._array.dtype == np.uint8 else found)
+        return call(input, dims_of(dim, input._array.ndim), keepdim)
 
     quantify.__name__ = quantify.__qualname__ = name
     quantify.__doc__ = f"Whether {name} of the elements (over `dim`) are not zero: a tensor of bools."
@@ -480,9 +492,14 @@ def _quantifier(name: str, reduce: np.ufunc):
 all, any = _quantifier("all", np.logical_and), _quantifier("any", np.logical_or)
 
 
+_count_nonzero = define(
+    "count_nonzero", lambda self, dim: np.add.reduce(self != 0, axis=dim, dtype=np.int64), self=None
+)
+
+
 def count_nonzero(input: Tensor, dim: int | tuple | None = None) -> Tensor:
     """How many elements (over `dim`) are not zero."""
-    return wrap(np.add.reduce(input._array != 0, axis=dims_of(dim, input._array.ndim), dtype=np.int64))
+    return _count_nonzero(input, dims_of(dim, input._array.ndim))
 
 
 for _fn in (sum, mean, nansum, nanmean, prod, var, std, amax, amin, all, any, count_nonzero):

@@ -70,14 +70,16 @@ def _shares(array: ndarray, shape: tuple) -> bool:
 
 
 @method()
-def view(self: Tensor, *shape) -> Tensor:
+def view(self: Tensor, *shape, size: tuple | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.
 
     `x.view(dtype)` shows the same bytes as another type, without history.
     """
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return wrap(self._array.view(shape[0].numpy))
-    shape = fill_in(wanted_shape(shape), self._array.size)
+        dtype = shape[0]
+    if dtype is not None:
+        return wrap(self._array.view(dtype.numpy))
+    shape = fill_in(wanted_shape(shape) if size is None else tuple(size), self._array.size)
     if not _shares(self._array, shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -87,11 +89,11 @@ def view(self: Tensor, *shape) -> Tensor:
 
 
 @method()
-def reshape(input: Tensor, *shape) -> Tensor:
+def reshape(input: Tensor, *size, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
     if not isinstance(input, Tensor):
-        return input.reshape(*shape)
-    shape = fill_in(wanted_shape(shape), input._array.size)
+        return input.reshape(*size)
+    shape = fill_in(wanted_shape(size) if shape is None else tuple(shape), input._array.size)
     if input._array.flags.c_contiguous:
         return _view(input, shape)
     return (
@@ -180,16 +182,22 @@ _squeeze_dims = define(
 
 
 @method()
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """A view with a new dimension of length 1 at `dim`."""
+    if dim is None:
+        if axis is None:
+            raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
+        dim = axis
     return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
 
 
 @method()
-def squeeze(input: Tensor, dim: int | tuple | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | tuple | None = None, *, axis: int | tuple | None = None) -> Tensor:
     """A view without the dimensions of length 1, or without those of `dim` (one or several) that have length 1."""
     if dim is None:
-        return _squeeze(input)
+        if axis is None:
+            return _squeeze(input)
+        dim = axis
     if isinstance(dim, int):
         return _squeeze_dim(input, check_dim(dim, input._array.ndim))
     dims = tuple(check_dim(d, input._array.ndim) for d in dim)
@@ -267,7 +275,7 @@ def t(input: Tensor) -> Tensor:
     return _t(input) if input._array.ndim == 2 else _t_vector(input)
 
 
-@method("transpose", "swapaxes", "swapdims")
+@method("transpose", "swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged: a view."""
     n = input._array.ndim
@@ -279,13 +287,19 @@ _transpose_scalar = define(
     "transpose", lambda self, dim0, dim1: self.view(), kind="linear", view=True, node="TransposeBackward0",
     self=lambda grad, dim0, dim1: grad,
 )  # fmt: skip
-swapaxes = swapdims = transpose
+swapdims = transpose
+
+
+@method()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged: a view."""
+    return transpose(input, axis0, axis1)
 
 
 @method("permute")
-def _permute_method(self: Tensor, *dims) -> Tensor:
+def _permute_method(self: Tensor, *order, dims: tuple | None = None) -> Tensor:
     """The dimensions in another order: a view."""
-    return permute(self, wanted_shape(dims))
+    return permute(self, wanted_shape(order) if dims is None else dims)
 
 
 def permute(input: Tensor, dims: tuple) -> Tensor:
@@ -391,9 +405,9 @@ _expand = define(
 
 
 @method()
-def expand(self: Tensor, *sizes) -> Tensor:
+def expand(self: Tensor, *sizes, size: tuple | None = None) -> Tensor:
     """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
-    sizes = wanted_shape(sizes)
+    sizes = wanted_shape(sizes) if size is None else tuple(size)
     shape = self._array.shape
     lead = len(sizes) - len(shape)
     if lead < 0:

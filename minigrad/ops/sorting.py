@@ -243,8 +243,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort along `dim`."""
-    dim = check_dim(dim, input._array.ndim)
-    return wrap(_sort_forward(input._array, dim, descending)[1])
+    return _sort(input.detach(), check_dim(dim, input._array.ndim), descending)[1]
 
 
 def msort(input: Tensor) -> Tensor:

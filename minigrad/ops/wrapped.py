@@ -32,9 +32,9 @@ def base_of(t: Tensor) -> Tensor:
 
 def made_views(level: Interpreter, op: Op, params: tuple, source: Tensor, outs: Sequence[Wrapper]) -> None:
     """Tell the results of a view operation that they are views, if they share memory at the level below."""
-    memory = base_of(level.lift(source).inner())
+    memory = base_of(level.lift(source).held())
     for number, out in enumerate(outs):
-        if base_of(out.inner()) is memory and level.owns(source):
+        if base_of(out.held()) is memory and level.owns(source):
             make_view(out, source, several=len(op.outputs) != 1)
             out.steps = (*source.steps, (op, params, number))
             out.seen = out._counter.version

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+import minigrad
 
 from .blame import in_plain_words, said
 from .limits import OutOfTime, time_limit
@@ -18,6 +21,11 @@ from .symptoms import advise
 from .values import blank, describe, plain, same
 
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
+
+SWITCHED_OFF = (
+    "Your code has switched recording off and left it off. Use the switch as a block, `with torch.no_grad():`, "
+    "and it is switched back at the end of the block."
+)
 
 
 @dataclass
@@ -33,8 +41,10 @@ def judge(exercise: Exercise, answers: tuple) -> tuple[str, str]:
     missing = _missing(exercise, answers)
     if missing:
         return NOT_YET, missing
+    if strange := _not_callable(exercise, answers):
+        return TRY_AGAIN, strange
     got = observe(exercise, answers)
-    want = observe(exercise, exercise.reference)
+    want = observe(exercise, exercise.reference, limited=False)
     if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
         raise want.error
     if _unfinished(got, answers):
@@ -42,10 +52,11 @@ def judge(exercise: Exercise, answers: tuple) -> tuple[str, str]:
     first = _first_difference(got, want, exercise.rtol)
     if first is None and got.error is None:
         return CORRECT, exercise.shows
-    if isinstance(got.error, Complaint):
+    before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
+    if isinstance(got.error, Complaint) and not before:
         return TRY_AGAIN, str(got.error)
     known = recognise(exercise, got, want)
-    if got.error is not None and not (first is not None and first < len(got.seen)):
+    if got.error is not None and not before:
         state, told = _told(got.error, exercise)
         return state, f"{told}\n\n{known.advice}" if known else told
     assert first is not None
@@ -53,41 +64,57 @@ def judge(exercise: Exercise, answers: tuple) -> tuple[str, str]:
     if known:
         return TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}"
     called = bool(exercise.cases or exercise.probe)
-    advice = advise(value, want.seen[first][1], exercise.rtol, called=called)
+    advice = advise(value, want.seen[first][1], exercise.rtol, called=called, label=label)
     return TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}"
 
 
-def observe(exercise: Exercise, answers: tuple) -> Observed:
-    """Put the exercise's probe to the answers, within its time."""
+def observe(
+    exercise: Exercise, answers: tuple, *, limited: bool = True, like: Observed | None = None
+) -> Observed:
+    """Put the exercise's probe to the answers, within its time; with `like`, only while it sees the same as `like`."""
     observed = Observed()
+    recording = True
     try:
-        with time_limit(exercise.seconds):
-            for label, value in _probe(exercise, answers):
-                observed.seen.append((label, plain(value), describe(value)))
+        with time_limit(exercise.seconds) if limited else nullcontext(), minigrad.enable_grad():
+            try:
+                for label, value in _probe(exercise, answers):
+                    observed.seen.append((label, plain(value), _shown(exercise, value)))
+                    if like is not None and not _begins(observed, like, exercise.rtol):
+                        break
+            finally:
+                recording = minigrad.is_grad_enabled()
     except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
         observed.error = error
-    return observed
+    return observed if recording else Observed(error=Complaint(SWITCHED_OFF))
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves as this one, or else one that first goes wrong as it does."""
+    """The listed wrong answer that behaves as this one, or else the first one that starts to go wrong as it does."""
     first = _first_difference(got, want, exercise.rtol)
+    telling = exercise.cases is None and first is not None and first < len(got.seen)
+    if exercise.probe is not None:  # None, True and the like have many causes
+        telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
     near = None
     for wrong in exercise.wrong:
-        seen = observe(exercise, as_answers(exercise, wrong.answer))
-        if not _same_error(seen.error, got.error) or _first_difference(seen, want, exercise.rtol) != first:
-            continue
-        if _first_difference(seen, got, exercise.rtol) is None:
+        seen = observe(exercise, as_answers(exercise, wrong.answer), like=got)
+        alike = _first_difference(seen, got, exercise.rtol)
+        if alike is None and _same_error(seen.error, got.error):
             return wrong
-        typed = exercise.cases is None and exercise.probe is None
-        if (
-            typed
-            and near is None
-            and first is not None
-            and same(got.seen[first][1], seen.seen[first][1], exercise.rtol)
-        ):
+        if near is None and telling and (alike is None or alike > first):
             near = wrong
     return near
+
+
+def _begins(one: Observed, other: Observed, rtol: float) -> bool:
+    """Whether what was seen of `one` so far is how `other` begins."""
+    return len(one.seen) <= len(other.seen) and same(one.seen[-1][1], other.seen[len(one.seen) - 1][1], rtol)
+
+
+def _shown(exercise: Exercise, value: Any) -> str:
+    """How an observation is written in a message; a probe's own words without quotes."""
+    if exercise.probe is not None and isinstance(value, str):
+        return " ".join(value.replace("`", "'").split())[:200]
+    return describe(value)
 
 
 def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
@@ -114,18 +141,11 @@ def _one_number(answer: Any) -> Any:
 
 
 def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
-    name = exercise.names[0]
-    reference = exercise.reference[0]
-    if not callable(function):
-        raise Complaint(
-            f"`{name}` is {describe(function)}, not a function. Hand over `{name}` itself, without "
-            f"calling it."
-        )
+    name, reference = exercise.names[0], exercise.reference[0]
+    parameters = inspect.signature(reference).parameters
     for arguments, untouched in zip(exercise.cases(), exercise.cases(), strict=True):
         label = f"`{name}({', '.join(describe(argument, 40) for argument in arguments)})`"
-        _takes(function, reference, name, len(arguments))
         value = function(*arguments)
-        parameters = inspect.signature(reference).parameters
         for parameter, now, before in zip(parameters, arguments, untouched, strict=False):
             if not same(plain(now), plain(before), 0.0):
                 raise Complaint(
@@ -141,16 +161,28 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
             yield label, value
 
 
-def _takes(function: Any, reference: Any, name: str, count: int) -> None:
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return  # some built-in functions do not tell; calling them will
-    try:
-        signature.bind(*range(count))
-    except TypeError:
-        wanted = f"{name}{inspect.signature(reference)}"
-        raise Complaint(f"It is to be called as `{wanted}`, and yours is `{name}{signature}`.") from None
+def _not_callable(exercise: Exercise, answers: tuple) -> str:
+    """What is wrong if a function or class is wanted and something else came, or one that takes other arguments."""
+    for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True):
+        if isinstance(wanted, type):
+            if not isinstance(answer, type):
+                return f"`{name}` is {describe(answer, 40)}, not a class. Hand over `{name}` itself: no brackets behind it."
+        elif callable(wanted):
+            call = f"{name}{inspect.signature(wanted)}"
+            if not callable(answer):
+                return (
+                    f"`{name}` is {describe(answer, 40)}, not a function. Begin with `def {call}:`, and hand over "
+                    f"`{name}` itself, without calling it."
+                )
+            try:
+                signature = inspect.signature(answer)
+            except Exception:  # some built-in functions do not tell; calling them will
+                continue
+            try:
+                signature.bind(*inspect.signature(wanted).parameters)
+            except TypeError:
+                return f"It is to be called as `{call}`, and yours is `{name}{signature}`."
+    return ""
 
 
 def _missing(exercise: Exercise, answers: tuple) -> str:
@@ -172,7 +204,9 @@ def _missing(exercise: Exercise, answers: tuple) -> str:
 
 
 def _stub(answer: Any) -> bool:
-    """Whether a function has nothing in its body but `...`, `pass` or a docstring."""
+    """Whether a function, or a method of a class, has nothing in its body but `...`, `pass` or a docstring."""
+    if isinstance(answer, type):
+        return any(map(_stub, [part for part in vars(answer).values() if isinstance(part, FunctionType)]))
     if not isinstance(answer, FunctionType):
         return False
     quiet = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
@@ -202,9 +236,8 @@ def _first_difference(one: Observed, other: Observed, rtol: float) -> int | None
 def _told(error: BaseException, exercise: Exercise) -> tuple[str, str]:
     if isinstance(error, OutOfTime):
         return RAISED, (
-            f"It was stopped after {exercise.seconds:g} seconds. Does a loop never end? Look at the "
-            f"condition of each "
-            "`while`, and at whether a function calls itself."
+            f"It was stopped after {exercise.seconds:g} seconds. Does a loop never end? Look at the condition of each "
+            "`while`: what in the loop changes it? And does a function call itself?"
         )
     if isinstance(error, KeyboardInterrupt):
         return NOT_YET, "You stopped it. Run the cell again when you like."

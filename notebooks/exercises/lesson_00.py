@@ -8,14 +8,11 @@ from typing import Any
 import minigrad as torch
 
 from .model import Complaint, Exercise, Question, Wrong
+from .values import describe
 
 
 def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
     """Probe: the gradient that backward() leaves in x when y = f(x), at three places."""
-    if not callable(f):
-        raise Complaint(
-            "`f` should be a function: `def f(x):` and, below it, a line that begins with `return`."
-        )
     for place in (2.0, 10.0, -1.0):
         x = torch.tensor(place, requires_grad=True)
         y = f(x)
@@ -24,7 +21,11 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
         if y is Ellipsis:
             yield "f(x)", y
             return
-        if not isinstance(y, torch.Tensor) or not y.requires_grad:
+        if not isinstance(y, torch.Tensor):
+            raise Complaint(
+                f"`f` gives back {describe(y, 40)}. It should give back something that was computed from `x`."
+            )
+        if not y.requires_grad:
             raise Complaint(
                 "The result of `f` does not depend on `x`, so its slope is 0 everywhere. Use `x` in it."
             )

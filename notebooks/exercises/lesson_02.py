@@ -108,8 +108,6 @@ def states(leaves: Any, asks: Any, has_function: Any) -> Seen:
 
 def graph_of_rebuild(answer: Any) -> Seen:
     """Probe: the graph that the learner's function makes of p and q."""
-    if not callable(answer):
-        raise Complaint("`rebuild` should be a function: `def rebuild(p, q):` and, below it, a `return`.")
     p, q, _ = riddle()
     result = answer(p, q)
     if result is Ellipsis:
@@ -117,7 +115,13 @@ def graph_of_rebuild(answer: Any) -> Seen:
         return
     if not isinstance(result, torch.Tensor):
         raise Complaint("`rebuild` should give back a tensor. Is there a `return`?")
-    yield "Your graph, from the result back", picture_of(result, {"p": p, "q": q})
+    graph = picture_of(result, {"p": p, "q": q})
+    if graph not in KNOWN_GRAPHS:
+        raise Complaint(
+            f"Your graph, from the result back, is `{graph}`. Compare it with the picture, function by function, "
+            "beginning at the right end."
+        )
+    yield "Your graph, from the result back", graph
 
 
 def keepsakes() -> dict[str, set[str]]:
@@ -214,6 +218,44 @@ def graph_of_order(order: Any) -> Seen:
     if stuck == "none":
         made = picture_of(scope["loss"], {"w": w, "b": b}) if "loss" in scope else "there is no loss"
         yield "The graph behind `loss`", made
+
+
+REBUILDS = (
+    Wrong(
+        lambda p, q: (p * q).sum(),
+        "There are two more functions in the picture, between the product and the sum.",
+    ),
+    Wrong(lambda p, q: (p * q + p).sum(), "One function is missing, between the addition and the sum."),
+    Wrong(
+        lambda p, q: torch.exp(p * q).sum(),
+        "One function is missing, between the product and the exponential.",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * q + q).sum(),
+        "Nearly. Follow the second arrow of `AddBackward0`: to which leaf does it lead?",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * (q + 1)).sum(),
+        "The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * q).sum() + torch.exp(p).sum(),
+        "In the picture there is one exponential, of the sum of the two. You have made two of them.",
+    ),
+    Wrong(
+        lambda p, q: (torch.exp(p * q) + p).sum(),
+        "All the functions are there, but in another order: in the picture the addition comes before the exponential.",
+    ),
+    Wrong(lambda p, q: torch.exp(p * q + p).mean(), "The last operation is a sum, not a mean."),
+    Wrong(lambda p, q: torch.exp(p * q + p), "The last operation is missing: the result is a sum."),
+)
+"""Answers to exercise 2.2."""
+
+KNOWN_GRAPHS = {
+    picture_of(make(p, q), {"p": p, "q": q})
+    for p, q, _ in [riddle()]
+    for make in (rebuild, *(wrong.answer for wrong in REBUILDS))
+}
 
 
 STATES = {"leaves": "abcef", "asks": "bdgh", "has_function": "dgh"}
@@ -372,37 +414,7 @@ EXERCISES: list[Exercise] = [
             "Inside the sum is an exponential: `torch.exp(...)`, of the product and `p` added together.",
         ),
         probe=graph_of_rebuild,
-        wrong=(
-            Wrong(
-                lambda p, q: (p * q).sum(),
-                "There are two more functions in the picture, between the product and the sum.",
-            ),
-            Wrong(
-                lambda p, q: (p * q + p).sum(), "One function is missing, between the addition and the sum."
-            ),
-            Wrong(
-                lambda p, q: torch.exp(p * q).sum(),
-                "One function is missing, between the product and the exponential.",
-            ),
-            Wrong(
-                lambda p, q: torch.exp(p * q + q).sum(),
-                "Nearly. Follow the second arrow of `AddBackward0`: to which leaf does it lead?",
-            ),
-            Wrong(
-                lambda p, q: torch.exp(p * (q + 1)).sum(),
-                "The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.",
-            ),
-            Wrong(
-                lambda p, q: torch.exp(p * q).sum() + torch.exp(p).sum(),
-                "In the picture there is one exponential, of the sum of the two. You have made two of them.",
-            ),
-            Wrong(
-                lambda p, q: (torch.exp(p * q) + p).sum(),
-                "All the functions are there, but in another order: in the picture the addition comes before the exponential.",
-            ),
-            Wrong(lambda p, q: torch.exp(p * q + p).mean(), "The last operation is a sum, not a mean."),
-            Wrong(lambda p, q: torch.exp(p * q + p), "The last operation is missing: the result is a sum."),
-        ),
+        wrong=REBUILDS,
         right=(lambda p, q: (p + q * p).exp().sum(),),
     ),
     Exercise(

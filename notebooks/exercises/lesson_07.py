@@ -13,10 +13,16 @@ from typing import Any
 import numpy as np
 
 from . import tiny_engine as engine
+from .lesson_06 import unbroadcast as unbroadcast_for_tensors
 from .model import Complaint, Exercise, Question, Wrong
 from .tiny_engine import Node, Tensor, parts_of
 from .values import describe
 
+MANY = 20_000  # firings, on graphs of a dozen nodes
+TOO_MANY = (
+    "It was stopped after 20,000 firings, and the graph has a dozen nodes. Take each node *out* of `ready` when it is fired "
+    "(`choose` does), and put it in once: when its count is 0."
+)
 DEEP = 3000  # operations in a row: more than Python lets functions call each other
 TOO_DEEP = (
     "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a loop of a network "
@@ -34,18 +40,9 @@ def blank_inside(thing: Any) -> bool:
     return isinstance(thing, FunctionType) and any(value is Ellipsis for value in thing.__code__.co_consts)
 
 
-def is_class(thing: Any, name: str) -> None:
-    if not (isinstance(thing, type) and hasattr(thing, "backward")):
-        raise Complaint(
-            f"`{name}` should be a class with a method `backward`, and is {describe(thing, 40)}. Hand over the class itself."
-        )
-
-
-def is_function(thing: Any, name: str) -> None:
-    if isinstance(thing, type) or not callable(thing):
-        raise Complaint(
-            f"`{name}` should be a function, and is {describe(thing, 40)}. Hand over the function itself."
-        )
+def has_a_rule(kind: type, name: str) -> None:
+    if not hasattr(kind, "backward"):
+        raise Complaint(f"The class `{name}` has no method `backward`. That is where its rule stands.")
 
 
 def handed_on(node: Any, grad: Any, inputs: int) -> tuple:
@@ -68,7 +65,7 @@ def leaf(value: Any) -> Tensor:
 
 
 def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
-    is_class(kind, "MulBackward0")
+    has_a_rule(kind, "MulBackward0")
     for a, b, grad in ((3.0, 5.0, 1.0), (3.0, 5.0, 10.0), ([1.0, 2.0], [-4.0, 0.5], [1.0, 100.0])):
         a, b, grad = leaf(a), leaf(b), np.asarray(grad)
         node = kind([a, b], {"self": a.data, "other": b.data})
@@ -81,8 +78,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
     if blank_inside(kind) or blank_inside(tanh):
         yield "tanh", ...
         return
-    is_class(kind, "TanhBackward0")
-    is_function(tanh, "tanh")
+    has_a_rule(kind, "TanhBackward0")
     for value, grad in ((0.5, 1.0), (0.5, 10.0), ([0.0, -1.0, 2.0], [1.0, 1.0, 5.0])):
         x = leaf(value)
         y = tanh(x)
@@ -105,7 +101,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
 
 
 def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
-    is_class(kind, "AccumulateGrad")
+    has_a_rule(kind, "AccumulateGrad")
     if blank_inside(kind):
         yield "AccumulateGrad", ...
         return
@@ -116,7 +112,7 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
         raise Complaint(
             "Behind a leaf comes nothing more: `backward` gives back an empty tuple, `return ()`."
         )
-    yield "`x.grad` after `[1, 2]` has arrived", np.array(x.grad)
+    yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     nodes[0].backward(np.array([10.0, 20.0]))
     yield "`x.grad` after `[10, 20]` has arrived as well", np.array(x.grad)
     yield (
@@ -150,28 +146,24 @@ def row(times: int) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def listen(root: Any, most: int = 100_000) -> list:
+def listen(root: Any) -> list:
     """The nodes behind `root`, each noted in the returned list when it fires."""
     fired: list = []
 
     def note(node: Any) -> Callable:
         def listener(*_: Any) -> None:
             fired.append(node)
-            if len(fired) > most:
-                raise Complaint(
-                    f"More than {most:,} firings on a graph of {len(nodes)} nodes: it was stopped. Does each node fire once?"
-                )
+            if len(fired) > MANY:
+                raise Complaint(TOO_MANY)
 
         return listener
 
-    nodes = list(engine.count_consumers(root))
-    for node in nodes:
+    for node in engine.count_consumers(root):
         node.register_prehook(note(node))
     return fired
 
 
 def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
-    is_function(count_consumers, "count_consumers")
     if blank_inside(count_consumers):
         yield "count_consumers", ...
         return
@@ -204,16 +196,41 @@ def _counted(count_consumers: Callable, root: Any) -> dict:
     return waiting
 
 
+def on_the_diamond(run: Callable) -> str:
+    """x.grad after `run`, and the first node that receives something else than it should, in words."""
+    tensors = diamond()
+    due = {"c": "1", "b": "1", "a": "1", "y": "3", "x": "12"}
+    received: list[tuple[str, str]] = []
+
+    def note(name: str) -> Callable:
+        def listener(arrived: tuple) -> None:
+            received.append((name, describe(arrived[0], 20)))
+            if len(received) > MANY:
+                raise Complaint(TOO_MANY)
+
+        return listener
+
+    for name in due:
+        (tensors[name].grad_fn or tensors[name].accumulator).register_prehook(note(name))
+    run(tensors["c"].grad_fn, np.ones(()))
+    fired = {name: [value for other, value in received if other == name] for name in due}
+    wrong = next((name for name, _ in received if fired[name] != [due[name]]), None)
+    wrong = wrong or next((name for name in due if not fired[name]), None)
+    if wrong is None:
+        told = "each node fires once"
+    elif not fired[wrong]:
+        told = f"{wrong} never fires"
+    else:
+        times = "once" if len(fired[wrong]) == 1 else f"{len(fired[wrong])} times"
+        told = f"{wrong} fires {times}, with {', then '.join(fired[wrong][:4])}"
+    return f"x.grad is {describe(tensors['x'].grad, 20)}, and {told}"
+
+
 def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
-    is_function(run, "run")
     if blank_inside(run):
         yield "run", ...
         return
-    tensors = diamond()
-    fired = listen(tensors["c"].grad_fn)
-    run(tensors["c"].grad_fn, np.ones(()))
-    yield "`x.grad` on the diamond", tensors["x"].grad
-    yield "On the diamond: how often MulBackward0 of y fires", float(fired.count(tensors["y"].grad_fn))
+    yield "On the diamond", on_the_diamond(run)
     x = leaf(3.0)
     y = x * x
     fired = listen(y.grad_fn)
@@ -258,13 +275,14 @@ class Standing:
 
 
 def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
-    is_function(choose, "choose")
     if blank_inside(choose):
         yield "choose", ...
         return
     for numbers in ([3, 8, 5], [4], [9, 2, 7], [1, float("inf"), 12]):
         ready = [Standing(number) for number in numbers]
         node = choose(ready)
+        if node is None:
+            raise Complaint("`choose` gives back nothing. Is there a `return`?")
         if not isinstance(node, Standing):
             raise Complaint(
                 f"`choose` should give back a node out of `ready`, and gives {describe(node, 40)}."
@@ -277,7 +295,6 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
-    is_function(train_step, "train_step")
     if blank_inside(train_step):
         yield "train_step", ...
         return
@@ -362,6 +379,19 @@ def _twice_first(self, grad):
 def _keep_first(self, grad):
     if self.variable.grad is None:
         self.variable.grad = grad.copy()
+    return ()
+
+
+def _clones(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad.clone()
+    else:
+        self.variable.grad += grad
+    return ()
+
+
+def _on_the_node(self, grad):
+    self.grad = grad.copy()
     return ()
 
 
@@ -538,6 +568,19 @@ def breaks_at_none(root, grad):
                 ready.append(parent)
 
 
+def returns_at_none(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for (parent, _), part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+            if parent is None:
+                return
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
 def adds_to_nothing(root, grad):
     arrived, ready = {root: grad}, [root]
     while ready:
@@ -563,6 +606,80 @@ def ready_at_first_arrival(root, grad):
             arrived[parent] = arrived.get(parent, 0) + part
             if parent not in ready:
                 ready.append(parent)
+
+
+def totals_everywhere(root, grad):
+    arrived = {root: grad}
+
+    def visit(node):
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+            visit(parent)
+
+    visit(root)
+
+
+def once_as_soon_as_met(root, grad):
+    arrived, seen = {root: grad}, set()
+
+    def visit(node):
+        seen.add(node)
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+            if parent not in seen:
+                visit(parent)
+
+    visit(root)
+
+
+def stays_ready_and_adds(root, grad):
+    arrived, ready = {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+            ready.append(parent)
+
+
+def fires_with_the_first_one(root, grad):
+    waiting, ready = engine.count_consumers(root), [root]
+    while ready:
+        for parent, _ in parts_of(ready.pop(), grad):
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def multiplies(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = arrived.get(parent, 1) * part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def never_hooked(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for (parent, _), part in zip(node.next_functions, node.backward(arrived.pop(node)), strict=True):
+            if parent is not None:
+                arrived[parent] = arrived.get(parent, 0) + part
+                waiting[parent] -= 1
+                if waiting[parent] == 0:
+                    ready.append(parent)
+
+
+def takes_pairs_for_parents(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in zip(node.next_functions, node(arrived.pop(node)), strict=True):
+            arrived[parent] = arrived.get(parent, 0) + part
+            waiting[parent] -= 1
 
 
 def sorts_recursively(root, grad):
@@ -636,6 +753,21 @@ def clears_afterwards(loss_of, parameters, lr):
 def gives_the_tensor(loss_of, parameters, lr):
     train = trained()
     return Tensor(train(loss_of, parameters, lr))
+
+
+def never_goes_backward(loss_of, parameters, lr):
+    for p in parameters:
+        p.grad = None
+    loss = loss_of()
+    for p in parameters:
+        p.data -= lr * p.grad
+    return loss.data.item()
+
+
+def calls_nothing(loss_of, parameters, lr):
+    for p in parameters:
+        p.grad = None
+    loss_of.backward()
 
 
 def moves_the_tensor(loss_of, parameters, lr):
@@ -792,6 +924,14 @@ EXERCISES: list[Exercise] = [
                 "The first gradient was counted twice: it is put there, and then added as well.",
             ),
             Wrong(
+                accumulator(_clones),
+                "What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.",
+            ),
+            Wrong(
+                accumulator(_on_the_node),
+                "It was put somewhere else. It belongs to the leaf: `self.variable.grad`.",
+            ),
+            Wrong(
                 accumulator(_keep_first), "Only the first gradient is kept. What comes later has to be added."
             ),
         ),
@@ -873,6 +1013,20 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 (engine.TanhBackward0, lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0, x, {})),
                 "`record` wants a *list* of inputs, also if it is only one: `[x]`.",
+            ),
+            Wrong(
+                (
+                    engine.TanhBackward0,
+                    lambda x: engine.record(np.tanh(x.data), engine.TanhBackward0(), [x], {}),
+                ),
+                "Hand over the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.",
+            ),
+            Wrong(
+                tanh_pair(
+                    lambda self, grad: (grad * (1 - self._saved_result**2),),
+                    lambda x, result: np.tanh(x.data),
+                ),
+                'What is kept needs a name, so that the rule can find it: `{"result": result}`.',
             ),
             Wrong(
                 tanh_pair(lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {}),
@@ -960,6 +1114,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda grad, shape: grad.sum(axis=0),
                 "Axis 0 is summed always. It should be only as long as there are more axes than `shape` has.",
+            ),
+            Wrong(
+                unbroadcast_for_tensors,
+                "These are arrays, and they have `grad.ndim` in the place of `grad.dim()`, and `keepdims` in the place of `keepdim`.",
+            ),
+            Wrong(
+                lambda grad, shape: np.array(grad.sum(axis=0, keepdim=True)),
+                "NumPy writes it with an s: `keepdims=True`.",
             ),
             Wrong(
                 lambda grad, shape: np.resize(grad, shape),
@@ -1068,6 +1230,38 @@ EXERCISES: list[Exercise] = [
                 "8 is $2 \\cdot 2 \\cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.",
             ),
             Wrong(
+                totals_everywhere,
+                "Each node, and the leaf too, hands on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.",
+            ),
+            Wrong(
+                once_as_soon_as_met,
+                "Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.",
+            ),
+            Wrong(
+                stays_ready_and_adds,
+                "A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.",
+            ),
+            Wrong(
+                fires_with_the_first_one,
+                "Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.",
+            ),
+            Wrong(
+                multiplies,
+                "The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.",
+            ),
+            Wrong(
+                never_hooked,
+                "The number is right. But `node.backward(...)` is the bare rule: nobody who listens hears of it, and no broadcast is undone. Fire a node by calling it, `node(...)`.",
+            ),
+            Wrong(
+                lambda root, grad: engine.count_consumers(root),
+                "Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.",
+            ),
+            Wrong(
+                takes_pairs_for_parents,
+                "The dictionaries know nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.",
+            ),
+            Wrong(
                 adds_in_place,
                 "`+=` changes an array in place, and an addition had handed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.",
             ),
@@ -1080,8 +1274,12 @@ EXERCISES: list[Exercise] = [
                 "`break` leaves the loop, and the inputs behind the `None` get nothing. `continue` goes on with the next.",
             ),
             Wrong(
+                returns_at_none,
+                "At the first `None` it all ended: `return` leaves the whole function. `continue` goes on with the next one.",
+            ),
+            Wrong(
                 adds_to_nothing,
-                "`arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: a node stands in `ready` for which nothing has come. It is `parent` that becomes ready.",
+                "`arrived` holds nothing for that node. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes out*: nothing has come for that node. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.",
             ),
             Wrong(
                 ready_at_every_arrival,
@@ -1093,7 +1291,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 never_ready,
-                "Only the root fired. `waiting` never goes down, so nobody becomes ready: `waiting[parent] -= 1`.",
+                "Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?",
             ),
             Wrong(
                 ready_when_one_is_missing,
@@ -1130,6 +1328,10 @@ EXERCISES: list[Exercise] = [
                 "The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.",
             ),
             Wrong(its_number, "`choose` should give back a node"),
+            Wrong(
+                lambda ready: max(ready),
+                "Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.",
+            ),
         ),
         right=(by_sorting,),
     ),
@@ -1197,6 +1399,13 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 clears_afterwards,
                 "It clears *after* the step. What was in `.grad` before the first one, from somebody else's pass, is then added. Clear at the beginning.",
+            ),
+            Wrong(
+                never_goes_backward,
+                "`p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?",
+            ),
+            Wrong(
+                calls_nothing, "`loss_of` is a function. The loss is what it gives back: `loss = loss_of()`."
             ),
             Wrong(gives_the_tensor, "The loss should come back as a plain number: `loss.data.item()`."),
             Wrong(

@@ -106,6 +106,16 @@ def _detached_input(first, middle, last, x):
     return (last(h) ** 2).mean()
 
 
+def _without_calling(first, middle, last, x):
+    for param in middle.parameters:
+        param.requires_grad_(False)
+
+
+def _the_layer_itself(first, middle, last, x):
+    for param in middle:
+        param.requires_grad_(False)
+
+
 def _by_attribute(first, middle, last, x):
     middle.weight.requires_grad = False
     middle.bias.requires_grad = False
@@ -372,6 +382,11 @@ EXERCISES: list[Exercise] = [
                 _freezing(lambda first, middle, last: [*first.parameters(), *middle.parameters()]),
                 "The first layer is frozen, too. It is to learn: only `middle.parameters()`.",
             ),
+            Wrong(_without_calling, "`parameters` is a method: `middle.parameters()`, with brackets."),
+            Wrong(
+                _the_layer_itself,
+                "The layer is no list. It gives its weight and its bias by `middle.parameters()`.",
+            ),
             Wrong(_switched_on, "Nothing is frozen: `requires_grad_(True)` is what it was before. False."),
         ),
         right=(_by_attribute, _freezing(lambda first, middle, last: [middle.weight, middle.bias])),
@@ -409,6 +424,10 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _detach_in_place,
                 "`detach_`, with `_` at the end, takes the history away from `t` itself. `t` is not to be touched.",
+            ),
+            Wrong(
+                lambda t: t.detach().copy(),
+                "NumPy says `copy`. The copy of a tensor is made by `clone()`.",
             ),
             Wrong(
                 lambda t: torch.zeros_like(t),

@@ -9,11 +9,11 @@ import numpy as np
 from .values import Opaque, describe, same
 
 
-def advise(got: Any, want: Any, rtol: float, *, called: bool) -> str:
+def advise(got: Any, want: Any, rtol: float, *, called: bool, label: str) -> str:
     """The likely cause of `got` where `want` was due, both plain (see values.py). `got` has been shown already.
 
     `called` tells whether the value came from a function of the learner (then the right one may be shown) or was
-    typed in (then it stays the learner's to find).
+    typed in (then it stays the learner's to find), `label` what was looked at.
     """
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
         if got.shape != want.shape:
@@ -23,18 +23,35 @@ def advise(got: Any, want: Any, rtol: float, *, called: bool) -> str:
             return f"{advice} `{describe(want)}` is right.".strip()
         return advice or "Not that number. Write down each step, then compare."
     if got is None and called:
-        return "Is there a `return`?"
-    if isinstance(want, np.ndarray):
-        found = {tuple: "several values", dict: "a dictionary", str: "a text", bool: "True or False"}
-        what = (
-            f"an object of type `{got.kind}`" if isinstance(got, Opaque) else found.get(type(got), f"`{got}`")
+        return (
+            f"Nothing has arrived there; `{describe(want)}` is right."
+            if ".grad" in label
+            else "Is there a `return`?"
         )
-        return f"That is {what}. A number or a tensor is wanted."
+    if isinstance(want, np.ndarray):
+        return f"That is {_kind(got)}. A number or a tensor is wanted."
+    if isinstance(want, str) and not called:
+        if not isinstance(got, str):
+            return f"That is {_kind(got)}. A letter in quotes is wanted."
+        return (
+            "Not that one." if len(got.strip()) == len(want) else "One of the letters is wanted, in quotes."
+        )
     if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
         return f"{len(want)} values are wanted here."
     if want is None and not called:
         return "Not that. Is there anything to give at all?"
-    return f"`{describe(want)}` is right." if called else "Not that."
+    if called:
+        return f"`{want if isinstance(want, str) else describe(want)}` is right."
+    return "Not that."
+
+
+def _kind(got: Any) -> str:
+    if isinstance(got, Opaque):
+        return f"an object of type `{got.kind}`"
+    if isinstance(got, np.ndarray):
+        return "a number" if got.ndim == 0 else "a tensor"
+    names = {tuple: "several values", dict: "a dictionary", str: "a text", bool: "True or False"}
+    return names.get(type(got), f"`{got}`")
 
 
 def _shapes(got: np.ndarray, want: np.ndarray) -> str:

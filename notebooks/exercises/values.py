@@ -82,9 +82,8 @@ def describe(value: Any, width: int = 70) -> str:
             return repr(value)
         if isinstance(value, int | float | np.number):
             return f"{float(value):.6g}"
-        if isinstance(value, np.ndarray) and value.ndim == 0:
-            return f"{float(value):.6g}"
-        text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
+        seen = plain(value) if isinstance(value, np.ndarray | list) else None
+        text = _numbers(seen) if isinstance(seen, np.ndarray) and seen.size <= width else repr(value)
     except Exception:  # see plain()
         text = ""
     text = " ".join(text.split())
@@ -93,3 +92,10 @@ def describe(value: Any, width: int = 70) -> str:
     if len(text) > width and isinstance(seen := plain(value), np.ndarray):
         text = f"a tensor of shape {seen.shape}"
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _numbers(value: np.ndarray) -> str:
+    """An array as nested lists, with as many digits as tell something."""
+    if value.ndim == 0:
+        return f"{float(value):.6g}"
+    return f"[{', '.join(map(_numbers, value))}]"

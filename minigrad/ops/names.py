@@ -1,0 +1,99 @@
+"""By which names arguments may be given: PyTorch's own, and NumPy's `axis` and `keepdims`, which PyTorch understands too.
+
+It touches the finished public functions only. What is called often loses no time: the functions that calls.py makes
+get PyTorch's names in the place of theirs, others are wrapped, and inside the library the unwrapped ones are used.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+
+from ..tensor import Tensor
+
+OTHERS = {
+    "axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections", "sections": "indices_or_sections",
+    "indices": "indices_or_sections",
+}  # fmt: skip
+FIRST = {"A", "x", "tensor", "elements"}  # what a first argument is called that is also known as `input`
+
+
+def name_arguments(public: dict[str, object]) -> None:
+    """Let the functions of a namespace take their arguments by all their names."""
+    for name, value in public.items():
+        if is_operation(value):
+            public[name] = named(value)
+
+
+def name_methods(public: dict[str, object]) -> None:
+    """The same for Tensor's methods that are operations. Those that are among the functions `public` are the same."""
+    known = {getattr(f, "__wrapped__", f): f for f in public.values() if is_operation(f)}
+    methods = {name: f for name, f in vars(Tensor).items() if is_operation(f) and name[0] != "_"}
+    for name, method in methods.items():
+        op = getattr(methods.get(name[:-1]), "op", None) if name.endswith("_") else None
+        if op is not None and not hasattr(method, "__wrapped__"):
+            if len(op.inputs) + len(op.params) > 1:
+                setattr(Tensor, name, by_position(method, ("self", *op.inputs[1:], *op.params)))
+        else:
+            setattr(Tensor, name, known.get(method) or named(method))
+
+
+def is_operation(value: object) -> bool:
+    """Is it a function of minigrad.ops? (Those that calls.py writes belong to no module.)"""
+    return isinstance(value, FunctionType) and (value.__module__ or __package__).startswith(__package__)
+
+
+def named(function: Callable) -> Callable:
+    """`function`, or one like it, that takes its arguments by PyTorch's names and by NumPy's."""
+    code, op, wrapped = function.__code__, getattr(function, "op", None), hasattr(function, "__wrapped__")
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if op is not None and not op.variadic and not wrapped:
+        names = ("input" if op.inputs[0] == "self" else op.inputs[0], *op.inputs[1:], *op.params)
+        if len(own) < len(names):
+            return by_position(function, names)
+        function.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
+        return function
+    if wrapped:
+        own = tuple(inspect.signature(function).parameters)
+    others = {other: name for other, name in OTHERS.items() if name in own and other not in own}
+    if own and own[0] in FIRST:
+        others["input"] = own[0]
+    return by_name(function, others) if others else function
+
+
+def by_position(function: Callable, names: tuple[str, ...]) -> Callable:
+    """`function`, which takes arguments by position, with `names` for them."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if kwargs:
+            args += in_order(function.__name__, names[len(args) :], kwargs)
+        return function(*args)
+
+    return call
+
+
+def in_order(caller: str, names: tuple[str, ...], given: dict[str, object]) -> tuple:
+    """The values of named arguments in the order of `names`. Raises TypeError if one is not among these or missing."""
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise TypeError(f"{caller}() got an unexpected keyword argument '{unknown[0]}'")
+    wanted = names[: 1 + max(names.index(name) for name in given)]
+    missing = [name for name in wanted if name not in given]
+    if missing:
+        raise TypeError(f"{caller}() missing 1 required positional argument: '{missing[0]}'")
+    return tuple(given[name] for name in wanted)
+
+
+def by_name(function: Callable, others: dict[str, str]) -> Callable:
+    """`function` with `others` as further names of its arguments."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if kwargs:
+            kwargs = {others.get(name, name): value for name, value in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return call

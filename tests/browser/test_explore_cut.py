@@ -1,0 +1,52 @@
+"""Cutting an edge in viz.explore, in real JupyterLab: by a click in the picture, by keys alone, and back again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser
+
+from tests.browser.pages import Pane
+from tests.browser.test_widgets_lab import KERNEL, importable, opened, run
+
+__all__ = ["importable"]  # a fixture of the module, used by every test here
+
+EXPLORE = """\
+import minigrad as torch
+import viz
+
+def f(x, w, b):
+    y = x * w
+    a = y + b
+    return y * a
+
+viz.explore(f, x=2.0, w=3.0, b=1.0)"""
+
+
+def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, tmp_path: Path):
+    book = new_notebook(cells=[new_code_cell(EXPLORE)], metadata=KERNEL)
+    with opened(browser, tmp_path, book) as lesson:
+        run(lesson)
+        page, pane = lesson.page, Pane(lesson.page)
+        assert pane.grads() == {"x": [39.0], "w": [26.0], "b": [6.0]}
+        hit = page.locator(".mgv-hit", has=page.locator("title", has_text="Cut f → a"))
+        box = hit.bounding_box()
+        hit.click(position={"x": box["width"] / 2, "y": box["height"] / 2}, force=True)
+        page.wait_for_selector(".mgv-svg .edge.cut")
+        assert pane.grads() == {"x": [21.0], "w": [14.0], "b": None}
+        said = page.locator("p[role=status]", has_text="f → a is cut")
+        assert "as if a were detached there. .grad of x was 39, is 21." in said.inner_text()
+        assert "No gradient reaches b and a any more." in said.inner_text()
+        assert page.locator(".mgv-svg .node.unreached").count() == 2
+
+        page.get_by_label("Edge").focus()  # the clicked edge is chosen there
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Join"
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".mgv-svg .edge.cut", state="detached")
+        assert pane.grads() == {"x": [39.0], "w": [26.0], "b": [6.0]}
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Undo"
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".mgv-svg .edge.cut")
