@@ -286,8 +286,7 @@ def explain_modified(node: Node) -> None:
             )
             raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, now, max(then - others, 0))
     for i in op.saved_results:
-        kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
-        raise nodes.modified_error(kept, node, op.sources[i][1], node.counter.version, then - inputs)
+        raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then - inputs)
 
 
 def fit(grad, shape: tuple, dtype: np.dtype):
