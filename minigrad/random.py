@@ -194,6 +194,7 @@ def overwrite(op, self: Tensor, draw: Callable[[], np.ndarray]) -> Tensor:
     """Write what `draw` gives into the tensor; inside vmap as its `randomness` says."""
     if local.interpreter is None:
         return apply_inplace(op, (self,), (draw(),))
+    local.interpreter.refuse_random_write(self)
     return self.copy_(drawn_for_each_example(lambda: wrap(draw()))())
 
 

@@ -468,6 +468,9 @@ class Tensor:
         """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
         return self
 
+    def dynamic(self, name: str) -> None:
+        """Raise RuntimeError inside vmap: the shape of what the operation `name` gives would depend on the example."""
+
     def in_graph(self) -> Tensor:
         """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
         return self

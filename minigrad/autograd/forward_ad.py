@@ -18,7 +18,7 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from .backward import grad
-from .function import Function, run_forward
+from .function import Function, refuse_old_form, run_forward
 from .grad_mode import enable_grad, local
 from .interpreter import Interpreter, Wrapper
 
@@ -117,6 +117,32 @@ class Forward(Interpreter):
     def unwrap(self, t: Tensor) -> tuple[Tensor, Tensor | None]:
         return (t.primal, t.tangent) if self.owns(t) else (t, None)
 
+    def dual(self, primal: Tensor, tangent: Tensor) -> Dual:
+        """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
+        for name, t in (("primal", primal), ("tangent", tangent)):
+            if t._array.dtype.kind != "f":
+                raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+        (primal, own), (tangent, second) = self.unwrap(primal), self.unwrap(tangent)
+        if own is not None:
+            raise RuntimeError(
+                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+                "supported."
+            )
+        if second is not None:
+            raise RuntimeError(
+                "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
+            )
+        return self.with_tangent(primal, tangent.to(primal.dtype))
+
+    def with_tangent(self, primal: Tensor, tangent: Tensor | None) -> Dual:
+        if tangent is not None and primal._array.shape != tangent._array.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+                f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+                f"{list(tangent.shape)}."
+            )
+        return Dual.of(self, primal, tangent)
+
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
         with self.lowered():
             pairs = [self.unwrap(t) for t in inputs]
@@ -173,18 +199,26 @@ class Forward(Interpreter):
         )
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
+        if not self.user:
+            refuse_old_form(cls)
         pairs = [self.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
         with self.lowered():
             primals = tuple(p for p, _ in pairs)
             result, ctx = run_forward(cls, primals, with_ctx=True)
-            if all(t is None for _, t in pairs):
-                return result
-            tangents = cls.jvp(ctx, *(t for _, t in pairs))
-        several = isinstance(result, tuple)
-        tangents = tangents if isinstance(tangents, tuple) else (tangents,)
+            several = isinstance(result, tuple)
+            results = result if several else (result,)
+            tangents = (None,) * len(results)
+            if any(t is not None for _, t in pairs):
+                found = cls.jvp(ctx, *(t for _, t in pairs))
+                tangents = found if isinstance(found, tuple) else (found,)
+        if len(tangents) != len(results):
+            raise RuntimeError(
+                f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
+                f"{len(tangents)})"
+            )
         outs = tuple(
-            Dual.of(self, r, t) if isinstance(r, Tensor) else r
-            for r, t in zip(result if several else (result,), tangents, strict=True)
+            self.with_tangent(r, t) if isinstance(r, Tensor) else r
+            for r, t in zip(results, tangents, strict=True)
         )
         return outs if several else outs[0]
 
@@ -313,7 +347,7 @@ def enter_dual_level() -> int:
     """Switch forward mode on. One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives."""
     if current_level() is not None:
         raise RuntimeError(
-            "Nested forward mode AD is not supported at the moment. Use minigrad.func.jvp, which can be nested."
+            "Nested forward mode AD is not supported at the moment\nUse minigrad.func.jvp, which can be nested."
         )
     level = Forward()
     level.user = True
@@ -325,7 +359,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """Switch forward mode off again. Raises RuntimeError if it is not on, or for another level."""
     found = current_level()
     if found is None:
-        raise RuntimeError("Dual level must be a positive number. No level has been entered.")
+        raise RuntimeError("Dual level must be a positive number.\nNo level has been entered.")
     if level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
@@ -349,24 +383,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, t in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(t, Tensor):
             raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(t).__name__}")
-        if t._array.dtype.kind != "f":
-            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
-    (primal, own), (tangent, second) = found.unwrap(tensor), found.unwrap(tangent)
-    if own is not None:
-        raise RuntimeError(
-            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
-        )
-    if second is not None:
-        raise RuntimeError(
-            "Setting a forward grad that itself has a forward gradient at the same level 0 is not supported."
-        )
-    if primal.shape != tangent.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
-    return Dual.of(found, primal, tangent.to(primal.dtype))
+    return found.dual(tensor, tangent)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

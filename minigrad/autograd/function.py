@@ -231,7 +231,19 @@ class Function:
         """Run the operation and record it."""
         if local.interpreter is not None:
             return local.interpreter.process_function(cls, args)
+        if local.transform_depth:
+            refuse_old_form(cls)
         return run_forward(cls, args)
+
+
+def refuse_old_form(cls: type[Function]) -> None:
+    """Raise PyTorch's error for a Function without `setup_context`, which transforms cannot use."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
+            "the setup_context staticmethod. For more details, please see "
+            "https://pytorch.org/docs/main/notes/extending.func.html"
+        )
 
 
 def run_forward(cls: type[Function], args: tuple, with_ctx: bool = False) -> object:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from numpy import ndarray
+
 from ..tensor import Tensor, new_object
 from .grad_mode import local
 
@@ -56,6 +58,25 @@ class Wrapper(Tensor):
     def tolist(self) -> list:
         return self.held().tolist()
 
+    def numpy(self, *, force: bool = False) -> ndarray:
+        return self.held().numpy(force=force) if force or not self._requires_grad else super().numpy()
+
+    def __contains__(self, element: object) -> bool:
+        return bool((self == element).any().item())
+
+    def __deepcopy__(self, memo: dict) -> None:
+        raise NotImplementedError("Cannot access storage of a tensor inside a transform; clone() it instead.")
+
+    def backward(self, *args: object, **kwargs: object) -> None:
+        """Not inside a transform."""
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+            "instead or call backward() outside of functorch transforms."
+        )
+
+    def dynamic(self, name: str) -> None:
+        self.held().dynamic(name)
+
     def outside(self) -> Tensor:
         raise RuntimeError(
             "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
@@ -65,9 +86,10 @@ class Wrapper(Tensor):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         raise RuntimeError(
-            "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by a functorch "
-            "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
-            "jacfwd, hessian) or call requires_grad_() outside of a function being transformed instead."
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
+            "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+            "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+            "transformed instead."
         )
 
 
@@ -108,6 +130,9 @@ class Interpreter:
     def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
         """A random tensor that is made inside: `draw` is to be called at the level below."""
         raise NotImplementedError
+
+    def refuse_random_write(self, t: Tensor) -> None:
+        """Raise PyTorch's error if `t` cannot take random numbers in place."""
 
     def created_below(self, t: Tensor, like: Tensor | None) -> Tensor:
         return t if self.below is None else self.below.created(t, like)

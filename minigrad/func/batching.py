@@ -33,12 +33,37 @@ def run_batched(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
     """One operation on the whole batch."""
     if op.kind == "elementwise" and len(op.outputs) == 1:
         return op.call(*aligned(pairs), *params)
+    if op.name in DYNAMIC:
+        refuse_dynamic(op, pairs)
     rule = op.batch or RULES.get(op.name)
     if rule is not None:
         found = rule(level, op, pairs, params)
         if found is not NotImplemented:
             return found
     return one_by_one(level, op, pairs, params)
+
+
+DYNAMIC = {
+    "unique": "aten::_unique2",
+    "masked_select": None,
+}  # operations whose result's shape depends on the values
+
+
+def refuse_dynamic(op: Op, pairs: Sequence[Pair]) -> None:
+    """Raise PyTorch's error if the shape of the result would differ between the examples."""
+    advice = "if you need this feature.\nThe shape of the result would differ between the examples."
+    if op.name == "masked_select":
+        if pairs[1][1] is not None:
+            raise RuntimeError(
+                "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
+                "each batch this would return a differently shaped Tensor. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues " + advice
+            )
+        return
+    raise RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        f"{DYNAMIC[op.name]}. Please file an issue at https://github.com/pytorch/pytorch/issues {advice}"
+    )
 
 
 def aligned(pairs: Sequence[Pair]) -> list[Tensor]:
@@ -68,8 +93,8 @@ def one_by_one(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
     rows = []
     if op.name in TENSOR_PARAMETERS and any(map(level.owns, params[0])):
         raise RuntimeError(
-            "vmap: It looks like you're indexing with a mask that differs between the examples: the results would not have "
-            "one shape. Use where() or multiply by the mask instead."
+            "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+            "with a boolean mask.\nThe shape would differ between the examples: use where() or multiply by the mask instead."
         )
     for k in range(level.size):
         examples = [v if b is None else v.select(0, k) for v, b in pairs]

@@ -9,6 +9,7 @@ from typing import Any
 from ..tensor import Tensor
 
 __all__ = ["functional_call", "stack_module_state"]
+NOTHING = object()
 
 
 def functional_call(
@@ -24,29 +25,36 @@ def functional_call(
 
     Raises ValueError for a name in two dictionaries, RuntimeError with `strict` for names that do not match.
     """
-    dicts = (
-        [parameter_and_buffer_dicts]
-        if isinstance(parameter_and_buffer_dicts, dict)
-        else parameter_and_buffer_dicts
-    )
-    given: dict[str, Tensor] = {}
-    for one in dicts:
-        repeated = given.keys() & one.keys()
-        if repeated:
-            raise ValueError(
-                f"{sorted(repeated)[0]!r} appeared in multiple dictionaries; behavior of functional call is ambiguous"
-            )
-        given.update(one)
+    if not isinstance(parameter_and_buffer_dicts, (dict, list, tuple)):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(parameter_and_buffer_dicts)}"
+        )
+    one = isinstance(parameter_and_buffer_dicts, dict)
+    dicts = [parameter_and_buffer_dicts] if one else parameter_and_buffer_dicts
+    if not all(isinstance(d, dict) for d in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    every = [name for d in dicts for name in d]
+    repeated = [name for name in dict.fromkeys(every) if every.count(name) > 1]
+    if repeated:
+        raise ValueError(
+            f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+        )
+    given: dict[str, Tensor] = {name: t for d in dicts for name, t in d.items()}
+    for t in given.values():
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{t} is not an instance of torch.Tensor")
     if strict:
-        own = {name for name, _ in module.named_parameters()} | {name for name, _ in module.named_buffers()}
-        unexpected, missing = sorted(given.keys() - own), sorted(own - given.keys())
-        if unexpected or missing:
+        own = dict([*module.named_parameters(), *module.named_buffers()])
+        lists = (
+            ("Unexpected", [n for n in given if n not in own]),
+            ("Missing", [n for n in own if n not in given]),
+        )
+        if any(names for _, names in lists):
             raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(module).__name__}: "
-                + "; ".join(
-                    f"{what} key(s): {', '.join(map(repr, names))}"
-                    for what, names in (("Unexpected", unexpected), ("Missing", missing))
-                    if names
+                f"Error(s) in reparametrizing for {type(module).__name__}:"
+                + "".join(
+                    f"\n\t{what} key(s): {', '.join(map(repr, names))}." for what, names in lists if names
                 )
             )
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -67,6 +75,10 @@ def replaced(module: Any, given: dict[str, Tensor], tie_weights: bool) -> Iterat
             everywhere.setdefault(id(t), []).append(name)
         for same in everywhere.values():
             chosen = [n for n in same if n in given]
+            if len({id(given[n]) for n in chosen}) > 1:
+                raise ValueError(
+                    f"functional_call got multiple values for keys {chosen}, which are tied. Consider using tie_weights=False"
+                )
             for n in same:
                 if chosen and n not in names:
                     names[n] = given[chosen[0]]
@@ -76,16 +88,22 @@ def replaced(module: Any, given: dict[str, Tensor], tie_weights: bool) -> Iterat
             *path, last = name.split(".")
             owner = module
             for part in path:
+                if not hasattr(owner, part):
+                    raise AttributeError(f"{type(owner).__name__} has no attribute `{part}`")
                 owner = getattr(owner, part)
-            store = owner._parameters if last in owner._parameters else owner._buffers
-            if last not in store:
-                raise AttributeError(f"{type(owner).__name__} has no attribute `{last}`")
-            before.append((store, last, store[last]))
+            stores = (owner._parameters, owner._buffers)
+            store = next(
+                (s for s in stores if last in s), owner.__dict__
+            )  # a new name is an attribute for the call
+            before.append((store, last, store.get(last, NOTHING)))
             store[last] = t
         yield
     finally:
         for store, last, t in reversed(before):
-            store[last] = t
+            if t is NOTHING:
+                del store[last]
+            else:
+                store[last] = t
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -103,6 +121,8 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
         columns = [dict(getattr(m, kind)()) for m in models]
         out = {}
         for name in columns[0]:
+            if len({c[name].requires_grad for c in columns}) > 1:
+                raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
             t = stack([c[name].detach() for c in columns])
             out[name] = t.requires_grad_() if columns[0][name].requires_grad else t
         stacked.append(out)

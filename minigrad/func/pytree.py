@@ -44,19 +44,16 @@ def tree_map(fn: Callable, tree: Any) -> Any:
 
 def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
     """One entry of `prefix` for each leaf of `tree`; `prefix` may stop early. None if the structures do not fit."""
-    if prefix is None or isinstance(prefix, int):
+    if not is_container(prefix):
         return [prefix] * len(flatten(tree)[0])
-    if isinstance(prefix, dict):
-        if not isinstance(tree, dict) or set(prefix) != set(tree):
-            return None
-        keys = list(tree)
-        pairs = [(prefix[k], tree[k]) for k in keys]
-    elif isinstance(prefix, (tuple, list)):
-        if not isinstance(tree, (tuple, list)) or len(prefix) != len(tree):
-            return None
-        pairs = list(zip(prefix, tree, strict=True))
-    else:
+    if type(prefix) is not type(tree) or len(prefix) != len(tree):
         return None
+    if isinstance(prefix, dict):
+        if set(prefix) != set(tree):
+            return None
+        pairs = [(prefix[k], tree[k]) for k in tree]
+    else:
+        pairs = list(zip(prefix, tree, strict=True))
     out = []
     for p, t in pairs:
         found = broadcast_prefix(p, t)
@@ -64,3 +61,31 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
             return None
         out += found
     return out
+
+
+def is_container(tree: Any) -> bool:
+    return isinstance(tree, (tuple, list, dict))
+
+
+def spec(tree: Any, indent: int = 0) -> str:
+    """The structure of a tree as PyTorch's messages tell it: TreeSpec(tuple, None, [*])."""
+    if not is_container(tree):
+        return "*"
+    children = list(tree.values()) if isinstance(tree, dict) else list(tree)
+    context = list(tree) if isinstance(tree, dict) else type(tree) if hasattr(tree, "_fields") else None
+    name = "namedtuple" if hasattr(tree, "_fields") else type(tree).__name__
+    indent += 2
+    between = ",\n" + " " * indent
+    return f"TreeSpec({name}, {context}, [{between.join(spec(child, indent) for child in children)}])"
+
+
+class Star:
+    """A leaf in the picture of a structure."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def picture(tree: Any) -> str:
+    """The structure of a tree with a star for each leaf: (*, {'a': *})."""
+    return repr(tree_map(lambda leaf: Star(), tree))

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..autograd.backward import grad as autograd_grad
-from ..autograd.forward_ad import Dual, Forward
+from ..autograd.forward_ad import Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
 from ..autograd.node import AccumulateGrad, edge
 from ..tensor import AutogradMeta, Tensor, wrap
-from .pytree import flatten, tree_map
+from .pytree import flatten, picture, spec, tree_map
 from .vmap import vmap
 
 argnums_t = int | tuple[int, ...]
@@ -77,9 +77,7 @@ def fresh(x: Tensor) -> Tensor:
         return copy
     copy = x.face() if level is not None else x.detach()
     if copy._array.dtype.kind != "f":
-        raise RuntimeError(
-            "Only Tensors of floating point and complex dtype can require gradients: differentiate with respect to floats"
-        )
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     copy._requires_grad = True
     return copy
 
@@ -98,25 +96,58 @@ def check_argnums(argnums: argnums_t, args: tuple) -> tuple[int, ...]:
     if not chosen:
         raise RuntimeError("argnums must be non-empty")
     for i in chosen:
+        if not isinstance(i, int):
+            raise RuntimeError(f"argnum must be int, got: {type(i)}")
         if not -len(args) <= i < len(args):
             raise RuntimeError(f"Got argnum={i}, but only {len(args)} positional inputs")
-    return tuple(i % len(args) for i in chosen)
+    chosen = tuple(i % len(args) for i in chosen)
+    if len(set(chosen)) != len(chosen):
+        raise RuntimeError(f"argnums elements must be unique, got {chosen}")
+    return chosen
 
 
-def fresh_arguments(args: tuple, chosen: tuple[int, ...], caller: str) -> tuple[tuple, list[Tensor]]:
+def fresh_arguments(args: tuple, chosen: tuple[int, ...]) -> tuple[tuple, list[Tensor]]:
     """The arguments with fresh copies of those at `chosen`; and the copies, flat."""
     args, copies = list(args), []
     for i in chosen:
         leaves, rebuild = flatten(args[i])
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
-                raise ValueError(
-                    f"{caller}: Expected all arguments to be Tensors, got {type(leaf)} at position {i}"
-                )
+                raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
         new = [fresh(leaf) for leaf in leaves]
         copies += new
         args[i] = rebuild(new)
     return tuple(args), copies
+
+
+def without_aux(api: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
+    """(output, aux) of what a function has returned; aux is None if it returns none."""
+    if not has_aux:
+        return output, None
+    if not (isinstance(output, tuple) and len(output) == 2):
+        raise RuntimeError(
+            f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
+            + ("" if isinstance(output, tuple) else f"\nIt returned {type(output)}.")
+        )
+    for leaf in flatten(output[1])[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return output
+
+
+def flat_output(api: str, output: Any) -> tuple[list[Tensor], Callable]:
+    """The tensors that a function has returned, and how to put them together again."""
+    outs, rebuild = flatten(output)
+    if not outs or outs == [None]:
+        raise RuntimeError(
+            f"{api}: Expected f to be a function that has non-empty output (got output = {outs})"
+        )
+    for out in outs:
+        if not isinstance(out, Tensor):
+            raise RuntimeError(
+                f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(out)}"
+            )
+    return outs, rebuild
 
 
 def like_arguments(values: Sequence, args: tuple, argnums: argnums_t, chosen: tuple[int, ...]) -> Any:
@@ -172,15 +203,8 @@ def grad_and_value(func: Callable, argnums: argnums_t = 0, has_aux: bool = False
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         chosen = check_argnums(argnums, args)
         with Level() as level:
-            inner, copies = fresh_arguments(args, chosen, "grad_and_value(f)(*args)")
-            output, aux = func(*inner, **kwargs), None
-            if has_aux:
-                if not (isinstance(output, tuple) and len(output) == 2):
-                    raise RuntimeError(
-                        f"grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is "
-                        f"True, got {type(output)}"
-                    )
-                output, aux = output
+            inner, copies = fresh_arguments(args, chosen)
+            output, aux = without_aux("grad_and_value(f)(*args)", func(*inner, **kwargs), has_aux)
             if not isinstance(output, Tensor):
                 raise RuntimeError(
                     f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
@@ -220,31 +244,28 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal; v has the structure of the
     output."""
     with Level() as level:
-        inner, copies = fresh_arguments(primals, tuple(range(len(primals))), "vjp(f, *primals)")
-        output, aux = func(*inner), None
-        if has_aux:
-            if not (isinstance(output, tuple) and len(output) == 2):
+        inner, copies = fresh_arguments(primals, tuple(range(len(primals))))
+        output, aux = without_aux("vjp(f, *primals)", func(*inner), has_aux)
+        outs, rebuild = flat_output("vjp(f, *primals)", output)
+        for out in outs:
+            if not out.is_floating_point():
                 raise RuntimeError(
-                    f"vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True, got "
-                    f"{type(output)}"
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{out.dtype}"
                 )
-            output, aux = output
-        outs, rebuild = flatten(output)
-        if not outs or not all(isinstance(o, Tensor) for o in outs):
-            raise RuntimeError(
-                f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(output)}"
-            )
         record = level.seen_outside(outs, copies)
+
+    structure = spec(output)
 
     def vjp_fn(
         cotangents: Any, *more: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
         given = (cotangents, *more) if more else cotangents
         vectors, _ = flatten(given)
-        if len(vectors) != len(outs):
+        if spec(given) != structure:
             raise RuntimeError(
-                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function: got "
-                f"{len(vectors)} tensors for {len(outs)} outputs"
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {picture(given)}, primal output: {picture(rebuild(outs))}"
             )
         again = record or (local.transform_depth > 0 and local.grad) or bool(create_graph)
         found = gradients(outs, copies, vectors, again, retain_graph)
@@ -314,35 +335,33 @@ def jvp(
     func: Callable, primals: tuple, tangents: tuple, *, strict: bool = False, has_aux: bool = False
 ) -> tuple:
     """(func(*primals), J t): the derivative along `tangents`, computed beside the value."""
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call f(*primals)."
-            )
-    values, rebuild = flatten(primals)
-    directions, _ = flatten(tangents)
-    if len(values) != len(directions):
+    api = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
-            "primals is a tuple of 3 tensors, tangents also must be."
+            f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
-    for p, t in zip(values, directions, strict=True):
-        if p.shape != t.shape:
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected tangent to have the same shape as its primal, got {list(t.shape)} and "
-                f"{list(p.shape)}"
-            )
+    if spec(primals) != spec(tangents):
+        raise RuntimeError(
+            f"{api}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {spec(primals)} and tangents with structure "
+            f"{spec(tangents)}"
+        )
+    (values, rebuild), (directions, _) = flatten(primals), flatten(tangents)
+    for name, given in (("primals", values), ("tangents", directions)):
+        if not given:
+            raise RuntimeError(f"{api}: Expected {name} to contain at least one Tensor.")
+        for t in given:
+            if not isinstance(t, Tensor):
+                raise RuntimeError(f"{api}: Expected {name} to only contain Tensors, got {type(t)}")
     with Forward() as level:
-        duals = [Dual.of(level, p, t) for p, t in zip(values, directions, strict=True)]
-        output, aux = func(*rebuild(duals)), None
-        if has_aux:
-            output, aux = output
-    outs, rebuild_out = flatten(output)
-    if not outs or not all(isinstance(o, Tensor) for o in outs):
-        raise RuntimeError(
-            f"jvp(f, primals, tangents): Expected f(*args) to return only tensors, got unsupported type {type(output)}"
-        )
+        duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
+        output, aux = without_aux(api, func(*rebuild(duals)), has_aux)
+    outs, rebuild_out = flat_output(api, output)
     pairs = [level.unwrap(o) for o in outs]
+    if strict and any(t is None for _, t in pairs):
+        raise RuntimeError(
+            f"{api[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True."
+        )
     result = rebuild_out([p for p, _ in pairs])
     derivative = rebuild_out([zeros_like(p) if t is None else t for p, t in pairs])
     if has_aux:
@@ -355,19 +374,28 @@ def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
 
     uᵀJ is recorded as a function of u; being linear, its derivative with respect to u along t is J t.
     """
+    for leaf in flatten(primals)[0]:
+        if isinstance(leaf, Tensor) and not leaf.is_floating_point():
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype}")
     with Level():
-        inner, copies = fresh_arguments(primals, tuple(range(len(primals))), "linearize(f, *primals)")
-        outs, rebuild = flatten(func(*inner))
+        inner, copies = fresh_arguments(primals, tuple(range(len(primals))))
+        outs, rebuild = flat_output("linearize(f, *primals)", func(*inner))
         us = [fresh(zeros_like(o)) for o in outs]
         rows = gradients(outs, copies, us, True, True)
 
     def jvp_fn(*tangents: Any) -> Any:
         directions, _ = flatten(tangents)
-        if [tuple(d.shape) for d in directions] != [tuple(c.shape) for c in copies]:
+        if spec(tangents) != spec(primals):
             raise RuntimeError(
-                f"linearize: expected tangents of shapes {[tuple(c.shape) for c in copies]}, got "
-                f"{[tuple(d.shape) for d in directions]}"
+                f"Expected the tangents {spec(tangents)} to have the same argspec as the primals {spec(primals)}"
             )
+        for i, (d, c) in enumerate(zip(directions, copies, strict=True)):
+            for what, given, wanted in (("shape", d.shape, c.shape), ("dtype", d.dtype, c.dtype)):
+                if given != wanted:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {given} in flattened pytree doesn't match the {what} {wanted} of the "
+                        "corresponding primal."
+                    )
         pairs = [(r, d) for r, d in zip(rows, directions, strict=True) if r.requires_grad]
         found = gradients([r for r, _ in pairs], us, [d for _, d in pairs], False, True)
         return rebuild(list(found))

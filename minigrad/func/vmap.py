@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..autograd.function import Function, run_forward
+from ..autograd.function import Function, refuse_old_form, run_forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import Interpreter, Wrapper
-from ..tensor import Tensor, wrap
-from .pytree import broadcast_prefix, flatten
+from ..tensor import Tensor, check_dim, wrap
+from .pytree import broadcast_prefix, flatten, spec
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -68,20 +68,49 @@ class Batched(Wrapper):
     def __bool__(self) -> bool:
         raise RuntimeError(
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
-            "yet, please shout over at https://github.com/pytorch/functorch/issues/257 ."
+            "yet, please file an issue at https://github.com/pytorch/pytorch/issues .\nUse where(condition, a, b) instead."
         )
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        raise RuntimeError(
-            "vmap: a batched Tensor has no single NumPy array; return it from the function first."
-        )
+        if not self.level.active:
+            self.outside()
+        raise RuntimeError(NO_STORAGE)
 
     def tolist(self) -> list:
-        raise RuntimeError(
-            "vmap: a batched Tensor has no single list of values; return it from the function first."
-        )
+        self.numpy()
+
+    @property
+    def data(self) -> Tensor:
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+    def stride(self, dim: int | None = None):
+        strides = self.value.stride() if self.bdim is None else self.value.stride()[1:]
+        return strides if dim is None else strides[check_dim(dim, len(strides))]
+
+    def is_contiguous(self) -> bool:
+        expected = 1
+        for n, s in zip(reversed(self._array.shape), reversed(self.stride()), strict=True):
+            if n != 1 and s != expected:
+                return False
+            expected *= n
+        return True
+
+    def dynamic(self, name: str) -> None:
+        if self.bdim is not None:
+            raise RuntimeError(
+                f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {name}. "
+                "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.\nThe shape of the "
+                "result would differ between the examples."
+            )
+        self.value.dynamic(name)
 
     __float__ = __int__ = __index__ = item
+
+
+NO_STORAGE = (
+    "Cannot access data pointer of Tensor that doesn't have storage\nInside vmap a tensor stands for one example of a batch "
+    "and has no array of its own. Return it from the function that is mapped."
+)
 
 
 def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
@@ -164,6 +193,14 @@ class Vmap(Interpreter):
         each = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
         return Batched.of(self, self.created_below(each, value))
 
+    def refuse_random_write(self, t: Tensor) -> None:
+        if self.randomness == "different" and self.unwrap(t)[1] is None:
+            raise RuntimeError(
+                "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+                "randomness. If this is necessary for your usage, please file an issue with functorch.\nMake the tensor with a "
+                "`_like` function or new_* from one that differs between the examples."
+            )
+
     def refuse_write(self, op: Op, own_values: bool) -> None:
         if own_values:
             raise incompatible(op.name)
@@ -181,13 +218,25 @@ class Vmap(Interpreter):
             return Batched.of(self, Tensor.stack_all([draw(*args, **kwargs) for _ in range(self.size)]), 0)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
+        refuse_old_form(cls)
+        own = cls.vmap is not Function.vmap
+        if own and cls.generate_vmap_rule:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+                "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+                "ambiguity. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+            )
         if not any(isinstance(a, Tensor) and self.owns(a) for a in args):
             with self.lowered():
                 return cls.apply(*args)
         if cls.generate_vmap_rule:
             return run_forward(cls, args)  # forward and backward run on batched tensors as they are
-        if cls.vmap is Function.vmap:
-            cls.vmap(None, ())  # raises, and says what to do
+        if not own:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
+                "vmap staticmethod or set generate_vmap_rule=True. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
         return run_forward(own_rule(self, cls), args)
 
 
@@ -207,9 +256,22 @@ def own_rule(level: Vmap, cls: type[Function]) -> type[Function]:
             pairs = [level.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
             with level.lowered():
                 info = VmapInfo(level.size, level.randomness)
-                result, out_dims = cls.vmap(info, tuple(b for _, b in pairs), *(v for v, _ in pairs))
+                found = cls.vmap(info, tuple(b for _, b in pairs), *(v for v, _ in pairs))
+                if not (isinstance(found, tuple) and len(found) == 2):
+                    raise RuntimeError(
+                        "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+                        f"compatible with the output. Got a {type(found)} instead"
+                    )
+                result, out_dims = found
                 leaves, rebuild = flatten(result)
                 dims = broadcast_prefix(out_dims, result)
+                if dims is None:
+                    raise RuntimeError(
+                        "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
+                        f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
+                        f"structure {spec(out_dims)} but output has structure {spec(result)}. For more details, please see "
+                        "https://pytorch.org/docs/main/notes/extending.func.html"
+                    )
                 moved = [t if d is None else t.movedim(d, 0) for t, d in zip(leaves, dims, strict=True)]
             return rebuild(
                 [Batched.of(level, t, None if d is None else 0) for t, d in zip(moved, dims, strict=True)]
@@ -247,8 +309,14 @@ def vmap(
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
+        for dim in flatten(out_dims)[0]:
+            if not (dim is None or isinstance(dim, int)):
+                raise ValueError(
+                    f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection "
+                    "of ints representing where in the outputs the vmapped dimension should appear."
+                )
         leaves, dims, rebuild = check_in_dims(func, in_dims, args)
-        size = batch_size_of(func, in_dims, leaves, dims)
+        size = batch_size_of(leaves, dims)
         if chunk_size is not None and chunk_size < size:
             return in_chunks(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size, chunk_size)
         return run(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size)
@@ -263,7 +331,7 @@ def name_of(func: Callable) -> str:
 def check_in_dims(func: Callable, in_dims: Any, args: tuple) -> tuple[list, list, Callable]:
     """The arguments' leaves with the batch dimension of each."""
     call = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>)"
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
             f"{type(in_dims)}."
@@ -274,15 +342,19 @@ def check_in_dims(func: Callable, in_dims: Any, args: tuple) -> tuple[list, list
             "function with no inputs. The latter is unsupported."
         )
     leaves, rebuild = flatten(args)
-    dims = broadcast_prefix(in_dims if isinstance(in_dims, int) else tuple(in_dims), args)
+    dims = broadcast_prefix(in_dims, args)
     if dims is None:
         raise ValueError(
-            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {in_dims} but inputs "
-            f"has structure {tuple(type(a).__name__ for a in args)}."
+            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {spec(in_dims)} but "
+            f"inputs has structure {spec(args)}."
         )
     for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True)):
         if dim is None:
             continue
+        if not isinstance(dim, int):
+            raise ValueError(
+                f"{call}: Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+            )
         if not isinstance(leaf, Tensor):
             raise ValueError(
                 f"{call}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
@@ -297,13 +369,10 @@ def check_in_dims(func: Callable, in_dims: Any, args: tuple) -> tuple[list, list
     return leaves, dims, rebuild
 
 
-def batch_size_of(func: Callable, in_dims: Any, leaves: list, dims: list) -> int:
+def batch_size_of(leaves: list, dims: list) -> int:
     sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError(
-            f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be batched: at least one "
-            "in_dim must be non-None."
-        )
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any(s != sizes[0] for s in sizes):
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
@@ -323,7 +392,7 @@ def run(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size) -> Any:
     if wanted is None:
         raise ValueError(
             f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"`outputs`. out_dims has structure {out_dims} but outputs has structure {type(result).__name__}."
+            f"`outputs`. out_dims has structure {spec(out_dims)} but outputs has structure {spec(result)}."
         )
     return rebuild_out(
         [placed(func, level, out, dim, size, out_dims) for out, dim in zip(outs, wanted, strict=True)]
@@ -331,14 +400,18 @@ def run(func, leaves, dims, rebuild, out_dims, randomness, kwargs, size) -> Any:
 
 
 def like_result(out_dims: Any, result: Any) -> Any:
-    """out_dims as given, except that a tuple may stand for a list and the other way round."""
-    if isinstance(out_dims, (tuple, list)) and isinstance(result, Tensor) and len(out_dims) == 1:
-        return out_dims[0]
-    return out_dims
+    """out_dims as given, except that (0,) may stand for 0 if there is one result."""
+    return (
+        out_dims[0]
+        if isinstance(out_dims, tuple) and isinstance(result, Tensor) and len(out_dims) == 1
+        else out_dims
+    )
 
 
 def placed(func: Callable, level: Vmap, out: object, dim: int | None, size: int, out_dims: Any) -> Tensor:
     """One result without its wrapper, the examples counted by dimension `dim`."""
+    if dim is None and not isinstance(out, Tensor):
+        return out
     if not isinstance(out, Tensor):
         raise ValueError(
             f"vmap({name_of(func)}, ...): `{name_of(func)}` must only return Tensors, got type {type(out)}. Did you mean to "

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..autograd.grad_mode import local, special
+from ..autograd.grad_mode import local, no_grad, special
+from ..autograd.interpreter import Wrapper
 from ..ops import nn as ops
 from ..ops.activation import (  # noqa: F401
     celu,
@@ -391,7 +392,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if type(tensor) is Tensor:  # else it is inside a transform, which does not show its values
         num_classes = _count_classes(values, num_classes)
     elif num_classes < 1:
-        raise RuntimeError("one_hot inside a transform needs num_classes: it must not depend on the values")
+        raise RuntimeError(
+            "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.\nThe number "
+            "of classes must not depend on the values."
+        )
     return (tensor.unsqueeze(-1) == wrap(np.arange(num_classes))).long()
 
 
@@ -644,14 +648,25 @@ def batch_norm(
         return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, _, var = ops.native_batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None:
-        _move(running_mean, mean._array, momentum)
+        _move(running_mean, mean, momentum)
     if running_var is not None:
-        _move(running_var, var._array * (count / (count - 1)), momentum)
+        _move(running_var, var, momentum, count / (count - 1))
     return out
 
 
-def _move(running: Tensor, new: np.ndarray, momentum: float) -> None:
-    """Move a running average towards `new`."""
+def _move(running: Tensor, new: Tensor, momentum: float, scale: float = 1.0) -> None:
+    """Move a running average towards `new * scale`."""
+    if isinstance(running, Wrapper) or isinstance(new, Wrapper):
+        if getattr(new, "bdim", None) is not None and getattr(running, "bdim", None) is None:
+            raise RuntimeError(
+                "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+                "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+                "`track_running_stats` to be False."
+            )
+        with no_grad():
+            running.mul_(1 - momentum).add_(new.detach(), alpha=momentum * scale)
+        return
+    new = new._array if scale == 1 else new._array * scale
     running._array[...] = (1 - momentum) * running._array + momentum * new
     running.counter().version += 1
 

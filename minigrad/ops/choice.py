@@ -69,6 +69,7 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
             return masked(input, condition)
         return np.where(condition, input, other)  # inside a rule
     if input is None:
+        condition.dynamic("aten::where")
         return tuple(wrap(i) for i in np.nonzero(condition._array))
     if not isinstance(condition, Tensor):
         condition = wrap(np.asarray(condition))
