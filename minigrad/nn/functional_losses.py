@@ -270,7 +270,8 @@ def cross_entropy(
     elif kind == losses.SUM:
         smooth = smooth.sum()
     classes = input.shape[class_dim]
-    return mul_number(loss, 1 - label_smoothing) + mul_number(smooth, label_smoothing / classes)
+    smooth = mul_number(smooth, label_smoothing / classes)  # first, as in PyTorch: the order of backward shows it
+    return mul_number(loss, 1 - label_smoothing) + smooth
 
 
 def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:
