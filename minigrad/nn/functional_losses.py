@@ -270,7 +270,8 @@ def cross_entropy(
     elif kind == losses.SUM:
         smooth = smooth.sum()
     classes = input.shape[class_dim]
-    smooth = mul_number(smooth, label_smoothing / classes)  # first, as in PyTorch: the order of backward shows it
+    # this product first, as in PyTorch: the order of backward shows it
+    smooth = mul_number(smooth, label_smoothing / classes)
     return mul_number(loss, 1 - label_smoothing) + smooth
 
 
