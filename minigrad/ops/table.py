@@ -297,13 +297,13 @@ def explain_modified(node: Node) -> None:
     for i in op.saved_inputs if inputs != then else ():  # if they are as they were, it is the result
         t = node.saved[i]
         if t is not None and nodes.version_of(t):
-            now = nodes.version_of(t)
-            others = sum(
-                nodes.version_of(node.saved[j])
-                for j in op.saved_inputs
-                if j != i and node.saved[j] is not None
+            saved = [node.saved[j] for j in op.saved_inputs if node.saved[j] is not None]
+            alike = [s for s in saved if s._counter is t._counter]  # in x * x it is there twice
+            others = sum(nodes.version_of(s) for s in saved if s._counter is not t._counter)
+            expected = max(then - others, 0) // len(alike)
+            raise nodes.modified_error(
+                t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), expected
             )
-            raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, now, max(then - others, 0))
     for i in op.saved_results:
         raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then - inputs)
 
