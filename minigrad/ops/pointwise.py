@@ -186,14 +186,16 @@ def true_divide(input: Tensor, other: Tensor | float) -> Tensor:
     return _div, input, other
 
 
-def without_derivative(name: str, forward, *inputs: str):
+def without_derivative(
+    name: str, forward, *inputs: str, kind: str | None = "elementwise", index: str | None = None, **options
+):
     """An operation that PyTorch records but cannot differentiate: backward through it raises its error."""
 
     def derivative(grad):
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
-    rules = dict.fromkeys(inputs, derivative)
-    call = define(name, forward, kind="elementwise", node="NotImplemented", **rules)
+    rules = {name: None if name == index else derivative for name in inputs}
+    call = define(name, forward, kind=kind, node="NotImplemented", **options, **rules)
     cls = call.op.node_class
     cls.name = lambda node: "torch::autograd::NotImplemented"
     cls.next_functions = property(
