@@ -23,3 +23,4 @@ max, min, median, nanmedian, mode, sort, topk, kthvalue, cummax, cummin = (
     for name in ("max", "min", "median", "nanmedian", "mode", "sort", "topk", "kthvalue", "cummax", "cummin")
 )
 aminmax = _result("aminmax", "min", "max")
+histogram = _result("histogram", "hist", "bin_edges")

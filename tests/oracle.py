@@ -341,7 +341,8 @@ def _describe_tensor(torch: ModuleType, tensor: Any, graph: _Graph) -> dict[str,
 
 
 def _numbers(tensor: Any) -> np.ndarray:
-    return np.asarray(tensor.detach().numpy())
+    # force: PyTorch's gradient of `sgn` is a tensor of zeros without memory, which it shows only then
+    return np.asarray(tensor.detach().numpy(force=True))
 
 
 def _values(array: np.ndarray) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 
 import minigrad
 from exercises import check, hint, lessons, predict, progress, solution, store
+from exercises.__main__ import main as answers_of
 from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, judge
 from exercises.limits import OutOfTime, time_limit
 from tests.lesson_files import LESSONS, NOTEBOOKS, printed, solved, tagged
@@ -439,6 +440,18 @@ def test_cards_take_their_colours_from_the_theme_and_say_their_state_in_words():
             "a colour that ignores the theme"
         )
         assert "<style" not in page and "<script" not in page and "onclick" not in page
+
+
+def test_a_teacher_can_print_the_answers(capsys):
+    assert answers_of(["3"]) == 0
+    page = capsys.readouterr().out
+    for exercise in lessons.exercises(3).values():
+        assert f"## Exercise {exercise.id}: {exercise.title}" in page and exercise.solution_source in page
+        assert all(wrong.advice in page for wrong in exercise.wrong)
+    for question in lessons.questions(3).values():
+        assert question.asks in page and question.found in page
+    assert answers_of([]) == 0 and capsys.readouterr().out.count("# Lesson ") == len(lessons.numbers())
+    assert answers_of(["99"]) == 2 and "Lessons that have some" in capsys.readouterr().err
 
 
 # progress

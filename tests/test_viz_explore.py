@@ -32,7 +32,7 @@ def test_sliders_change_values_and_gradients():
         assert e.grads["w"] == pytest.approx(x * (1 - y * y), rel=1e-5)
         shown = {
             leaf["accumulate"]["leaf"]: leaf["accumulate"]["after"]
-            for leaf in e.pane.data["steps"]
+            for leaf in e.data["steps"]
             if leaf["accumulate"]
         }
         assert shown["x"]["values"][0] == pytest.approx(float(e.grads["x"]), rel=1e-5)
@@ -50,18 +50,18 @@ def test_a_leaf_can_be_told_not_to_require_grad():
     e = explore(product, x=2.0, w=0.25)
     e.leaves["w"].grad.value = False
     assert e.grads["w"] is None and e.grads["x"] is not None
-    assert [leaf["name"] for leaf in e.pane.data["leaves"]] == ["x"]
+    assert [leaf["name"] for leaf in e.data["leaves"]] == ["x"]
 
 
 def test_an_error_of_the_function_is_shown_and_the_picture_stands():
     e = explore(product, x=2.0, w=0.25)
-    before = e.pane.data
+    before = e.data
     for leaf in e.leaves.values():
         leaf.grad.value = False
     assert "requires_grad" in e.message.value and "role='alert'" in e.message.value
     e.leaves["x"].grad.value = True
     assert "alert" not in e.message.value and "x requires grad now." in e.message.value
-    assert e.pane.data != before
+    assert e.data != before
 
 
 def test_what_the_function_raises_is_escaped():

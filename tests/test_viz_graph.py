@@ -297,7 +297,76 @@ def test_the_parts_of_a_module_stand_in_a_frame(t):
         assert drawing.svg.count('class="cluster"') == 2
 
 
-def test_a_module_that_is_used_twice_has_no_frame(t):
+def test_a_module_that_is_used_twice_has_a_frame_for_each_call(t):
     layer = t.nn.Linear(3, 3)
-    z = layer(layer(t.ones(5, 3))).sum()
-    assert viz.draw(z).picture.clusters == []
+    z = layer(layer(t.ones(5, 3)).tanh()).sum()
+    frames = dict(viz.draw(z).picture.clusters)
+    assert list(frames) == ["layer, call 1", "layer, call 2"]
+    for items in frames.values():
+        # the leaves are shared, so they stand outside; tanh has no parameters
+        assert {i.function.name for i in items} == {"TBackward0", "AddmmBackward0"}
+
+
+def test_folding_by_module_takes_what_is_the_modules_and_no_more(t):
+    m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
+    loss = (m(t.ones(5, 3)) ** 2).mean()
+    items = viz.draw(loss, fold="module").picture.items
+    assert [(i.kind, i.name if i.kind == "fold" else i.function.name) for i in items] == [
+        ("fold", "m.0"),
+        ("function", "TanhBackward0"),
+        ("fold", "m.2"),
+        ("function", "PowBackward0"),
+        ("function", "MeanBackward0"),
+    ]
+
+
+def test_a_module_around_others_is_not_folded_into_a_cycle(t):
+    """w is read before and after another layer: one box for both would be on a cycle with what is between."""
+
+    class Tied(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w, self.b = t.nn.Parameter(t.ones(3, 3)), t.nn.Parameter(t.ones(3))
+
+        def forward(self, x):
+            return (x @ self.w).tanh() + self.b
+
+    tied = Tied()
+    z = tied(t.ones(2, 3)).sum()
+    drawing = viz.draw(z, fold="module")
+    assert [i.function.name for i in drawing.picture.items if i.kind == "function"] == [
+        "MmBackward0",
+        "TanhBackward0",
+        "AddBackward0",
+        "SumBackward0",
+    ]
+    assert dict(viz.draw(z).picture.clusters).keys() == {"tied"}
+
+
+def unrolled(t, times):
+    cell, out = t.nn.Linear(4, 4), t.nn.Linear(4, 1)
+    h = t.ones(1, 4)
+    for _ in range(times):
+        h = cell(h).tanh()
+    return out(h).mean(), {"cell.weight": cell.weight, "cell.bias": cell.bias, "out.weight": out.weight}
+
+
+def test_time_steps_are_folded_where_there_are_many(t):
+    loss, names = unrolled(t, 100)
+    drawing = viz.draw(loss, names=names)
+    assert len(drawing.graph.functions) > 250
+    (fold,) = (i for i in drawing.picture.items if i.kind == "fold")
+    assert fold.name == "the same 97 more times"
+    assert (
+        "nodes are folded into one box because they repeat. fold=False draws each"
+        in drawing.picture.notes[-1]
+    )
+    assert not [i for i in viz.draw(loss, names=names, fold=False).picture.items if i.kind == "fold"]
+    assert not [i for i in viz.draw(loss, "functions", names=names).picture.items if i.kind == "fold"]
+
+
+def test_modules_that_are_called_often_are_folded_with_their_repeats(t):
+    loss, names = unrolled(t, 100)
+    titles = [i.name for i in viz.draw(loss, names=names, fold="module").picture.items if i.kind == "fold"]
+    assert "the same 97 more times" in titles
+    assert "cell, call 1" in titles and "cell, call 100" in titles and len(titles) < 6

@@ -43,7 +43,8 @@ def test_a_tensor_or_a_function_of_a_script_becomes_a_page(program: Path, name: 
     assert capsys.readouterr().out.startswith(str(page))
     data = unpacked(page.read_text(encoding="utf-8"))["data"]
     assert data["title"] == name
-    assert data["steps"][-1]["accumulate"]["after"]["values"] == [18.0, 36.0]
+    after = data["arrays"][data["steps"][-1]["accumulate"]["after"]["$"]]
+    assert after["values"] == [18.0, 36.0]
     assert any("h = w * 3" in line for line in data["source"]["lines"])
 
 

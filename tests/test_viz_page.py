@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 import viz
-from viz.page import asset, frame, page, slim
+from viz.page import asset, frame, page, shared, slim
 from viz.payload import payload
 
 
@@ -67,13 +67,37 @@ def test_numbers_keep_what_float32_carries_and_are_not_said_twice():
     assert "values" not in step["cells"] and "text" not in step
 
 
+def test_every_array_is_sent_once():
+    """A gradient goes along an edge, is received, added and stored: the same numbers, said once."""
+    data = slim(recorded())
+    sent = shared(data)
+    written = [json.dumps(a) for a in sent["arrays"]]
+    assert len(set(written)) == len(written)
+    assert all(set(a) == {"shape", "dtype", "values"} for a in sent["arrays"])
+    assert '"values"' not in json.dumps({k: v for k, v in sent.items() if k != "arrays"})
+
+    def whole(x):
+        if isinstance(x, list):
+            return [whole(item) for item in x]
+        if not isinstance(x, dict):
+            return x
+        if "$" in x:
+            return sent["arrays"][x["$"]]
+        if "shape" in x and "values" in x:
+            return {k: x[k] for k in ("shape", "dtype", "values")}
+        return {k: whole(v) for k, v in x.items() if k != "arrays"}
+
+    assert whole(sent) == whole(data)
+    assert len(json.dumps(sent)) < len(json.dumps(data))
+
+
 def test_a_saved_page_is_the_page(tmp_path: Path):
     z = (mg.tensor([1.0, 2.0], requires_grad=True) ** 2).sum()
     stepper = viz.step(z)
     path = stepper.save(tmp_path / "z.html", title="Squares")
     html = path.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>") and "<h1>Squares</h1>" in html
-    assert unpacked(html)["data"] == stepper.data
+    assert unpacked(html)["data"] == shared(stepper.data)
 
 
 def test_another_ending_is_refused(tmp_path: Path):

@@ -225,3 +225,80 @@ def test_operands_that_the_graph_does_not_keep_are_known(t):
         "3": "none",
     }
     assert "err + 3" in [i.name for i in items]
+
+
+# -- modules: a recording sees them run, so what they made is known for certain
+
+
+class Shown:
+    """Frames and folds of a recorded pass."""
+
+    def __init__(self, loss):
+        self.frames = {
+            caption: [i.function.name for i in items if i.kind == "function"]
+            for caption, items in viz.draw(loss).picture.clusters
+        }
+        self.folds = [i.name for i in viz.draw(loss, fold="module").picture.items if i.kind == "fold"]
+
+
+def test_functions_without_parameters_belong_to_the_module_that_ran_them(t):
+    m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
+    with viz.record():
+        loss = (m(t.ones(5, 3)) ** 2).mean()
+    shown = Shown(loss)
+    assert shown.frames == {
+        "m.0": ["TBackward0", "AddmmBackward0"],
+        "m.1": ["TanhBackward0"],
+        "m.2": ["TBackward0", "AddmmBackward0"],
+    }
+    assert shown.folds == ["m.0", "m.2"]  # one function is no fold
+    assert all(not module._forward_hooks and not module._forward_pre_hooks for module in m.modules())
+
+
+def test_each_call_of_a_module_is_told_apart(t):
+    class Layer(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = t.nn.Parameter(t.ones(3, 3))
+
+        def forward(self, x):
+            return (x @ self.w + 1).tanh()
+
+    layer = Layer()
+    with viz.record():
+        z = layer(layer(t.ones(2, 3)).exp()).sum()
+    made = ["MmBackward0", "AddBackward0", "TanhBackward0"]
+    assert Shown(z).frames == {"layer, call 1": made, "layer, call 2": made}
+
+
+def test_what_a_module_does_around_its_parts_is_its_own_and_stays_open(t):
+    class Block(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = t.nn.Linear(3, 3), t.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.b(self.a(x).relu()) + x
+
+    block = Block()
+    with viz.record():
+        x = t.ones(2, 3, requires_grad=True)
+        y = (x * 2).exp()
+        z = block(y).sum()
+    drawing = viz.draw(z)
+    module = {f.name: f.module for f in drawing.graph.functions if f.edges}
+    assert module["ReluBackward0"] == module["AddBackward0"] == "block"
+    assert module["ExpBackward0"] is module["MulBackward0"] is module["SumBackward0"] is None
+    assert [caption for caption, _ in drawing.picture.clusters] == ["block.a", "block.b"]
+    assert "in block" in next(
+        i.tooltip for i in drawing.picture.items if i.kind == "function" and "Relu" in i.function.name
+    )
+
+
+def test_a_module_that_raises_does_not_spoil_the_next(t):
+    layer = t.nn.Linear(3, 3)
+    with viz.record():
+        with pytest.raises(RuntimeError):
+            layer(t.ones(2, 5))
+        z = layer(t.ones(2, 3)).sum()
+    assert list(Shown(z).frames) == ["layer"]

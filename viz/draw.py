@@ -14,7 +14,7 @@ import graphviz
 
 from . import dot as language
 from . import svg as painter
-from .fold import groups
+from .fold import Group, groups
 from .graph import Graph
 from .layout import FORMATS, Places, cost, places, render
 from .picture import Picture
@@ -109,8 +109,8 @@ def draw(
     * names: ``{"w": tensor}``; by default the caller's variables are read.
     * values: write short values into the tensors of the graph view, or (False) leave them out of the cards.
     * saved: draw what each function keeps for its rule (graph view).
-    * fold: "repeat" or True (time steps, equal layers), "module", False (draw everything); by default a graph that is too
-      large to place is folded, and the picture says so.
+    * fold: "repeat" or True (time steps, equal layers), "module", False (draw everything); by default what repeats in a
+      large graph is folded, and the picture says so.
     * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
       its own colours. By default the caller's own lines are read for it.
 
@@ -162,6 +162,11 @@ def picture_of(
         found = groups(graph, "module" if fold == "module" else "repeat")
         if not found:
             notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
+    elif fold is None and view is None and GRAPH_UP_TO < len(graph) <= WHOLE_UP_TO:
+        found = groups(graph, "repeat")  # a row of hundreds of boxes says less than one that says how often
+        notes += (
+            [f"{_folded(graph, found)} because they repeat. fold=False draws each of them."] if found else []
+        )
     shown = {"values": values, "saved": saved}
     whole = len(graph) <= WHOLE_UP_TO or fold is not None
     picture = build(graph, wanted, direction, title, found, **shown) if whole else None
@@ -169,14 +174,18 @@ def picture_of(
         found = groups(graph, "size")
         picture = build(graph, wanted, direction, title, found, **shown)
         if found:
-            hidden = sum(len(g.functions) for g in found)
-            boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"
             notes = [
-                f"{hidden:,} of {len(graph):,} nodes are folded into {boxes}, because a picture of all of them could "
-                "not be read. fold=False draws everything that can be placed in time."
+                f"{_folded(graph, found)}, because a picture of all of them could not be read. fold=False draws everything "
+                "that can be placed in time."
             ]
     picture.notes = notes
     return picture
+
+
+def _folded(graph: Graph, found: list[Group]) -> str:
+    hidden = sum(len(g.functions) for g in found)
+    boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"
+    return f"{hidden:,} of {len(graph):,} nodes are folded into {boxes}"
 
 
 _NO_GROUPS = {

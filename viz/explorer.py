@@ -27,7 +27,7 @@ import numpy as np
 from . import rules
 from .draw import picture_of
 from .graph import Edge, Graph, is_tensor
-from .page import frame, page, slim
+from .page import frame, page, shared, slim
 from .payload import MOST_STEPS, describe
 from .record import Recording
 from .source import source_of
@@ -179,7 +179,7 @@ class Explore(widgets.VBox):
         self.message = widgets.HTML()
         self.edges: list[str] = []
         self.data, self._now = self._record()
-        self.pane = Pane(data=self.data, step=len(self.data["steps"]), options={"cut": True})
+        self.pane = Pane(data=shared(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
         self.pane.on_msg(lambda _, content, buffers: self._clicked(content))
         super().__init__(
@@ -277,7 +277,7 @@ class Explore(widgets.VBox):
         self.message.value = (
             f"<p role='status' style='margin:4px 0'>{html.escape(self.changes(before, self._now))}</p>"
         )
-        self.pane.data = self.data
+        self.pane.data = shared(self.data)
         self._look()
 
     def _look(self) -> None:

@@ -1,7 +1,7 @@
 """Which functions of a large graph are drawn as one: repeats (the time steps of an RNN, equal layers), modules, stretches.
 
-Every group is a run of consecutive functions in forward order. Runs of a topological order can be drawn as one box each
-without making a cycle. Reads names and edges of a graph only.
+Every group is a run of consecutive functions in forward order, or the functions of one call of a module. A run of a
+topological order can be drawn as one box without making a cycle; for a call that is checked. Reads names and edges only.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from .graph import Function, Graph
 REPEATS = 4  # fewer repetitions than this are drawn one by one
 LONGEST_PERIOD = 400
 MOST = 150  # a folded picture aims at no more items than this
+MOST_MODULES = 60  # with more modules and functions than this, repeats are folded as well
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +30,13 @@ def groups(graph: Graph, by: str) -> list[Group]:
     """Groups of ``graph``: ``by`` is "repeat", "module", or "size" (repeats first, then stretches until it is small)."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
     if by == "module":
-        return _modules(order)
+        found = _modules(graph)
+        hidden = sum(len(g.functions) for g in found)
+        if len(order) - hidden + len(found) <= MOST_MODULES:
+            return found
+        repeats = _repeats(order)  # an RNN calls its modules at every time step
+        inside = {f for g in repeats for f in g.functions}
+        return repeats + [g for g in found if inside.isdisjoint(g.functions)]
     found = _repeats(order)
     if by == "size":
         inside = {f for g in found for f in g.functions}
@@ -40,15 +47,15 @@ def groups(graph: Graph, by: str) -> list[Group]:
 
 
 def _signatures(order: list[Function]) -> list[tuple]:
-    """What a function looks like from where it stands: its name, and how far back its inputs were made."""
+    """What a function looks like from where it stands: its name, its shape, and how far back its inputs were made."""
     place = {f: i for i, f in enumerate(order)}
     out = []
     for i, f in enumerate(order):
         inputs = tuple(
-            (i - place[e.target], e.nr) if e.target in place else "leaf" if e.target else None
+            (i - place[e.target], e.nr) if e.target in place else e.target and e.target.outputs[0].shape
             for e in f.edges
         )
-        out.append((f.name, inputs))
+        out.append((f.name, f.outputs[0].shape, inputs))
     return out
 
 
@@ -79,50 +86,84 @@ def _repeats(order: list[Function]) -> list[Group]:
     return sorted(found, key=lambda g: g.functions[0].index)
 
 
-def _modules(order: list[Function]) -> list[Group]:
-    """Runs of functions of one module, told by the names of the parameters (``layer.weight`` belongs to ``layer``)."""
-    module: dict[Function, str | None] = {}
-    for f in order:
-        owners = [
-            e.target.outputs[0].name.rpartition(".")[0]
-            for e in f.edges
-            if e.target and e.target.kind == "accumulate"
-        ]
-        owners = [o for o in owners if o]
-        inherited = [module[e.target] for e in f.edges if module.get(e.target)]
-        module[f] = owners[0] if owners else inherited[-1] if inherited else None
-    for f in (
-        order
-    ):  # a transposed weight belongs to the layer that uses it, not to the one before it in the order
-        f.module = module[f]
-    runs: list[list[Function]] = []
-    for f in order:
-        if runs and runs[-1][-1].module == f.module:
-            runs[-1].append(f)
-        else:
-            runs.append([f])
-    return [Group(run[0].module, _counted(run), run) for run in runs if run[0].module and len(run) > 1]
+def _modules(graph: Graph) -> list[Group]:
+    """The functions of each call of a module; what no module is known to have made stays open."""
+    found = []
+    for title, functions in calls(graph).values():
+        if len(functions) > 1 and _can_be_one(functions):
+            found.append(Group(title, _counted(functions), functions))
+    return found
 
 
-def module_of(graph: Graph) -> dict[Function, str]:
-    """Which module a function or a leaf belongs to for certain: ``layer`` for ``layer.weight`` and for whatever reads it,
-    directly or through what was made of parameters alone (a transposed weight)."""
-    owner: dict[Function, str] = {}
-    made_of_parameters: set[Function] = set()
-    for f in graph.functions:
-        if f.kind == "accumulate":
-            module = (f.outputs[0].name or "").rpartition(".")[0]
-            if module:
-                owner[f] = module
-                made_of_parameters.add(f)
-            continue
+def _can_be_one(functions: list[Function]) -> bool:
+    """Whether no way leads out of the group and back into it: one box would then be on a cycle with what is between."""
+    inside, last = set(functions), functions[-1].index
+    stack = [e.source for f in functions for e in f.users if e.source not in inside]
+    seen = set(stack)
+    while stack:
+        f = stack.pop()
+        for e in f.users if f.index < last else ():
+            if e.source in inside:
+                return False
+            if e.source not in seen:
+                seen.add(e.source)
+                stack.append(e.source)
+    return True
+
+
+def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
+    """What each call of a module made, for certain: (module, number of the call) -> a caption and its functions.
+
+    A recording has seen the modules run. Without one, what reads ``layer.weight``, directly or through what was made of
+    parameters alone (a transposed weight), belongs to ``layer``; a parameter that is read again begins the next call.
+    """
+    order = [f for f in graph.functions if f.kind != "accumulate"]
+    if any(f.call is not None for f in order):
+        made = {f: (f.module, f.call) for f in order if f.call is not None}
+    else:
+        made = _calls_by_parameters(order)
+    found: dict[tuple[str, int], list[Function]] = {}
+    for f in order:
+        if f in made:
+            found.setdefault(made[f], []).append(f)
+    several = {module for module, call in found if call > 1}
+    return {
+        (module, call): (f"{module}, call {call}" if module in several else module, functions)
+        for (module, call), functions in found.items()
+    }
+
+
+def _calls_by_parameters(order: list[Function]) -> dict[Function, tuple[str, int]]:
+    reads: dict[
+        Function, set[Function]
+    ] = {}  # the parameters behind a function that is made of parameters alone
+    now: dict[
+        str, tuple[int, set[Function]]
+    ] = {}  # module -> number of its call, parameters that it has read
+    made: dict[Function, tuple[str, int]] = {}
+    for f in order:
         inputs = [e.target for e in f.edges if e.target is not None]
-        read = [t for t in inputs if t in made_of_parameters]
-        if read:
-            owner[f] = owner[read[0]]
-            if len(read) == len(inputs) and len({owner[t] for t in read}) == 1 and len(inputs) == 1:
-                made_of_parameters.add(f)
-    return owner
+        leaves = [{t} if _module(t) else reads.get(t, set()) for t in inputs]
+        read = set().union(*leaves)
+        modules = {_module(leaf) for leaf in read}
+        if len(modules) != 1:
+            continue
+        if len(inputs) == len(f.edges) == 1:  # whose it is shows when it is used
+            reads[f] = read
+            continue
+        module = modules.pop()
+        call, before = now.get(module, (1, set()))
+        if before & read:
+            call, before = call + 1, set()
+        now[module] = call, before | read
+        for g in [f, *(t for t in inputs if t in reads)]:
+            made.setdefault(g, (module, call))
+    return made
+
+
+def _module(f: Function) -> str:
+    """The module of a parameter: ``layer`` of ``layer.weight``; empty where there is none."""
+    return (f.outputs[0].name or "").rpartition(".")[0] if f.kind == "accumulate" else ""
 
 
 def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:

@@ -94,6 +94,9 @@ class Function:
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
+    call: int | None = (
+        None  # of a module that a recording saw run: which of its calls made this, counted from 1
+    )
     line: int | None = None
     freed: bool = False
     unreached: bool = False  # no gradient comes here, because of edges that were cut

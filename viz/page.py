@@ -49,6 +49,32 @@ def slim(data: Any) -> Any:
     return slim(data.item())  # a NumPy scalar
 
 
+def shared(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A slim payload as it is sent: every array once, in ``arrays``; {"$": 7} stands for the eighth of them.
+
+    An array goes along edges, is added, stored and kept, so the same numbers come up many times in a pass. What follows
+    from ``values`` (range, cells) is left out: stepper.js works it out again.
+    """
+    arrays: list[dict] = []
+    known: dict[tuple, int] = {}
+
+    def walk(x: Any) -> Any:
+        if isinstance(x, list):
+            return [walk(item) for item in x]
+        if not isinstance(x, dict):
+            return x
+        if "shape" not in x or "cells" not in x:
+            return {key: walk(value) for key, value in x.items()}
+        values = x.get("values")
+        key = (x["dtype"], *x["shape"], *map(repr, values)) if values is not None else (repr(x),)
+        if key not in known:
+            known[key] = len(arrays)
+            arrays.append({k: x[k] for k in ("shape", "dtype", "values")} if values is not None else x)
+        return {"$": known[key]}
+
+    return walk(data) | {"arrays": arrays}
+
+
 def picture(svg: str) -> str:
     """An SVG as a data address, for an <img>: nothing inside it can run."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
@@ -114,7 +140,7 @@ def page(
     content = {
         "js": asset("stepper.js"),
         "css": asset("stepper.css"),
-        "data": data,
+        "data": shared(data),
         "options": dict(options or {}),
     }
     return _PAGE.format(

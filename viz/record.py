@@ -49,6 +49,13 @@ class Recording:
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
         self._watched: dict[type, dict[str, Any]] = {}
+        self._modules: dict[int, Any] = {}  # modules whose calls are watched, kept alive
+        self._handles: list[Any] = []  # of the hooks on them
+        self._running: list[
+            tuple[Any, int]
+        ] = []  # calls that have begun: the module, the newest node before it
+        self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and number of its call
+        self._called: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"Recording({self.operations} operations on {self.lines} lines)"
@@ -69,6 +76,7 @@ class Recording:
             for _, tensor in variables(frame):  # what was there before is not of this recording
                 self._skip(tensor)
                 self._watch(type(tensor))
+            self._watch_modules(frame)
             frame.f_trace = self._local
             self._at[frame] = frame.f_lineno
         sys.settrace(self._call)
@@ -83,10 +91,13 @@ class Recording:
             self._fill_in()
         finally:
             self._unwatch()
+            for handle in self._handles:
+                handle.remove()
             self.operations = len(self._seen)
             self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
             self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
             self._batches, self._duals, self._others, self._plain = {}, [], {}, {}
+            self._modules, self._handles, self._running, self._made_by = {}, [], [], {}
 
     # -- the results of operations
 
@@ -131,6 +142,57 @@ class Recording:
                     setattr(kind, name, method)
         self._watched = {}
 
+    # -- the calls of modules
+
+    def _watch_modules(self, frame: FrameType) -> None:
+        """Note what each call of a module makes, of the modules that the frame's variables hold."""
+        for name, held in [*frame.f_locals.items(), *frame.f_globals.items()]:
+            kind = type(held)
+            if name.startswith("_") or isinstance(held, type) or id(held) in self._modules:
+                continue
+            if not all(callable(getattr(kind, n, None)) for n in ("named_modules", "register_forward_hook")):
+                continue
+            for path, module in held.named_modules():
+                if id(module) in self._modules:
+                    continue
+                label = ".".join(t for t in ("" if name == "self" else name, path) if t) or kind.__name__
+                leaf = next(iter(module.children()), None) is None
+                self._modules[id(module)] = module
+                self._handles.append(module.register_forward_pre_hook(self._begins))
+                self._handles.append(module.register_forward_hook(self._ended(label, leaf)))
+
+    def _begins(self, module: Any, args: tuple) -> None:
+        newest = max((_sequence(t.grad_fn) for t in _tensors(args)), default=-1)
+        self._running.append((module, newest))
+
+    def _ended(self, label: str, leaf: bool):
+        """A hook that attributes what is new behind the outputs. Inner modules end first and keep what they made."""
+
+        def ended(module: Any, args: tuple, output: Any) -> None:
+            while self._running:
+                began, newest = self._running.pop()
+                if began is module:  # calls above it ended with an exception
+                    break
+            else:
+                return
+            before = {t.grad_fn for t in _tensors(args)}
+            stack = [t.grad_fn for t in _tensors([output])]
+            new, seen = [], set()
+            while stack:
+                fn = stack.pop()
+                if fn in seen or fn in before or not fn.next_functions or _sequence(fn) <= newest:
+                    continue
+                seen.add(fn)
+                if fn not in self._made_by:
+                    new.append(fn)
+                stack += [target for target, _ in fn.next_functions if target is not None]
+            if new and leaf:
+                self._called[label] = self._called.get(label, 0) + 1
+            for fn in new:
+                self._made_by[fn] = (label, self._called[label] if leaf else None)
+
+        return ended
+
     # -- following the program
 
     def _call(self, frame: FrameType, event: str, arg: object):
@@ -155,6 +217,7 @@ class Recording:
         line = self._at.get(frame)
         if line is None:
             return
+        self._watch_modules(frame)
         found = list(variables(frame))[:NAMES_IN]
         for name, tensor in found:
             self._watch(type(tensor))
@@ -213,6 +276,9 @@ class Recording:
             node = _accumulator(leaf)
             if node is not None:
                 node.metadata[TANGENT] = tangent
+        for fn, made_by in self._made_by.items():
+            if fn in self._seen:
+                self._seen[fn]["module"] = made_by
         for fn, other in self._others.items():
             if fn in self._seen:
                 self._seen[fn]["other"] = self._described(*other)
@@ -251,6 +317,26 @@ class Recording:
             name = value.short()
             return name, value, False
         return name, value, name is not None
+
+
+def _tensors(values: Any) -> list[Any]:
+    """The tensors with a graph among the arguments or results of a call, one level into lists and dicts."""
+    out = []
+    for value in values:
+        inner = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list | tuple)
+            else [value]
+        )
+        out += [t for t in inner if is_tensor(t) and t.grad_fn is not None]
+    return [_whole(t)[0] for t in out]
+
+
+def _sequence(fn: Any) -> int:
+    number = getattr(fn, "_sequence_nr", None)
+    return int(number()) if number is not None else 0
 
 
 class _End:
@@ -329,6 +415,7 @@ def recall(graph: Graph) -> None:
         if not made:
             continue
         lines[f] = (made["file"], made["line"])
+        f.module, f.call = made.get("module", (None, None))
         unknown = [e for e in f.edges if e.target is None and e.label is None]
         if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):
             unknown[0].label, unknown[0].value, unknown[0].tensor = made["other"]

@@ -16,7 +16,7 @@ import ipywidgets as widgets
 from .compare import Comparison, compare
 from .draw import picture_of
 from .page import frame as in_frame
-from .page import slim
+from .page import shared, slim
 from .payload import describe
 from .stepper import Pane
 from .trace import Trace, prepare, run
@@ -39,7 +39,7 @@ class Beside(widgets.VBox):
             steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
             data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
         options = [{"controls": "steps", "label": label} for label in labels]
-        self.panes = [Pane(data=d, options=o) for d, o in zip(self.data, options, strict=True)]
+        self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
         last = max(len(d["steps"]) for d in self.data)
         play = widgets.Play(min=0, max=last, interval=1200, show_repeat=False)
         slider = widgets.IntSlider(min=0, max=last, description="step")

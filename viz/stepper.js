@@ -101,6 +101,26 @@ function cellLook(x, scale) {
   return [x < 0 ? "minus" : x > 0 ? "plus" : "zero", size];
 }
 
+// The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} stands for it wherever it comes up.
+function unpack(data) {
+  if (!data.arrays) return data;
+  const arrays = data.arrays.map((a) => {
+    if (!a.values) return a;
+    const known = a.values.filter((x) => typeof x === "number");
+    return { ...a, min: known.length ? Math.min(...known) : "nan", max: known.length ? Math.max(...known) : "nan", nonfinite: a.values.filter((x) => typeof x === "string").length };
+  });
+  const walk = (x) => {
+    if (Array.isArray(x)) return x.map(walk);
+    if (!x || typeof x !== "object") return x;
+    if ("$" in x) return arrays[x.$];
+    const out = {};
+    for (const key in x) out[key] = walk(x[key]);
+    return out;
+  };
+  const { arrays: _, ...rest } = data;
+  return walk(rest);
+}
+
 // Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike.
 function paintCells(a, x, y, width, height, gap = 0.8) {
   const { rows, cols, values } = cellsOf(a);
@@ -374,7 +394,7 @@ class Pane {
   // Takes the payload of the model: at the start, and again when Python has computed another (viz.explore).
   load() {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
-    this.data = model.get("data");
+    this.data = unpack(model.get("data"));
     // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
     this.forward = this.options.forward ? this.data.forward || [] : [];
     this.ahead = this.forward.length ? this.forward.length + 1 : 0;

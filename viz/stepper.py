@@ -17,7 +17,7 @@ import traitlets
 
 from .ask import questions
 from .frames import save_gif, save_pngs
-from .page import HERE, frame, page, slim
+from .page import HERE, frame, page, shared, slim
 
 FIRING = {"function", "accumulate"}
 
@@ -44,7 +44,7 @@ class Stepper(widgets.VBox):
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
         self.data = slim(data)
         self.options = dict(options or {})
-        self.pane = Pane(data=self.data, options=self.options | {"controls": "steps"})
+        self.pane = Pane(data=shared(self.data), options=self.options | {"controls": "steps"})
         self.pane.layout.width = "100%"
         last = self.last
         play = widgets.Play(

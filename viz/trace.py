@@ -26,6 +26,7 @@ from .text import shape_text
 from .values import Value, as_array
 
 LISTED = 40  # of a long queue, as many nodes are listed at each step
+MISSING = 5  # of those that a node waits for, as many are named
 
 
 @dataclass(slots=True, eq=False)
@@ -421,6 +422,7 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         ):  # an engine that hands each part on by itself: this firing is for the first of them
             incoming[f] = s.parts[1:]
             s.parts = s.parts[:1]
+        _share(s)
         s.wrong = _wrong_total(s, counted.get(f, []))
         s.early = _missing(f, fired, done) if got[f] < needs[f] else []
         counted.setdefault(f, []).extend(s.parts)
@@ -447,6 +449,20 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         s.sentence = _sentence(s, len(steps), out)
 
 
+def _share(s: Step) -> None:
+    """What arrived is the very thing that was sent where one part came and nobody changed it: it is kept once."""
+    if len(s.parts) == len(s.totals) == 1 and s.total is not None and s.parts[0].value is not None:
+        sent = s.parts[0].value
+        if (
+            sent.dtype == s.total.dtype
+            and sent.shape == s.total.shape
+            and sent.array.tobytes() == s.total.array.tobytes()
+        ):
+            s.totals[0] = sent
+            if s.accumulate is not None:
+                s.accumulate.contribution = sent
+
+
 def _one_by_one(s: Step, steps: list[Step]) -> bool:
     """Whether the engine fires a node for its first part alone, and again for the next before anyone sends it more."""
     if len(s.parts) < 2 or s.total is None or any(p.value is None for p in s.parts):
@@ -461,7 +477,7 @@ def _one_by_one(s: Step, steps: list[Step]) -> bool:
 def _missing(f: Function, fired: dict, done: set) -> list[Function]:
     """The first few functions that will still send something to ``f``."""
     still = (e.source for e in f.users if e.source in fired and e.source not in done and not e.cut)
-    return list(dict.fromkeys(islice(still, LISTED)))
+    return list(dict.fromkeys(islice(still, MISSING)))
 
 
 def _reason(sent: Sent, target: Function | None) -> str:

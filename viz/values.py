@@ -6,7 +6,7 @@ Reads a tensor through ``detach()``, ``numpy()``, ``shape`` and ``dtype`` only; 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,7 @@ class Value:
 
     array: np.ndarray
     dtype: str
+    _json: dict | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, tensor: Any) -> Value:
@@ -147,8 +148,11 @@ class Value:
     def json(self) -> dict:
         """The form in which the page gets it (ARRAY of the payload).
 
-        ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again.
+        ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again. Made once: the same
+        gradient is sent, received and stored.
         """
+        if self._json is not None:
+            return self._json
         cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
         low, high = self.range()
         every = self.array.size <= FULL and self.array.dtype.kind != "c"
@@ -167,6 +171,7 @@ class Value:
             out["text"] = self.text
         if smaller or not every:
             grid["values"] = _plain(cells.ravel().tolist())
+        object.__setattr__(self, "_json", out)
         return out
 
 

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from . import rules
-from .fold import Group, module_of
+from .fold import Group, calls
 from .graph import Edge, Function, Graph, Output
 from .names import operand_names
 from .picture import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
@@ -39,26 +39,33 @@ def build(
     """
     values = view == "cards" if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)
+    made = calls(graph) if len(graph) <= FRAMES_UP_TO and not groups else {}
+    for (module, _), (_, functions) in made.items():
+        for f in functions:
+            f.module = module
     if view == "graph":
         _GraphView(graph, picture).draw()
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
-    if len(graph) <= FRAMES_UP_TO and not groups:
-        _frame_modules(graph, picture)
+    _frame_modules(made, picture)
     return picture
 
 
-def _frame_modules(graph: Graph, p: Picture) -> None:
-    """A frame around the leaves and functions of each module that is used once."""
-    owner = module_of(graph)
-    shared = {module for f, module in owner.items() if f.kind == "accumulate" and len(f.users) != 1}
-    framed: dict[str, list[Item]] = {}
+def _frame_modules(made: dict[tuple[str, int], tuple[str, list[Function]]], p: Picture) -> None:
+    """A frame around the functions of each call of a module, with the leaves that only this call uses."""
+    clusters = []
+    items: dict[Function, list[Item]] = {}
     for item in p.items:
-        module = owner.get(item.function)
-        if module is not None and module not in shared and item.kind != "alias":
-            item.function.module = module
-            framed.setdefault(module, []).append(item)
-    p.clusters = [(one_line(module), items) for module, items in framed.items() if len(items) > 1]
+        if item.function is not None and item.kind != "alias":
+            items.setdefault(item.function, []).append(item)
+    for caption, functions in made.values():
+        inside = set(functions)
+        leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
+        own = [f for f in leaves if all(e.source in inside for e in f.users)]
+        members = [i for f in sorted([*own, *functions], key=lambda f: f.index) for i in items.get(f, ())]
+        if len(members) > 1:
+            clusters.append((one_line(caption), members))
+    p.clusters = clusters
 
 
 # -- words that the views share -------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class FunctionCtx(Node):
         if t is None:
             return None
         if type(t) is Packed:
-            return t.unpack()
+            return t.unpack(self)
         maker = t._grad_fn if output_nr is None else self
         if nodes.version_of(t) != version:
             raise nodes.modified_error(t._array, maker, output_nr or 0, nodes.version_of(t), version)
@@ -89,7 +89,7 @@ class FunctionCtx(Node):
         for t in self.to_save or ():
             number = next((i for i, out in enumerate(outputs) if out is t and t._grad_fn is self), None)
             if t is not None and local.saved_hooks:
-                t, number = Packed(t, local.saved_hooks[-1]), None
+                t, number = Packed(t, local.saved_hooks[-1], self), None
             version = 0 if t is None or type(t) is Packed else nodes.version_of(t)
             if number is not None:
                 holder = wrap(t._array)

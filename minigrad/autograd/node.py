@@ -297,24 +297,45 @@ Tensor.is_leaf = property(is_leaf, read_only("is_leaf"))
 # ---------------------------------------------------------------- saved tensors
 
 
-class Packed:
-    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back, at its place in the graph."""
+PACKED = -1  # in the place of a node's version: hooks hold its values
 
-    __slots__ = ("hook", "node", "output_nr", "packed")
+
+class Packed:
+    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back, at its place in the graph.
+
+    `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
+    """
+
+    __slots__ = ("hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
-    def __init__(self, t: Tensor, hooks: tuple[Callable, Callable]):
-        self.node, self.output_nr = edge(t), t._output_nr
+    def __init__(
+        self, t: Tensor, hooks: tuple[Callable, Callable], keeper: Node, values: Tensor | None = None
+    ):
+        """`values`: what the hook gets, if not `t` itself."""
+        node = edge(t)
+        self.is_result, self.output_nr = node is keeper, t._output_nr
+        self.node = None if self.is_result else node
+        values = t if values is None else values
+        before = version_of(values)
         with no_recording():
-            self.packed, self.hook = hooks[0](t), hooks[1]
+            packed, self.hook = hooks[0](values), hooks[1]
+        if version_of(values) != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+                "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
+                "need to perform in-place operations on the input to a pack hook."
+            )
+        self.is_unchanged = self.is_result and packed is t
+        self.packed = t._array if self.is_unchanged else packed
 
-    def unpack(self) -> Tensor:
-        t = self.hook(self.packed)
+    def unpack(self, keeper: Node) -> Tensor:
+        t = self.hook(saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed)
         if not isinstance(t, Tensor):
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"
             )
-        node = self.node
+        node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t
         if type(node) is not AccumulateGrad:
@@ -326,6 +347,52 @@ class Packed:
         out = wrap(t._array, requires_grad=True)
         out.meta().accumulator = weakref.ref(node)
         return out
+
+
+class SavedTensor:
+    """One of the tensors that a node saves, as `node._raw_saved_self` gives it: hooks can be put on this one alone."""
+
+    __slots__ = ("node", "position")
+
+    def __init__(self, node: Node, position: int):
+        self.node, self.position = node, position
+
+    def __repr__(self) -> str:
+        return f"<SavedTensor object at {id(self):#x}>"
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
+        node, position = self.node, self.position
+        if node.saved is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward."
+            )
+        value = node.saved[position]
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if type(value) is Packed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "allowed at a time."
+            )
+        source, number = node.op.sources[position]
+        t = saved_result(node, value, number) if source == "result" else value
+        saved = list(node.saved)
+        values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
+        saved[position] = Packed(t, (pack_hook, unpack_hook), node, values)
+        node.saved, node.version = tuple(saved), PACKED
+
+    @property
+    def data(self) -> object:
+        """What is kept: what the hook made of the tensor, else the tensor."""
+        value = self.node.saved[self.position]
+        return value.packed if type(value) is Packed else self.unpack()
+
+    def unpack(self) -> Tensor | None:
+        """The tensor, as `_saved_...` of the node gives it."""
+        return getattr(self.node, f"_saved_{self.node.op.saves[self.position]}")
 
 
 # The node of a write into a view -> a function that makes the node which reads the view's new value from the base.

@@ -344,7 +344,7 @@ def _index_put(level, op, pairs, params):
     return op.call(value, source.permute(back), whole_indices, accumulate)
 
 
-@batch("gather", "scatter_add", "scatter", "index_add", "index_select")
+@batch("gather", "scatter_add", "scatter", "scatter_reduce", "index_add", "index_select")
 def _along_one_dim(level, op, pairs, params):
     if any(not logical(p) for p in pairs):
         return NotImplemented

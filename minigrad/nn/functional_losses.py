@@ -270,7 +270,9 @@ def cross_entropy(
     elif kind == losses.SUM:
         smooth = smooth.sum()
     classes = input.shape[class_dim]
-    return mul_number(loss, 1 - label_smoothing) + mul_number(smooth, label_smoothing / classes)
+    # this product first, as in PyTorch: the order of backward shows it
+    smooth = mul_number(smooth, label_smoothing / classes)
+    return mul_number(loss, 1 - label_smoothing) + smooth
 
 
 def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:

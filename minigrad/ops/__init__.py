@@ -19,12 +19,15 @@ from .joining import *  # noqa: F403
 from .linalg import *  # noqa: F403
 from .names import name_arguments, name_methods
 from .norms import *  # noqa: F403
+from .overwriting import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403
+from .scattering import *  # noqa: F403
 from .selecting import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .sorting import *  # noqa: F403
+from .statistics import *  # noqa: F403
 from .strides import *  # noqa: F403
 
 families = [
@@ -32,7 +35,7 @@ families = [
     for name in (
         "pointwise", "binary", "elementary", "choice", "comparison", "activation", "reduction", "exponential", "sorting",
         "scan", "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
-        "decompositions", "norms", "strides", "inplace",
+        "decompositions", "norms", "statistics", "scattering", "overwriting", "strides", "inplace",
     )
 ]  # fmt: skip
 __all__ = [name for family in families for name in family.__all__]

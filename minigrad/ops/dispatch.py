@@ -17,7 +17,7 @@ from ..autograd import anomaly_mode
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
-from ..autograd.node import Node, Packed, edge, next_sequence
+from ..autograd.node import PACKED, Node, Packed, edge, next_sequence
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ class Promoted(tuple):
     """A node's `meta` where the inputs of an elementwise operation had several dtypes."""
 
     __slots__ = ()
-
-
-PACKED = -1  # in the place of a node's version: saved_tensors_hooks hold its values
 
 
 # ---------------------------------------------------------------- operands
@@ -51,6 +48,7 @@ def operand(value, like: Tensor) -> Tensor:
     found = scalars.get(key)
     if found is None or not value:  # 0.0 == -0.0, so zeros are not looked up
         found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
+        found._number = value  # what `_saved_other` shows: an integer stays one beside floats
         if len(scalars) > 4096:
             scalars.clear()
         scalars[key] = found
@@ -210,7 +208,8 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     result = outs[0]._array
     metas = tuple(None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen)
     if op.variadic or (op.broadcasts and any(m not in (None, (result.shape, result.dtype)) for m in metas)):
-        node.meta = metas
+        mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
+        node.meta = Promoted(metas) if mixed else metas
     node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
     for i in op.saved_inputs:
         if node.saved[i] is not None:
@@ -219,11 +218,11 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if op.saved_results and any(node.saved[i] is not None for i in op.saved_results):
         node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
         node.version += node.counter.version
-    if local.saved_hooks and op.node_class.frees:
-        pack(op, node)
     for number, out in enumerate(outs):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
+    if local.saved_hooks and op.node_class.frees:
+        pack(op, node, outs)
     if anomaly.on:
         anomaly_mode.remember_traceback(node)
     return node
@@ -265,12 +264,13 @@ def refuse_inference(t: Tensor) -> None:
         )
 
 
-def pack(op: Op, node: Node) -> None:
+def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """Let the innermost saved_tensors_hooks pack what the node saves."""
     saved, hooks = list(node.saved), local.saved_hooks[-1]
     for i in (*op.saved_inputs, *op.saved_results):
-        if saved[i] is not None:
-            saved[i] = Packed(saved[i] if isinstance(saved[i], Tensor) else wrap(saved[i]), hooks)
+        if saved[i] is not None and not hasattr(saved[i], "_number"):
+            source, position = op.sources[i]
+            saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
     node.saved, node.version = tuple(saved), PACKED
 
 

@@ -18,7 +18,7 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Tensor, address, check_dim, new_object, plain_types, wrap
+from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import (
@@ -88,11 +88,6 @@ class CopySlices(Node):
 
 def check_writable(t: Tensor, *, recording: bool) -> None:
     """Raise PyTorch's error if `t` must not be written to in place now."""
-    if t.is_inference() and not local.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
     if not recording:
         return
     meta = t._meta
@@ -237,8 +232,7 @@ def resave_result(node: Node, t: Tensor) -> None:
 
 def written(t: Tensor, node: Node | None) -> None:
     """Count the write; if it was recorded, `node` is now the history of what was written."""
-    counter = t.counter()
-    counter.version += 1
+    counter = counted(t)
     if node is None:
         return
     base = t._base
@@ -266,6 +260,19 @@ def written(t: Tensor, node: Node | None) -> None:
     if counter.views and not known:
         base.tell_views()
     refresh_view(t)  # now, not when somebody asks: the node's number decides when it runs
+
+
+def counted(t: Tensor) -> Counter:
+    """The counter of `t`, raised by one. A tensor made in inference_mode cannot count, which is an error outside of it:
+    as in PyTorch, after the write."""
+    if t.is_inference() and not local.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    counter = t.counter()
+    counter.version += 1
+    return counter
 
 
 def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
@@ -440,7 +447,7 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
         check_writable(self, recording=local.grad and self._requires_grad)
         node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
         self._array = forward(self._array, *params)
-        self.counter().version += 1
+        counted(self)
         if node is not None:
             rebase(self, node)
         if self._meta is not None:

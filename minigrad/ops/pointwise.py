@@ -186,14 +186,16 @@ def true_divide(input: Tensor, other: Tensor | float) -> Tensor:
     return _div, input, other
 
 
-def without_derivative(name: str, forward, *inputs: str):
+def without_derivative(
+    name: str, forward, *inputs: str, kind: str | None = "elementwise", index: str | None = None, **options
+):
     """An operation that PyTorch records but cannot differentiate: backward through it raises its error."""
 
     def derivative(grad):
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
-    rules = dict.fromkeys(inputs, derivative)
-    call = define(name, forward, kind="elementwise", node="NotImplemented", **rules)
+    rules = {name: None if name == index else derivative for name in inputs}
+    call = define(name, forward, kind=kind, node="NotImplemented", **options, **rules)
     cls = call.op.node_class
     cls.name = lambda node: "torch::autograd::NotImplemented"
     cls.next_functions = property(
@@ -310,14 +312,30 @@ def _pow_self(grad, self, exponent):
     return zeros_like(grad) if exponent == 0 else grad * (_power(self, exponent - 1) * exponent)
 
 
+def _power_of_arrays(self: ndarray, exponent: ndarray) -> ndarray:
+    refuse(self, "b", "pow")
+    if self.dtype.kind == "i" and (exponent < 0).any():  # 1 / n, rounded towards zero
+        odd, negative = exponent % 2 == 1, exponent < 0
+        inverse = np.where(self == 1, 1, np.where(self == -1, np.where(odd, -1, 1), 0)).astype(self.dtype)
+        return np.where(negative, inverse, np.power(self, np.where(negative, 0, exponent)))
+    return np.power(self, exponent)
+
+
+def type_as(x, other):
+    """x in the dtype of `other`. Of arrays in a plain backward all have the same."""
+    return x if is_array(x) else x.type_as(other)
+
+
 _pow_scalar = define("pow", _pow_forward, kind="elementwise", self=_pow_self)
 _pow_tensor = define(
-    "pow", np.power, kind="elementwise", node="PowBackward1",
+    "pow", _power_of_arrays, kind="elementwise", node="PowBackward1",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
-    exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)),
+    exponent=lambda grad, self, exponent, result:
+        grad * where((self == 0) & (exponent >= 0), 0.0, result * log(type_as(self, result))),
 )  # fmt: skip
 _pow_base = define(
-    "pow", lambda exponent, self: np.power(np.asarray(self, exponent.dtype), exponent), kind="elementwise", node="PowBackward2",
+    "pow", lambda exponent, self: _power_of_arrays(np.asarray(self, exponent.dtype), exponent), kind="elementwise",
+    node="PowBackward2",
     exponent=lambda grad, self, exponent, result: grad * (result * math.log(self)) if self > 0
         else where((exponent >= 0) & (self == 0), 0.0, grad * (result * math.nan if self else result * -math.inf)),
 )  # fmt: skip

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .. import dtypes, return_types
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .elementary import exp
+from .indexing import slice_along
 from .joining import cat
+from .pointwise import div_number, mul_number
 from .reduction import any_zero, computed_in, widened
+from .shape import refuse_repeated
 from .sorting import spread
 from .table import define, function, is_array
 
@@ -169,7 +174,164 @@ def diff(
     return input
 
 
+# ---------------------------------------------------------------- integrals and derivatives of sampled functions
+
+
+def _pairs(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """All but the last, and all but the first, along `dim`."""
+    n = y._array.shape[dim]
+    return slice_along(y, dim, 0, n - 1), slice_along(y, dim, 1, n)
+
+
+def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The distances of the sample points, in a shape that can be multiplied with pairs of `y`."""
+    if x._array.dtype.kind == "b" or y._array.dtype.kind == "b":
+        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    ndim = y._array.ndim
+    if x._array.ndim == 1:
+        if x._array.shape[0] != y._array.shape[dim]:
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        x = x.view(tuple(-1 if i == dim else 1 for i in range(ndim)))
+    elif x._array.ndim < ndim:
+        x = x.view((1,) * (ndim - x._array.ndim) + x._array.shape)
+    left, right = _pairs(x, dim)
+    return right - left
+
+
+def _check_samples(name: str, y: Tensor) -> None:
+    if y._array.dtype.kind == "b":
+        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
+    """The integral along `dim` of a function with the values `y`, by straight lines between the samples.
+
+    The samples are at the points `x`, or `dx` (1) apart.
+    """
+    if x is not None and dx is not None:
+        raise TypeError("trapezoid() takes the points x or their distance dx, not both")
+    dim = check_dim(dim, y._array.ndim)
+    if x is not None:
+        widths = _widths("trapezoid", y, x, dim)
+        left, right = _pairs(y, dim)
+        return div_number(((left + right) * widths).sum(dim), 2.0)
+    _check_samples("trapezoid", y)
+    ends = y.select(dim, 0) + y.select(dim, -1)
+    return mul_number(y.sum(dim) - mul_number(ends, 0.5), 1.0 if dx is None else float(dx))
+
+
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """The integrals from the first sample to each of the others: `trapezoid` as a running sum, one element shorter."""
+    if x is not None and dx is not None:
+        raise TypeError("cumulative_trapezoid() takes the points x or their distance dx, not both")
+    dim = check_dim(dim, y._array.ndim)
+    if x is not None:
+        widths = _widths("cumulative_trapezoid", y, x, dim)
+        left, right = _pairs(y, dim)
+        return div_number(cumsum((left + right) * widths, dim), 2.0)
+    _check_samples("cumulative_trapezoid", y)
+    left, right = _pairs(y, dim)
+    return cumsum(mul_number(left + right, (1.0 if dx is None else float(dx)) / 2), dim)
+
+
+def _slope(y: Tensor, dim: int, points: Tensor | float, edge_order: int) -> Tensor:
+    """The derivative along one dimension: differences of both neighbours inside, of one side at the ends."""
+
+    def at(start: int, stop: int | None) -> Tensor:
+        return slice_along(y, dim, start % n, n if stop is None else stop)
+
+    n = y._array.shape[dim]
+    if not isinstance(points, Tensor):
+        inside = div_number(div_number(at(2, n) - at(0, n - 2), 2.0), points)
+        if edge_order == 1:
+            first, last = (
+                div_number(b - a, points) for a, b in ((at(0, 1), at(1, 2)), (at(-2, n - 1), at(-1, n)))
+            )
+        else:
+            first = div_number(
+                mul_number(at(0, 1), -1.5) + mul_number(at(1, 2), 2) - mul_number(at(2, 3), 0.5), points
+            )
+            last = div_number(
+                mul_number(at(-3, n - 2), 0.5) - mul_number(at(-2, n - 1), 2) + mul_number(at(-1, n), 1.5),
+                points,
+            )
+        return cat([first, inside, last], dim)
+    shape = tuple(-1 if i == dim else 1 for i in range(y._array.ndim))
+    widths = diff(points, 1, 0)
+    before, after = widths[:-1], widths[1:]
+
+    def weighted(parts: tuple, weights: tuple) -> Tensor:
+        a, b, c = (w.view(shape) * p for w, p in zip(weights, parts, strict=True))
+        return a + b + c
+
+    inside = weighted(
+        (at(0, n - 2), at(1, n - 1), at(2, n)),
+        (
+            -after / (before * (before + after)),
+            (after - before) / (before * after),
+            before / (after * (before + after)),
+        ),
+    )
+    if edge_order == 1:
+        first = (at(1, 2) - at(0, 1)) / widths[0]
+        last = (at(-1, n) - at(-2, n - 1)) / widths[-1]
+        return cat([first, inside, last], dim)
+    a, b = widths[:1], widths[1:2]
+    first = weighted(
+        (at(0, 1), at(1, 2), at(2, 3)),
+        (-(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))),
+    )
+    a, b = widths[-2:-1], widths[-1:]
+    last = weighted(
+        (at(-3, n - 2), at(-2, n - 1), at(-1, n)),
+        (b / (a * (a + b)), -(a + b) / (a * b), (2.0 * b + a) / (b * (a + b))),
+    )
+    return cat([first, inside, last], dim)
+
+
+def gradient(
+    input: Tensor,
+    *,
+    spacing: float | Sequence[float] | Sequence[Tensor] = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """The numerical derivative of a sampled function along each of the dimensions `dim` (default: all of them).
+
+    spacing: the distance of the samples, one for each dimension, or for each a vector of the points they are at.
+    Inside central differences are used (their error falls with the square of the distance), at the ends one-sided ones,
+    with `edge_order=2` of the second order. (This is not the gradient of autograd.)
+    """
+    ndim = input._array.ndim
+    given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = tuple(check_dim(d, ndim) for d in given)
+    refuse_repeated(dims)
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if isinstance(spacing, (int, float)):
+        spacing = (spacing,) * len(dims)
+    elif len(spacing) != len(dims):
+        reason = (
+            f"a list of length equal to 'self.dim() = {ndim}', since dim argument was not given"
+            if dim is None
+            else f"a list of length {len(dims)}, since dim argument was given"
+        )
+        raise RuntimeError(
+            f"torch.gradient expected spacing to be unspecified, a scalar, or {reason}, but got a list of length {len(spacing)}"
+        )
+    if any(input._array.shape[d] < edge_order + 1 for d in dims):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple(_slope(input, d, s, edge_order) for d, s in zip(dims, spacing, strict=True))
+
+
 for _fn in (cumsum, cumprod, cummax, cummin, logcumsumexp, diff):
     function(_fn, _fn.__name__)
 
-__all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]
+trapz = trapezoid
+
+__all__ = [
+    "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "gradient", "logcumsumexp", "trapezoid",
+    "trapz",
+]  # fmt: skip

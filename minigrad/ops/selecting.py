@@ -278,22 +278,6 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 
 @in_both_forms()
-def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, **kwargs) -> Tensor:
-    """The reverse of `gather`: `src` (a tensor, or a number) written where `index` says, else `input`.
-
-    If a position is named twice, one of the values is taken.
-    """
-    src = kwargs.pop("value", src)
-    if kwargs:
-        raise TypeError(
-            f"scatter() got an unexpected keyword argument '{min(kwargs)}'; use scatter_add to add"
-        )
-    if not isinstance(src, Tensor):
-        return _scatter_value, input, index, _check_index("scatter", input, dim, index), src
-    return _scatter, input, index, *_source("scatter", input, dim, index, src)
-
-
-@in_both_forms()
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """`input` with `src` added where `index` says, as often as it says."""
     return _scatter_add, input, index, *_source("scatter", input, dim, index, src)
@@ -539,5 +523,5 @@ def argwhere(input: Tensor) -> Tensor:
 
 __all__ = [
     "argwhere", "gather", "index_add", "index_copy", "index_fill", "index_select", "masked_fill", "masked_scatter",
-    "masked_select", "nonzero", "put", "scatter", "scatter_add", "take", "take_along_dim",
+    "masked_select", "nonzero", "put", "scatter_add", "take", "take_along_dim",
 ]  # fmt: skip

@@ -31,10 +31,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.node import Node, Packed
-from ..tensor import Tensor
+from ..autograd.node import PACKED, Node, Packed, SavedTensor
+from ..tensor import Tensor, wrap
 from .calls import make_call
-from .dispatch import PACKED, apply, operand, record
+from .dispatch import Promoted, apply, operand, record
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -71,7 +71,7 @@ class Op:
         self.broadcasts = broadcasts or kind == "elementwise"
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
-        self.saves = tuple(dict.fromkeys(n for wanted in self.wanted.values() for n in wanted))
+        self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
         self.users = {n: tuple(k for k in self.rules if n in self.wanted[k]) for n in self.saves}
         self.sources = [self.source_of(n) for n in self.saves]
         self.readers = [tuple(list(self.rules).index(k) for k in self.users[n]) for n in self.saves]
@@ -161,6 +161,8 @@ def make_node_class(op: Op, name: str) -> type[Node]:
     for position, saved_name in enumerate(op.saves):
         if not saved_name.startswith("_"):
             body["_saved_" + saved_name] = property(saved_reader(position))
+            if op.sources[position][0] in ("input", "result"):
+                body["_raw_saved_" + saved_name] = property(functools.partial(SavedTensor, position=position))
     return type(name, (Node,), body)
 
 
@@ -168,10 +170,16 @@ def saved_reader(position: int) -> Callable:
     def read(node: Node):
         if node.saved is None:
             raise RuntimeError(nodes.FREED)
-        value = node.saved[position]
-        if value is None or node.op.sources[position][0] in ("param", "sizes"):
+        value, (source, number) = node.saved[position], node.op.sources[position]
+        if value is None or source in ("param", "sizes"):
             return value
-        return unpack(node, recorded=True)[position]
+        if type(value) is Packed:
+            return value.unpack(node)
+        if node.version == PACKED:  # another one has hooks of its own, which are not to run
+            found = value if source == "input" else nodes.saved_result(node, value, number)
+        else:
+            found = unpack(node, recorded=True)[position]
+        return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
 
     return read
 
@@ -196,12 +204,15 @@ def make_vjp(op: Op) -> Callable:
         return vjp
 
     def general(node, grad, recorded):
+        meta = node.meta
+        if type(meta) is Promoted and not recorded:
+            return on_tensors(node, grad, general)
         values = unpack(node, recorded) if checked else node.saved
         out = run_rules(grad, node.edges, values)
-        meta = node.meta
         return out if meta is None else tuple(None if r is None else fit(r, *m) for r, m in zip(out, meta))  # noqa: B905
 
-    scope = {"fit": fit, "general": general, **{f"rule{i}": rule for i, (rule, _) in enumerate(op.plan)}}
+    scope = {"fit": fit, "general": general, "Promoted": Promoted}
+    scope |= {f"rule{i}": rule for i, (rule, _) in enumerate(op.plan)}
     count = len(op.plan)
     calls = [
         f"rule{i}(grad{''.join(f', values[{p}]' for p in picks)}) if edges[{i}] is not None else None"
@@ -214,7 +225,9 @@ def make_vjp(op: Op) -> Callable:
 
     # The usual case, written out as a person would: `unpack` for arrays and `run_rules` in one function. A fifth faster.
     lines = ["def vjp(node, grad, recorded):", "    saved = node.saved"]
-    lines += ["    if recorded or saved is None:", "        return general(node, grad, recorded)"]
+    lines += ["    meta = node.meta"]
+    lines += ["    if recorded or saved is None or (meta is not None and type(meta) is Promoted):"]
+    lines += ["        return general(node, grad, recorded)"]
     lines += [f"    {''.join(f's{i}, ' for i in range(len(op.saves)))}= saved", "    version = 0"]
     for i in op.saved_inputs:
         lines += [f"    if s{i} is not None:", f"        if s{i}._counter is not None:"]
@@ -225,11 +238,17 @@ def make_vjp(op: Op) -> Callable:
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
     for i, (_, picks) in enumerate(op.plan):
         lines += [f"    r{i} = None if e{i} is None else rule{i}(grad{''.join(f', s{p}' for p in picks)})"]
-    lines += ["    if node.meta is not None:"]
-    lines += [f"        r{i} = fit(r{i}, *node.meta[{i}])" for i in range(count)]
+    lines += ["    if meta is not None:"]
+    lines += [f"        r{i} = fit(r{i}, *meta[{i}])" for i in range(count)]
     lines += [f"    return ({''.join(f'r{i}, ' for i in range(count))})"]
     exec(compiled("\n".join(lines), "exec"), scope)
     return scope["vjp"]
+
+
+def on_tensors(node: Node, grad: ndarray, vjp: Callable) -> tuple:
+    """Run the rules of a plain backward on tensors: mixed dtypes are promoted as PyTorch does, NumPy does it otherwise."""
+    with nodes.no_recording():
+        return tuple(None if t is None else t._array for t in vjp(node, wrap(grad), True))
 
 
 compiled = functools.cache(
@@ -262,7 +281,7 @@ def unpack(node: Node, recorded: bool):
             explain_modified(node)
         for i in (*op.saved_inputs, *op.saved_results):
             if type(saved[i]) is Packed:
-                t = saved[i].unpack()
+                t = saved[i].unpack(node)
                 source, number = op.sources[i]
                 if recorded:
                     values[i] = nodes.saved_result(node, t._array, number) if source == "result" else t
@@ -278,13 +297,13 @@ def explain_modified(node: Node) -> None:
     for i in op.saved_inputs if inputs != then else ():  # if they are as they were, it is the result
         t = node.saved[i]
         if t is not None and nodes.version_of(t):
-            now = nodes.version_of(t)
-            others = sum(
-                nodes.version_of(node.saved[j])
-                for j in op.saved_inputs
-                if j != i and node.saved[j] is not None
+            saved = [node.saved[j] for j in op.saved_inputs if node.saved[j] is not None]
+            alike = [s for s in saved if s._counter is t._counter]  # in x * x it is there twice
+            others = sum(nodes.version_of(s) for s in saved if s._counter is not t._counter)
+            expected = max(then - others, 0) // len(alike)
+            raise nodes.modified_error(
+                t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), expected
             )
-            raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, now, max(then - others, 0))
     for i in op.saved_results:
         raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then - inputs)
 

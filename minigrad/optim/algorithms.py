@@ -7,21 +7,105 @@ accepted, kept in the groups, and change nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..autograd.grad_mode import enable_grad
 from ..tensor import Tensor, wrap
-from .optimizer import Optimizer, check_range, like, refuse_differentiable, workspace, written
+from .optimizer import Optimizer
 
 subtract, multiply, add, divide, sqrt = np.subtract, np.multiply, np.add, np.divide, np.sqrt
 
 
-class SGD(Optimizer):
+class Algorithm(Optimizer):
+    """An optimizer that updates one parameter after the other, in `update(param, grad, group)`.
+
+    Steps are written in NumPy and change the parameters' memory in place, unseen by autograd but counted in versions.
+    """
+
+    added_later = (("maximize", False), ("foreach", None), ("differentiable", False))
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._work: dict[Tensor, np.ndarray] = {}
+
+    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
+        """Update every parameter that has a gradient. closure: computes the loss and its gradients first."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group = {**group, "lr": group["lr"].item()}
+            update, sign = self.update, group["maximize"]
+            for p in group["params"]:
+                meta = p._meta
+                if meta is not None and meta.grad is not None:
+                    grad = meta.grad._array
+                    update(p, -grad if sign else grad, group)
+        return loss
+
+    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+        """One step of one parameter: change `param._array` in place and count its version."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how to update a parameter")
+
+    def workspace(self, param: Tensor) -> np.ndarray:
+        """An array to compute in, kept from step to step."""
+        work = self._work.get(param)
+        if work is None or work.shape != param._array.shape or work.dtype != param._array.dtype:
+            work = self._work[param] = np.empty_like(param._array)
+        return work
+
+
+def check_range(ok: bool, what: str, value: object) -> None:
+    if not ok:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def check_lr(lr: float | Tensor, foreach: bool | None = None) -> None:
+    if isinstance(lr, Tensor):
+        if foreach:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        if lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+    check_range(lr >= 0.0, "learning rate", lr)
+
+
+def check_implementation(differentiable: bool, foreach: bool | None, fused: bool | None = None) -> None:
+    """The step is never recorded; foreach and fused exclude each other."""
+    if differentiable:
+        raise NotImplementedError(
+            "differentiable=True is not supported: optimizer steps are not recorded. Write the update with tensor operations "
+            "and autograd.grad(..., create_graph=True) instead."
+        )
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def like(param: Tensor, value: float = 0.0) -> Tensor:
+    """A tensor in the shape of a parameter, for its state."""
+    return wrap(np.full(param._array.shape, value, param._array.dtype))
+
+
+def no_steps() -> Tensor:
+    """The count of steps before the first."""
+    return wrap(np.zeros((), np.float32))
+
+
+def written(param: Tensor, times: int = 1) -> None:
+    """Count writes to a parameter, so that a backward pass that needs its old value complains."""
+    param.counter().version += times
+
+
+class SGD(Algorithm):
     """w ← w - lr·b, with b the gradient, or with momentum b ← momentum·b + (1 - dampening)·grad.
 
     weight_decay adds weight_decay·w to the gradient; nesterov looks one step ahead (Sutskever et al. 2013).
     """
+
+    added_later = (*Algorithm.added_later, ("nesterov", False), ("fused", None))
 
     def __init__(
         self,
@@ -37,24 +121,25 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        check_range(lr >= 0.0, "learning rate", lr)
+        check_lr(lr, foreach)
         check_range(momentum >= 0.0, "momentum value", momentum)
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        refuse_differentiable(differentiable)
+        check_implementation(differentiable, foreach, fused)
         defaults = {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict, state: dict) -> None:
+    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         value, momentum = param._array, group["momentum"]
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * value
         if momentum:
+            state = self.state[param]
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 state["momentum_buffer"] = buffer = wrap(np.array(grad))
@@ -63,17 +148,25 @@ class SGD(Optimizer):
                 b *= momentum
                 b += grad * (1 - group["dampening"]) if group["dampening"] else grad
             grad = grad + momentum * buffer._array if group["nesterov"] else buffer._array
-        work = workspace(state, param)
+        work = self.workspace(param)
         multiply(grad, group["lr"], out=work)
         subtract(value, work, out=value)
         written(param)
 
 
-class Adam(Optimizer):
+class Adam(Algorithm):
     """w ← w - lr·m̂/(√v̂ + eps), m and v running means of the gradient and its square (Kingma & Ba 2015).
 
     m̂ and v̂ are corrected for their start at zero. amsgrad: with the largest v so far (Reddi et al. 2018).
     """
+
+    added_later = (
+        *Algorithm.added_later,
+        ("amsgrad", False),
+        ("capturable", False),
+        ("decoupled_weight_decay", False),
+        ("fused", None),
+    )
 
     def __init__(
         self,
@@ -91,12 +184,12 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
-        check_range(lr >= 0.0, "learning rate", lr)
+        check_lr(lr, foreach)
         check_range(eps >= 0.0, "epsilon value", eps)
         for i in range(2):
             check_range(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
-        refuse_differentiable(differentiable)
+        check_implementation(differentiable, foreach, fused)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
@@ -104,12 +197,13 @@ class Adam(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict, state: dict) -> None:
+    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
+        state = self.state[param]
         value, lr, decay = param._array, group["lr"], group["weight_decay"]
         beta1, beta2 = group["betas"]
         if "step" not in state:
-            state["step"] = wrap(np.zeros((), np.float32))
+            state["step"] = no_steps()
             state["exp_avg"], state["exp_avg_sq"] = like(param), like(param)
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = like(param)
@@ -121,7 +215,7 @@ class Adam(Optimizer):
                 written(param)
             else:
                 grad = grad + decay * value
-        m, v, work = state["exp_avg"]._array, state["exp_avg_sq"]._array, workspace(state, param)
+        m, v, work = state["exp_avg"]._array, state["exp_avg_sq"]._array, self.workspace(param)
         subtract(grad, m, out=work)  # m += (1 - β₁)(grad - m)
         multiply(work, 1 - beta1, out=work)
         add(m, work, out=m)
@@ -144,6 +238,8 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam whose weight decay does not go through the means: w ← (1 - lr·weight_decay)·w first (Loshchilov & Hutter 2019)."""
 
+    added_later = (*Adam.added_later, ("decoupled_weight_decay", True))
+
     def __init__(
         self,
         params: Iterable,
@@ -165,8 +261,10 @@ class AdamW(Adam):
         )  # fmt: skip
 
 
-class RMSprop(Optimizer):
+class RMSprop(Algorithm):
     """w ← w - lr·grad/(√v + eps), v a running mean of grad² (Hinton 2012); centered: of its variance (Graves 2013)."""
+
+    added_later = (*Algorithm.added_later, ("momentum", 0), ("centered", False), ("capturable", False))
 
     def __init__(
         self,
@@ -182,23 +280,24 @@ class RMSprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        check_range(lr >= 0.0, "learning rate", lr)
+        check_lr(lr, foreach)
         check_range(eps >= 0.0, "epsilon value", eps)
         check_range(momentum >= 0.0, "momentum value", momentum)
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
         check_range(alpha >= 0.0, "alpha value", alpha)
-        refuse_differentiable(differentiable)
+        check_implementation(differentiable, foreach)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
             "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict, state: dict) -> None:
+    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
+        state = self.state[param]
         value, alpha, momentum = param._array, group["alpha"], group["momentum"]
         if "step" not in state:
-            state["step"] = wrap(np.zeros((), np.float32))
+            state["step"] = no_steps()
             state["square_avg"] = like(param)
             if momentum > 0:
                 state["momentum_buffer"] = like(param)
@@ -207,7 +306,7 @@ class RMSprop(Optimizer):
         state["step"]._array += 1
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * value
-        v, work = state["square_avg"]._array, workspace(state, param)
+        v, work = state["square_avg"]._array, self.workspace(param)
         multiply(grad, grad, out=work)
         multiply(work, 1 - alpha, out=work)
         multiply(v, alpha, out=v)
@@ -230,8 +329,10 @@ class RMSprop(Optimizer):
         written(param)
 
 
-class Adagrad(Optimizer):
+class Adagrad(Algorithm):
     """w ← w - lr·grad/(√s + eps), s the sum of all grad² so far (Duchi et al. 2011)."""
+
+    added_later = (*Algorithm.added_later, ("fused", None))
 
     def __init__(
         self,
@@ -247,14 +348,14 @@ class Adagrad(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        check_range(lr >= 0.0, "learning rate", lr)
+        check_lr(lr, foreach)
         check_range(lr_decay >= 0.0, "lr_decay value", lr_decay)
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
         check_range(
             initial_accumulator_value >= 0.0, "initial_accumulator_value value", initial_accumulator_value
         )
         check_range(eps >= 0.0, "epsilon value", eps)
-        refuse_differentiable(differentiable)
+        check_implementation(differentiable, foreach, fused)
         defaults = {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
@@ -264,20 +365,20 @@ class Adagrad(Optimizer):
         for group in self.param_groups:
             for p in group["params"]:
                 state = self.state[p]
-                state["step"] = wrap(np.zeros((), np.float32))
+                state["step"] = no_steps()
                 state["sum"] = like(p, group["initial_accumulator_value"])
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict, state: dict) -> None:
+    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
-        value = param._array
+        value, state = param._array, self.state[param]
         if "step" not in state:  # a group that was added later
-            state["step"] = wrap(np.zeros((), np.float32))
+            state["step"] = no_steps()
             state["sum"] = like(param, group["initial_accumulator_value"])
         state["step"]._array += 1
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * value
         lr = group["lr"] / (1 + (state["step"]._array.item() - 1) * group["lr_decay"])
-        total, work = state["sum"]._array, workspace(state, param)
+        total, work = state["sum"]._array, self.workspace(param)
         multiply(grad, grad, out=work)
         add(total, work, out=total)
         sqrt(total, out=work)

@@ -1,19 +1,20 @@
 """Optimizer: what all optimizers share: parameter groups, state, hooks, printing.
 
-Steps are written in NumPy and change the parameters' memory in place, unseen by autograd but counted in their versions.
+A subclass defines `step`; hooks around it, and the schedules' question whether there has been one, are seen to here.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
+import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad
 from ..autograd.node import RemovableHandle, add_hook
-from ..nn.module import zero_gradients
+from ..nn.module import typename, zero_gradients
 from ..tensor import Tensor, wrap
 
 
@@ -23,13 +24,50 @@ class _Required:
 
 
 required = _Required()
+HOOKS = (
+    "_step_pre_hooks", "_step_post_hooks", "_state_dict_pre_hooks", "_state_dict_post_hooks",
+    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+def with_hooks(step: Callable) -> Callable:
+    """`step` with the optimizer's hooks before and after it."""
+
+    @functools.wraps(step)
+    def hooked(*args, **kwargs):
+        self = args[0]
+        self._opt_called = True
+        if not self._step_pre_hooks and not self._step_post_hooks:
+            return step(*args, **kwargs)
+        for hook in self._step_pre_hooks.values():
+            result = hook(self, args, kwargs)
+            if result is not None:
+                if not isinstance(result, tuple) or len(result) != 2:
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                    )
+                args, kwargs = result
+        out = step(*args, **kwargs)
+        for hook in self._step_post_hooks.values():
+            hook(self, args, kwargs)
+        return out
+
+    return hooked
 
 
 class Optimizer:
-    """Base class. A subclass gives `defaults` and updates one parameter in `update(param, grad, group, state)`.
+    """Base class. A subclass gives `defaults` (the options of a group and their values) and a `step`.
 
     params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}), or (name, tensor) pairs.
     """
+
+    # options that files of older versions lack, with what they meant then
+    added_later: tuple[tuple[str, object], ...] = ()
+
+    def __init_subclass__(cls, **options: object):
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = with_hooks(cls.__dict__["step"])
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
         if isinstance(params, Tensor):
@@ -40,8 +78,7 @@ class Optimizer:
         self.defaults = defaults
         self.state: dict[Tensor, dict] = defaultdict(dict)
         self.param_groups: list[dict] = []
-        self._opt_called = False  # has there been a step? The schedules want to know
-        self._step_pre_hooks, self._step_post_hooks = OrderedDict(), OrderedDict()
+        self._prepare()
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -50,8 +87,18 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def _prepare(self) -> None:
+        """What does not belong to the state that is saved."""
+        self._opt_called = False  # has there been a step? The schedules want to know
+        for name in HOOKS:
+            setattr(self, name, OrderedDict())
+
     def add_param_group(self, param_group: dict) -> None:
-        """Add parameters with options of their own; options that are not given are the optimizer's."""
+        """Add parameters with options of their own; options that are not given are the optimizer's.
+
+        Raises TypeError for what is no tensor, ValueError for results of operations, for parameters that are in a group
+        already, and where some have names and others have not.
+        """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -61,31 +108,49 @@ class Optimizer:
                 "change between runs. Please use a list instead."
             )
         params = [params] if isinstance(params, Tensor) else list(params)
-        named = bool(params) and isinstance(params[0], tuple)
-        group = dict(param_group)
-        if named:
-            group["param_names"] = [name for name, _ in params]
-            params = [p for _, p in params]
-        group["params"] = params
+        names = [p[0] for p in params if isinstance(p, tuple)]
+        params = param_group["params"] = [p[1] if isinstance(p, tuple) else p for p in params]
+        if names:
+            if len(names) != len(params):
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are missing"
+                )
+            param_group["param_names"] = names
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the params is " + type(p).__name__
+                    f"optimizer can only optimize Tensors, but one of the params is {typename(p)}"
                 )
             if not p.is_leaf and not p.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
-            if default is required and name not in group:
+            if default is required and name not in param_group:
                 raise ValueError(
                     f"parameter group didn't specify a value of required optimization parameter {name}"
                 )
-            group.setdefault(name, default)
-        if len({id(p) for p in params}) != len(params):
-            raise ValueError("optimizer contains a parameter group with duplicate parameters")
-        known = {id(p) for g in self.param_groups for p in g["params"]}
-        if any(id(p) in known for p in params):
+            param_group.setdefault(name, default)
+        self._check_unique(param_group)
+        self.param_groups.append(param_group)
+
+    def _check_unique(self, new: dict) -> None:
+        own = set(new["params"])
+        if len(own) != len(new["params"]):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                "github.com/pytorch/pytorch/issues/40967 for more information",
+                UserWarning,
+                stacklevel=4,
+            )
+        named = "param_names" in new
+        for group in self.param_groups:
+            if named != ("param_names" in group):
+                which = "with names" if named else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{which} to the optimizer"
+                )
+        if any(p in own for group in self.param_groups for p in group["params"]):
             raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients, or overwrite them with zeros. A later step skips None but acts on zeros."""
@@ -94,56 +159,68 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Update every parameter that has a gradient. closure: computes the loss and its gradients first."""
-        for hook in self._step_pre_hooks.values():
-            hook(self, (closure,) if closure is not None else (), {})
-        loss, self._opt_called = None, True
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self.step_group(group)
-        for hook in self._step_post_hooks.values():
-            hook(self, (closure,) if closure is not None else (), {})
-        return loss
+        raise NotImplementedError(f"{type(self).__name__} does not say how to make a step")
 
-    def step_group(self, group: dict) -> None:
-        """Update the parameters of one group."""
-        update, states, sign = self.update, self.state, group["maximize"]
-        for p in group["params"]:
-            meta = p._meta
-            if meta is None or meta.grad is None:
-                continue
-            grad = meta.grad._array
-            update(p, -grad if sign else grad, group, states[p])
-
-    def update(self, param: Tensor, grad: np.ndarray, group: dict, state: dict) -> None:
-        """One step of one parameter: change `param._array` in place and count its version."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how to update a parameter")
-
-    # ------------------------------------------------------------------ hooks, state, printing
+    # ------------------------------------------------------------------ hooks
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step."""
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return new (args, kwargs)."""
         return add_hook(self._step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return add_hook(self._step_post_hooks, hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict` collects."""
+        return self._add(self._state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict` has collected; it may return another one."""
+        return self._add(self._state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before loading; it may return another one."""
+        return self._add(self._load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` after loading."""
+        return self._add(self._load_state_dict_post_hooks, hook, prepend)
+
+    def _add(self, hooks: OrderedDict, hook: Callable, prepend: bool) -> RemovableHandle:
+        handle = add_hook(hooks, hook)
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    # ------------------------------------------------------------------ state
+
     def state_dict(self) -> dict:
         """{"state": {number: {...}}, "param_groups": [...]}; parameters are numbered in the order of the groups."""
-        numbers: dict[int, int] = {}
-        groups = []
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self)
+        numbers: dict[Tensor, int] = {}
         for group in self.param_groups:
             for p in group["params"]:
-                numbers.setdefault(id(p), len(numbers))
-            groups.append({**{k: v for k, v in group.items() if k != "params"},
-                           "params": [numbers[id(p)] for p in group["params"]]})  # fmt: skip
-        state = {numbers[id(p)]: public(s) for p, s in self.state.items() if id(p) in numbers and public(s)}
-        return {"state": state, "param_groups": groups}
+                numbers.setdefault(p, len(numbers))
+        groups = [{**{k: v for k, v in group.items() if k != "params"},
+                   "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]  # fmt: skip
+        state = {numbers[k] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
+        found = {"state": state, "param_groups": groups}
+        for hook in self._state_dict_post_hooks.values():
+            result = hook(self, found)
+            found = found if result is None else result
+        return found
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Take over what `state_dict` of an optimizer with the same groups gave. Raises ValueError if they differ."""
+        """Take over what `state_dict` of an optimizer with the same groups gave; its tensors are copied.
+
+        Raises ValueError if the groups differ in number or size.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._load_state_dict_pre_hooks.values():
+            result = hook(self, state_dict)
+            state_dict = state_dict if result is None else result
         saved = [dict(g) for g in state_dict["param_groups"]]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -151,14 +228,31 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        by_number = {}
+        by_number, groups = {}, []
         for old, group in zip(saved, self.param_groups, strict=True):
             by_number.update(zip(old.pop("params"), group["params"], strict=True))
-            group.update(copy.deepcopy(old))
-        self.state = defaultdict(dict)
+            names = {"param_names": group["param_names"]} if "param_names" in group else {}
+            groups.append({"params": group["params"], **names, **copy.deepcopy(old)})
+        state = defaultdict(dict)
         for number, values in state_dict["state"].items():
-            param = by_number[number]
-            self.state[param] = {name: restored(name, value, param) for name, value in values.items()}
+            param = by_number.get(number)
+            state[number if param is None else param] = (
+                copy.deepcopy(values) if param is None else restored(values, param)
+            )
+        self.__setstate__({"state": state, "param_groups": groups})
+        for hook in self._load_state_dict_post_hooks.values():
+            hook(self)
+
+    def __getstate__(self) -> dict:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        if "_step_pre_hooks" not in self.__dict__:
+            self._prepare()
+        for group in self.param_groups:
+            for name, value in self.added_later:
+                group.setdefault(name, value)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -166,49 +260,19 @@ class Optimizer:
             if i:
                 lines.append("")
             lines.append(f"Parameter Group {i}")
-            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k not in ("params", "param_names")]
+            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
         return "\n".join([*lines, ")"])
 
 
-def public(state: dict) -> dict:
-    """The state of one parameter without what is only a workspace."""
-    return {k: v for k, v in state.items() if not k.startswith("_")}
-
-
-def restored(name: str, value: object, param: Tensor) -> object:
-    """A copy of a loaded value of a state, in the parameter's dtype (the step count as it is)."""
-    if not isinstance(value, Tensor):
-        return copy.deepcopy(value)
-    dtype = value._array.dtype if name == "step" else param._array.dtype
-    return wrap(np.array(value._array, dtype))
-
-
-def check_range(ok: bool, what: str, value: object) -> None:
-    if not ok:
-        raise ValueError(f"Invalid {what}: {value}")
-
-
-def refuse_differentiable(differentiable: bool) -> None:
-    if differentiable:
-        raise NotImplementedError(
-            "differentiable=True is not supported: optimizer steps are not recorded. Write the update with tensor operations "
-            "and autograd.grad(..., create_graph=True) instead."
-        )
-
-
-def like(param: Tensor, value: float = 0.0) -> Tensor:
-    """A tensor in the shape of a parameter, for its state."""
-    return wrap(np.full(param._array.shape, value, param._array.dtype))
-
-
-def workspace(state: dict, param: Tensor) -> np.ndarray:
-    """An array to compute in, kept from step to step."""
-    work = state.get("_work")
-    if work is None:
-        work = state["_work"] = np.empty_like(param._array)
-    return work
-
-
-def written(param: Tensor, times: int = 1) -> None:
-    """Count writes to a parameter, so that a backward pass that needs its old value complains."""
-    param.counter().version += times
+def restored(value: object, param: Tensor, name: str | None = None) -> object:
+    """A copy of what was saved for a parameter, its tensors in the parameter's dtype, but the count of steps as it is."""
+    if isinstance(value, Tensor):
+        as_it_is = name == "step" or not param.is_floating_point()
+        return wrap(np.array(value._array, value._array.dtype if as_it_is else param._array.dtype))
+    if name == "step" and isinstance(value, (int, float)):
+        return wrap(np.array(value, np.float32))
+    if isinstance(value, dict):
+        return {k: restored(v, param, k) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(restored(v, param) for v in value)
+    return copy.deepcopy(value)

@@ -91,7 +91,7 @@ def where(engine: Any) -> Look:
     else:
         times = "once" if len(got) == 1 else f"{len(got)} times"
         said = f"It goes wrong at {what}: it fires {times}, with {', then '.join(got)}"
-        said += f". It should fire once, with {_number(should.total)}"
+        said += f". It should fire once, with {_number(should.total)}{_why(mine, wrong)}"
     return Look(f"{head}{said}.", _draw(mine, wrong))
 
 
@@ -115,6 +115,15 @@ def _trace(engine: Any) -> viz.Trace:
     c = a + b
     c.backward = lambda: engine(c.grad_fn, np.ones(()))
     return viz.trace(c, names={"x": x, "y": y, "a": a, "b": b, "c": c})
+
+
+def _why(trace: viz.Trace, index: int) -> str:
+    """What the stepper says of the way in which the node goes wrong, if it knows."""
+    steps = [step for step in trace if step.function.index == index]
+    if steps[0].early:
+        return ", when all its parts have come"
+    cause = next((step.wrong for step in steps if step.wrong), "")
+    return f". {cause}" if cause else ""
 
 
 def _received(trace: viz.Trace, index: int) -> list[str]:

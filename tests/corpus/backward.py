@@ -39,6 +39,43 @@ scaled = (x * 3).grad_fn
 scaled._saved_self
 scaled._saved_other
 
+# %% a number beside a tensor is saved as it was given, and never packed
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+for number in (3, 2.5, True, 0):
+    print((x * number).grad_fn._saved_other, (number * x).grad_fn._saved_other, (x / number).grad_fn._saved_other)
+
+with torch.autograd.graph.saved_tensors_hooks(lambda t: (print("packed", t), t)[1], lambda t: t):
+    y = (x * 3 / 2).exp()
+
+y.sum().backward()
+x.grad
+
+# %% losses and attention record products with numbers under another name
+import torch.nn.functional as F
+x = torch.tensor([[0.1, 0.5, -0.3], [1.0, 2.0, 0.5]], requires_grad=True)
+p = torch.tensor([[0.1, 0.5, 0.4], [0.2, 0.2, 0.6]], requires_grad=True)
+classes = F.cross_entropy(x, torch.tensor([0, 2]), label_smoothing=0.2)
+weighted = F.cross_entropy(x, torch.tensor([0, -100]), weight=p[0].detach(), label_smoothing=0.2)
+probabilities = F.cross_entropy(x, p, label_smoothing=0.2)
+probabilities.grad_fn._saved_other
+(classes + weighted + probabilities).backward()
+q = torch.arange(24.0).reshape(2, 4, 3).sin().requires_grad_()
+blind = torch.ones(4, 4).bool()
+blind[1] = False
+attended = F.scaled_dot_product_attention(q, q, q, attn_mask=blind)
+attended.pow(2).sum().backward()
+F.scaled_dot_product_attention(q, q, q, scale=-2.0)
+
+# %% mixed dtypes: a zero-dimensional tensor counts for less, in the gradients too
+x = torch.tensor([0.3, -1.7], requires_grad=True)
+y = torch.tensor(1.9, dtype=torch.float64, requires_grad=True)
+for f in (torch.atan2, torch.hypot, torch.copysign, torch.mul, torch.div, torch.logaddexp):
+    print(*torch.autograd.grad(f(x, y).sum(), (x, y)))
+    print(*torch.autograd.grad(f(y, x).sum(), (x, y)))
+
+(x.exp() ** torch.tensor([True, False])).sum().backward()  # raises
+torch.logaddexp(x, torch.tensor([True, False])).sum().backward()  # raises
+
 # %% a matrix product saves only what a gradient will need [A19 A25 A27]
 x = torch.tensor([[1.0, 2.0, 3.0]])
 w = torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)

@@ -131,6 +131,13 @@ torch.eye(-1)  # raises
 torch.randint(5, 5, (2,))  # raises
 torch.linspace(0, 1, -1)  # raises
 
+# %% powers of integers
+a = torch.tensor([-3, -2, -1, 0, 1, 2])
+a ** torch.tensor([-2, -1, -3, 2, -1, 3])
+2 ** a
+a ** -1  # raises
+torch.tensor([True]) ** torch.tensor([True])  # raises
+
 # %% one value out of many
 a = torch.ones(2)
 a.item()  # raises

@@ -433,6 +433,54 @@ with torch.autograd.graph.disable_saved_tensors_hooks("not here"):
     with torch.autograd.graph.saved_tensors_hooks(pack, unpack):  # raises
         pass
 
+# %% what hooks on saved tensors get to see, and in which order
+def pack(t):
+    print("pack", t, t.requires_grad, t.is_leaf)
+    return t
+def unpack(t):
+    print("unpack", t)
+    return t
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * x
+        ctx.save_for_backward(x, y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return 2 * x * g
+x = torch.tensor([[1.0, 2.0], [0.0, 3.0]], requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    a = x.exp()
+    largest, which = (a * x).max(1)
+    y = Square.apply(a) + x.softmax(1) + torch.maximum(x, a) + x.std() + x[0] * 3 @ x
+(largest.sum() + y.sum()).backward()
+def change(t):
+    return t.add_(1)
+with torch.autograd.graph.saved_tensors_hooks(change, unpack):
+    x.exp()  # raises
+
+# %% hooks on one saved tensor
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * x
+def unpack(t):
+    print("unpack", t)
+    return t
+raw = y.grad_fn._raw_saved_self
+raw.register_hooks(lambda t: t * 2, unpack)
+raw.register_hooks(lambda t: t, unpack)  # raises
+y.grad_fn._saved_self, y.grad_fn._saved_other
+raw.data
+y.sum().backward()
+x.grad
+y.grad_fn._raw_saved_other.register_hooks(lambda t: t, unpack)  # raises
+z = x * torch.ones(2)
+z.grad_fn._raw_saved_self.register_hooks(lambda t: t, unpack)  # raises
+e = x.exp()
+e.grad_fn._raw_saved_result.register_hooks(lambda t: t.detach(), unpack)
+torch.autograd.grad(e.sum(), x, create_graph=True)
+
 # %% changing saved tensors, allowed on request
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 with torch.autograd.graph.allow_mutation_on_saved_tensors():

@@ -54,6 +54,11 @@ v = torch.tensor([1.0, 2.0])
 z = x.sum() * v
 v[0] = 7
 z.sum().backward()  # raises
+u = x * 2
+u.mul_(3)
+squares = u * u
+u.mul_(3)
+squares.sum().backward()  # raises
 
 # %% writing through a view
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)

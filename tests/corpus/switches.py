@@ -131,6 +131,21 @@ def f(x):
     return x * 2
 f(w).is_inference()
 
+# %% a write to an inference tensor is refused, but done
+with torch.inference_mode():
+    y = torch.tensor([1.0, -2.0])
+    m = torch.ones(2, 3)
+
+y[0] = 7  # raises
+y
+y.relu_()  # raises
+y
+m.t_()  # raises
+m.shape
+w = torch.ones(2, requires_grad=True)
+y.mul_(w + 2)  # raises
+y
+
 # %% detach shares the storage and forgets the history [A44 D26 B30]
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 y = w * 2

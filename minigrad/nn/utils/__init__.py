@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...tensor import Tensor, wrap
+from . import rnn as rnn
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -68,6 +69,7 @@ def clip_grad_value_(
     parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: object = None
 ) -> None:
     """Bring every element of every gradient into ±clip_value."""
+    clip_value = float(clip_value)
     for grad in _gradients(parameters):
         np.clip(grad._array, -clip_value, clip_value, out=grad._array)
         grad.counter().version += 1

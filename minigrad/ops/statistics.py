@@ -1,0 +1,408 @@
+"""Quantiles, histograms, counts, places in a sorted row, covariance: what one asks of data.
+
+Only quantiles, covariances and `renorm` have a derivative; counting is piecewise constant.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .. import dtypes, return_types
+from ..tensor import Tensor, check_dim, wrap
+from .choice import where
+from .comparison import isnan
+from .elementary import sqrt
+from .inplace import in_both_forms
+from .linalg import mm
+from .norms import _vector_norm as _norm
+from .norms import norm_backward
+from .pointwise import div, without_derivative
+from .reduction import any, sum
+from .shape import flatten, squeeze, transpose, unsqueeze, view
+from .sorting import sort
+from .table import define, function
+
+ndarray = np.ndarray
+
+
+# ---------------------------------------------------------------- quantiles
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(
+    name: str, input: Tensor, q: Tensor | float, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    dtype, shape = input._array.dtype, input._array.shape
+    if not isinstance(q, Tensor):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        q = wrap(np.asarray(q, dtype if dtype.kind == "f" else None))
+    if not input._array.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if q._array.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if dtype not in (np.float32, np.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if q._array.dtype != dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if type(q) is Tensor and not ((q._array >= 0) & (q._array <= 1)).all():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+
+    if dim is None:
+        left, row = (1,) * (len(shape) if keepdim else 0), flatten(input)
+    else:
+        dim = check_dim(dim, len(shape))
+        left = tuple(1 if i == dim else n for i, n in enumerate(shape) if keepdim or i != dim)
+        row = input if dim >= len(shape) - 1 else transpose(unsqueeze(input, -1), dim, -1)
+    ordered = sort(row).values
+    ordered = view(ordered, (*left, ordered._array.shape[-1] if ordered._array.ndim else 1))
+
+    last = ordered._array.shape[-1] - 1
+    missing = isnan(ordered)
+    if name == "nanquantile":  # places among those that are there, which come first
+        ranks = (q * ((~missing).sum(-1, keepdim=True) - 1)).clamp_min(0).to(input.dtype)
+    else:  # if one is missing the result is, too: it is the last
+        ranks = where(any(missing, -1, True), wrap(np.asarray(last, dtype)), q * last)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
+    below = ranks.long()
+    values = ordered.gather(-1, below)
+    if interpolation in ("linear", "midpoint"):
+        weight = (ranks * 0 + 0.5) if interpolation == "midpoint" else ranks - below
+        values.lerp_(ordered.gather(-1, ranks.ceil().long()), weight)
+    if not q._array.ndim:
+        return values.squeeze_(-1)
+    return values.unsqueeze_(0).transpose_(0, -1).squeeze_(-1)
+
+
+def quantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The q-quantile (0 ≤ q ≤ 1) of all elements or along `dim`: what a share q of them is not larger than.
+
+    q: a number, or a tensor of several, which then are the first dimension of the result. Between two elements the
+    result is interpolated: "linear", "lower", "higher", "midpoint" or "nearest". A NaN makes the result NaN.
+    Raises RuntimeError unless the elements are float32 or float64, and for q outside [0, 1].
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """`quantile` of the elements that are not NaN."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+# ---------------------------------------------------------------- histograms and counts
+
+
+def _checked_for_histogram(name: str, input: Tensor) -> None:
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.word(input._array.dtype)}'")
+
+
+def _range_of(x: ndarray, low: float, high: float, margin: float) -> tuple[float, float]:
+    """[low, high], or where they are equal, the range of the elements; a single value gets a margin."""
+    if low == high and x.size:
+        low, high = x.min(), x.max()
+    return (low - margin, high + margin) if low == high else (low, high)
+
+
+def _histc_forward(self: ndarray, bins: int, low: float, high: float) -> ndarray:
+    low, high = (self.dtype.type(v) for v in _range_of(self, low, high, 1))
+    inside = self[(self >= low) & (self <= high)]
+    place = np.minimum(((inside - low) * self.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
+    return np.bincount(place, minlength=bins).astype(self.dtype)
+
+
+_histc = define("histc", _histc_forward, self=None)
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of `bins` intervals of equal width between `min` and `max`, in the dtype of
+    `input`. Equal bounds stand for the smallest and the largest element. What lies outside is not counted."""
+    _checked_for_histogram("histogram_cpu", input)
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    return _histc(input, int(bins), float(min), float(max))
+
+
+def _histogram_forward(self: ndarray, weight: ndarray | None, edges: ndarray | int, range_, density: bool):
+    x = self.reshape(-1)
+    if isinstance(edges, int):
+        low, high = _range_of(x, *(range_ or (0, 0)), 0.5)
+        if not np.isfinite([low, high]).all():
+            raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+        edges = np.linspace(low, high, edges + 1).astype(x.dtype)
+    place = np.searchsorted(edges, x, side="right") - 1
+    place[x == edges[-1]] = len(edges) - 2  # the last interval is closed
+    inside = (place >= 0) & (place < len(edges) - 1)
+    weights = None if weight is None else weight.reshape(-1)[inside]
+    counts = np.bincount(place[inside], weights, len(edges) - 1).astype(x.dtype)
+    if density:
+        counts = counts / (counts.sum() * np.diff(edges))
+    return counts.astype(x.dtype), edges.copy()
+
+
+_histogram = without_derivative(
+    "histogram", _histogram_forward, "self", "weight", kind=None, outputs=("hist", "bin_edges"), optional=("weight",)
+)  # fmt: skip
+
+
+def histogram(
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+):
+    """(hist, bin_edges): how many elements fall into each interval, and the intervals' bounds.
+
+    bins: how many intervals of equal width, over `range` or from the smallest element to the largest, or their bounds in
+    order. weight: what each element counts for, in the shape of `input`. density: scaled to an area of 1.
+    It has no derivative in PyTorch: backward through the result is an error.
+    """
+    _checked_for_histogram("histogramdd", input)
+    edges = bins.detach().numpy() if isinstance(bins, Tensor) else bins
+    if isinstance(edges, int) and edges <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {edges} for dimension 0")
+    return return_types.histogram(*_histogram(input, weight, edges, range, density))
+
+
+def _bincount_forward(self: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
+    counts = np.bincount(self, weights, minlength)
+    return counts.astype(weights.dtype) if weights is not None and weights.dtype == np.float32 else counts
+
+
+_bincount = without_derivative(
+    "bincount", _bincount_forward, "self", "weights", kind=None, index="self", optional=("weights",)
+)
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each of the numbers 0, 1, ... occurs in a vector of integers; with `weights` the sum of the weights."""
+    values = input.numpy()
+    if values.dtype.kind == "f":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.word(values.dtype)}'")
+    if values.ndim != 1 or (values.size and values.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights._array.shape != values.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    return _bincount(input, weights, minlength)
+
+
+# ---------------------------------------------------------------- places in a sorted row
+
+
+def _search(sorted_sequence: ndarray, self: ndarray, right: bool) -> ndarray:
+    side = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        return np.asarray(np.searchsorted(sorted_sequence, self, side))
+    out = np.empty(self.shape, np.int64)
+    for row in np.ndindex(self.shape[:-1]):
+        out[row] = np.searchsorted(sorted_sequence[row], self[row], side)
+    return out
+
+
+_searchsorted = define("searchsorted", _search, sorted_sequence=None, self=None)
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor | float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where each element of `input` would have to be inserted into the last dimension of `sorted_sequence` to keep it
+    sorted: before equal ones, or with `right` (side="right") after them. Shape of `input`, int64 (or int32).
+
+    sorter: the order in which `sorted_sequence` is sorted, as from `argsort`, if it is not.
+    """
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    if not isinstance(input, Tensor):
+        input = wrap(np.asarray(input, sorted_sequence._array.dtype))
+    a, b = sorted_sequence._array.shape, input._array.shape
+    if not a:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim(0) and input value's dim({len(b)}) numel({input._array.size})"
+        )
+    if len(a) != 1 and a[:-1] != b[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+            f"and input value tensor must match, but we got boundaries tensor {list(a)} and input value tensor {list(b)}"
+        )
+    if sorter is not None:
+        sorted_sequence = sorted_sequence.gather(-1, sorter)
+    found = _searchsorted(sorted_sequence, input, right or side == "right")
+    return found.int() if out_int32 else found
+
+
+def bucketize(
+    input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """The number of the interval between sorted `boundaries` in which each element lies; a boundary belongs to the
+    interval below it, or with `right` to the one above it."""
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+# ---------------------------------------------------------------- runs of equal elements
+
+
+def _runs(self: ndarray, dim: int | None) -> tuple[ndarray, ndarray, ndarray]:
+    rows = self.reshape(-1, 1) if dim is None else np.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+    first = np.flatnonzero(starts)
+    values = self.reshape(-1)[first] if dim is None else np.take(self, first, dim)
+    inverse = np.cumsum(starts) - 1
+    counts = np.diff(np.append(first, len(rows)))
+    return values, inverse.reshape(self.shape) if dim is None else inverse, counts
+
+
+def _unknown(grad):
+    raise NotImplementedError("the derivative for 'unique_consecutive' is not implemented.")
+
+
+_unique_consecutive = define(
+    "unique_consecutive", _runs, outputs=("values", "inverse", "counts"), self=_unknown
+)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+):
+    """One of each run of equal elements (or slices along `dim`); on request the run of each, and how long each run is."""
+    values, inverse, counts = _unique_consecutive(
+        input, None if dim is None else check_dim(dim, input._array.ndim)
+    )
+    found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+    return found if len(found) > 1 else values
+
+
+# ---------------------------------------------------------------- covariance
+
+
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
+    """The covariance matrix of the rows (each a variable), from the columns (each an observation of all).
+
+    fweights: how often each observation counts; aweights: how much. The sum of squares is divided by the (weighted)
+    count less `correction`. Raises RuntimeError for more than two dimensions.
+    """
+    if input._array.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} dimensions"
+        )
+    rows = view(input, (1, -1)) if input._array.ndim < 2 else input
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is not None and weights._array.shape != (rows._array.shape[1],):
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                f"{weights._array.size} != {rows._array.shape[1]}"
+            )
+    weight = fweights
+    if aweights is not None:
+        weight = aweights if fweights is None else fweights * aweights
+    total = wrap(np.asarray(rows._array.shape[1])) if weight is None else weight.sum()
+    average = div(sum(rows if weight is None else rows * weight, 1), total)
+    if weight is not None and aweights is not None and correction:
+        freedom = total - correction * (weight * aweights).sum() / total
+    else:
+        freedom = total - correction
+    if type(freedom) is Tensor and freedom._array <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            stacklevel=2,
+        )
+        freedom = wrap(np.zeros_like(freedom._array))
+    rows = rows - unsqueeze(average, 1)
+    return squeeze(div(mm(rows, (rows if weight is None else rows * weight).t()), freedom))
+
+
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlations of the rows: their covariances divided by their standard deviations, between -1 and 1."""
+    covariances = cov(input)
+    if not covariances._array.ndim:
+        return covariances / covariances
+    deviations = sqrt(covariances.diagonal())
+    return (covariances / view(deviations, (-1, 1)) / view(deviations, (1, -1))).clamp(-1, 1)
+
+
+# ---------------------------------------------------------------- slices no longer than a bound
+
+
+def _others(ndim: int, dim: int) -> tuple:
+    return tuple(i for i in range(ndim) if i != dim)
+
+
+def _renorm_forward(self: ndarray, p: float, dim: int, maxnorm: float) -> ndarray:
+    norm = _norm(self, p, _others(self.ndim, dim), True)
+    return self * np.where(
+        norm > maxnorm, self.dtype.type(maxnorm) / (norm + self.dtype.type(1e-7)), 1
+    ).astype(self.dtype)
+
+
+def renorm_self(grad, self, p, dim, maxnorm):
+    """Where a slice was shortened: the gradient of maxnorm · x / |x|."""
+    dims = _others(len(self.shape), dim)
+    norm = _norm(self, p, dims, True)
+    inverse = 1 / (norm + 1e-7)
+    along = norm_backward((self * grad).sum(dims, keepdims=True), self, norm, p, dims, True)
+    return where(norm > maxnorm, maxnorm * inverse * (grad - inverse * along), grad)
+
+
+_renorm = define("renorm", _renorm_forward, self=renorm_self)
+
+
+@in_both_forms()
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """The slices along `dim` whose p-norm is larger than `maxnorm`, shortened to that norm; the others as they are."""
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if input._array.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input._array.ndim} dimensions")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    return _renorm, input, float(p), check_dim(dim, input._array.ndim), float(maxnorm)
+
+
+for _fn in (quantile, nanquantile, histc, histogram, bincount, unique_consecutive, cov, corrcoef):
+    function(_fn, _fn.__name__)
+
+__all__ = [
+    "bincount", "bucketize", "corrcoef", "cov", "histc", "histogram", "nanquantile", "quantile", "renorm", "searchsorted",
+    "unique_consecutive",
+]  # fmt: skip
