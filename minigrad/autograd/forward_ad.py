@@ -107,9 +107,7 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode. `user`: entered by `dual_level`, not by a transform."""
-
-    user = False
+    """The interpreter of forward mode."""
 
     def lift(self, t: Tensor) -> Dual:
         return t if self.owns(t) or t._array is None else Dual.of(self, t, None)

@@ -68,7 +68,9 @@ class Wrapper(Tensor):
         raise NotImplementedError("Cannot access storage of a tensor inside a transform; clone() it instead.")
 
     def backward(self, *args: object, **kwargs: object) -> None:
-        """Not inside a transform."""
+        """Only at a dual level, not inside a transform."""
+        if self.level.user:
+            return super().backward(*args, **kwargs)
         raise RuntimeError(
             "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
             "instead or call backward() outside of functorch transforms."
@@ -98,6 +100,7 @@ class Interpreter:
 
     below: Interpreter | None = None
     active = False
+    user = False  # is it forward mode's dual_level, and not a transform?
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True

@@ -305,7 +305,8 @@ def explain_modified(node: Node) -> None:
                 t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), expected
             )
     for i in op.saved_results:
-        raise nodes.modified_error(node.saved[i], node, op.sources[i][1], node.counter.version, then - inputs)
+        kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
+        raise nodes.modified_error(kept, node, op.sources[i][1], node.counter.version, then - inputs)
 
 
 def fit(grad, shape: tuple, dtype: np.dtype):
