@@ -200,21 +200,6 @@ def test_per_sample_gradients_sum_to_the_gradient_of_the_batch():
     np.testing.assert_allclose(each.sum(0).numpy(), func.grad(loss)(w, x).numpy(), rtol=1e-12)
 
 
-def test_an_operation_without_a_batching_rule_is_run_in_a_loop_and_says_so_once():
-    from minigrad.func import batching
-
-    def f(x):
-        return x.take(minigrad.tensor([2, 0])).sum()
-
-    batching.warned.clear()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        first = func.vmap(f)(minigrad.tensor(X))
-        func.vmap(f)(minigrad.tensor(X))
-    assert len([w for w in caught if "performance drop" in str(w.message)]) == 1
-    np.testing.assert_allclose(first.numpy(), [f(row).item() for row in minigrad.tensor(X)])
-
-
 def test_the_result_of_a_transform_stays_connected_to_what_it_was_made_from():
     w = minigrad.tensor(W, requires_grad=True)
     out = func.vmap(lambda x: (x @ w).sum())(minigrad.tensor(X))

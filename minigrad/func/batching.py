@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..ops import indexing, joining, linalg, loss, reduction
+from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
 from ..ops.dispatch import ABSENT
 from ..ops.pointwise import add, mul
 from ..tensor import Tensor, wrap
@@ -168,7 +168,7 @@ def _t(level, op, pairs, params):
        "split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
        "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
        "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp",
-       "glu", "linalg_vector_norm", "all", "any", "count_nonzero")  # fmt: skip
+       "glu", "linalg_vector_norm", "all", "any", "count_nonzero", "_safe_softmax")  # fmt: skip
 def _one_tensor(level, op, pairs, params):
     """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
     ((value, _),) = pairs
@@ -182,7 +182,7 @@ def _one_tensor(level, op, pairs, params):
     if not dims and op.name not in ("tril", "triu"):
         return over_all_dims(op, value, ndim)
     if not ndim and not op.name.startswith("unsqueeze"):
-        return NotImplemented
+        return of_numbers(level, op, value, params)
     for n in dims:
         d = names[n]
         every = d is None or (isinstance(d, tuple) and not d and op.name not in ("flip", "roll", "squeeze"))
@@ -190,6 +190,17 @@ def _one_tensor(level, op, pairs, params):
             tuple(range(1, ndim + 1)) if every else tuple(i + 1 for i in d) if isinstance(d, tuple) else d + 1
         )
     return op.call(value, *names.values())
+
+
+def of_numbers(level: Vmap, op: Op, value: Tensor, params: tuple):
+    """Operations along dimension 0 of a 0-d tensor, which PyTorch allows: the tensor counts as a vector of length 1."""
+    names = dict(zip(op.params, params, strict=False))
+    for n in names:
+        if n in DIM_NAMES:
+            names[n] = 1 if isinstance(names[n], int) else (1,)
+    result = op.call(value.unsqueeze(1), *names.values())
+    outs = tuple(r.reshape(level.size) for r in (result if isinstance(result, tuple) else (result,)))
+    return outs if isinstance(result, tuple) else outs[0]
 
 
 DIM_NAMES = ("dim", "dim0", "dim1", "dim2", "dims", "dimension")
@@ -202,15 +213,17 @@ def over_all_dims(op: Op, value: Tensor, ndim: int):
         return value.reshape(size, *(n for n in rest if n != 1))
     if op.name not in WHOLE:
         return NotImplemented
-    return WHOLE[op.name](value.reshape(size, -1), 1)
+    return WHOLE[op.name](value.reshape(size, -1))
 
 
 WHOLE = {
-    "sum": reduction.sum,
-    "mean": reduction.mean,
-    "prod": reduction.prod,
-    "max": reduction.amax,
-    "min": reduction.amin,
+    "sum": lambda rows: reduction.sum(rows, 1),
+    "mean": lambda rows: reduction.mean(rows, 1),
+    "prod": lambda rows: reduction.prod(rows, 1),
+    "max": lambda rows: reduction.amax(rows, 1),
+    "min": lambda rows: reduction.amin(rows, 1),
+    "median": sorting.row_medians,
+    "nanmedian": sorting.row_nanmedians,
 }
 
 
@@ -258,7 +271,7 @@ def _matrix_vector(level, op, pairs, params):
     return linalg.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
 
 
-@batch("dot")
+@batch("dot", "vdot")
 def _dot(level, op, pairs, params):
     (a, a_dim), (b, b_dim) = pairs
     if a_dim is None or b_dim is None:
@@ -266,15 +279,51 @@ def _dot(level, op, pairs, params):
     return (a * b).sum(-1)
 
 
-@batch("addmm")
-def _addmm(level, op, pairs, params):
+PRODUCTS = {"addmm": linalg.mm, "addmv": linalg.mv, "baddbmm": linalg.bmm, "addbmm": linalg.bmm}
+
+
+@batch("addmm", "addmv", "baddbmm", "addbmm", "addr")
+def _added_product(level, op, pairs, params):
     bias, left, right = pairs
     options = dict(zip(op.params, params, strict=False))
-    product = _matrices(level, linalg.mm.op, (left, right), ())
+    bdim = None if left[1] is None and right[1] is None else 0
+    if op.name == "addr":
+        a, b = aligned([left, right])
+        product = a.unsqueeze(-1) * b.unsqueeze(-2)
+    elif bdim is None:
+        product = PRODUCTS[op.name](left[0], right[0])
+    else:
+        product = run_batched(level, PRODUCTS[op.name].op, (left, right), ())
+    if op.name == "addbmm":
+        product = product.sum(0 if bdim is None else 1)
     alpha, beta = options.get("alpha", 1), options.get("beta", 1)
-    product = product if alpha == 1 else product * alpha
-    parts = aligned([bias, (product, 0)])
-    return parts[1] + (parts[0] if beta == 1 else parts[0] * beta)
+    first, second = aligned([bias, (product if alpha == 1 else product * alpha, bdim)])
+    return second + (first if beta == 1 else first * beta)
+
+
+@batch("trilinear")
+def _trilinear(level, op, pairs, params):
+    if pairs[2][1] is not None:
+        return NotImplemented
+    result = op.call(folded(level, pairs[0]), folded(level, pairs[1]), pairs[2][0])
+    return result.reshape(level.size, -1, result._array.shape[-1])
+
+
+@batch("dist")
+def _dist(level, op, pairs, params):
+    a, b = aligned(pairs)
+    return (a - b).reshape(level.size, -1).norm(params[0], 1)
+
+
+@batch("cdist")
+def _cdist(level, op, pairs, params):
+    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
+
+
+@batch("linalg_cross")
+def _cross(level, op, pairs, params):
+    (dim,) = params
+    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), dim + 1 if dim >= 0 else dim)
 
 
 # ---------------------------------------------------------------- picking and placing elements
@@ -330,8 +379,16 @@ def _index(level, op, pairs, params):
 def _index_put(level, op, pairs, params):
     indices, accumulate = params
     value = whole(level, pairs[0])
-    if shared_indices(level, indices) and logical(pairs[1]):
-        return op.call(value, whole(level, pairs[1]), (None, *indices), accumulate)
+    if shared_indices(level, indices):
+        selected = value._array.ndim
+        masks = [i._array for i in indices if i is not None and i._array.dtype.kind == "b"]
+        numbers = [i._array for i in indices if i is not None and i._array.dtype.kind != "b"]
+        selected -= sum(m.ndim for m in masks) + len(numbers)
+        selected += max([i.ndim for i in numbers] + [1] * bool(masks), default=0)
+        source = whole(level, pairs[1])
+        lead = (level.size, *(1,) * (selected - source._array.ndim))
+        source = source.reshape(*lead, *source._array.shape[1:])
+        return op.call(value, source, (None, *indices), accumulate)
     found = indices_for_each(level, indices)
     if found is None:
         return NotImplemented
@@ -344,35 +401,95 @@ def _index_put(level, op, pairs, params):
     return op.call(value, source.permute(back), whole_indices, accumulate)
 
 
-@batch("gather", "scatter_add", "scatter", "scatter_reduce", "index_add", "index_select")
+@batch(
+    "gather",
+    "scatter_add",
+    "scatter",
+    "scatter_reduce",
+    "index_add",
+    "index_select",
+    "index_copy",
+    "index_fill",
+)
 def _along_one_dim(level, op, pairs, params):
-    if any(not logical(p) for p in pairs):
+    if not logical(pairs[0]):
         return NotImplemented
-    if op.name.startswith("index_"):  # one list of indices for all examples
-        if pairs[1][1] is not None:
-            return one_list_each(level, op, pairs, params)
-        values = [whole(level, p) if i != 1 else p[0] for i, p in enumerate(pairs)]
-    else:
-        values = [whole(level, p) for p in pairs]
-    return op.call(*values, params[0] + 1, *params[1:])
-
-
-def one_list_each(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
-    """index_select and index_add with a list of indices for each example, as gather and scatter_add."""
-    dim, *more = params
-    if op.name == "index_copy" or any(m != 1 for m in more):
-        return NotImplemented
-    values = [whole(level, p) for i, p in enumerate(pairs) if i != 1]
-    index, like = pairs[1][0], values[-1]._array.shape
-    index = index.reshape(
-        level.size, *(index._array.shape[1] if d == dim else 1 for d in range(len(like) - 1))
-    )
-    index = index.expand(
-        level.size, *(index._array.shape[1 + dim] if d == dim else n for d, n in enumerate(like[1:]))
-    )
+    named = dict(zip(op.params, params, strict=False))
+    dim = named["dim"]
+    named["dim"] = dim + 1
+    (index, index_dim), value = pairs[1], whole(level, pairs[0])
+    if not op.name.startswith("index_"):
+        others = [whole(level, p) for p in pairs[2:]]
+        if any(not logical(p) for p in pairs):
+            return NotImplemented
+        return op.call(value, whole(level, pairs[1]), *others, *named.values())
+    others = [aligned([p, (value, 0)])[0] for p in pairs[2:]]
+    if index_dim is None:  # one list of indices for all examples
+        others = [
+            whole(level, p) if op.name != "index_fill" else o for p, o in zip(pairs[2:], others, strict=True)
+        ]
+        return op.call(value, index, *others, *named.values())
+    count = index._array.shape[1] if index._array.ndim > 1 else 1
+    index = index.reshape(level.size, *(count if d == dim else 1 for d in range(value._array.ndim - 1)))
+    shape = (level.size, *(count if d == dim else n for d, n in enumerate(value._array.shape[1:])))
+    index = index.expand(shape)
     if op.name == "index_select":
-        return values[0].gather(dim + 1, index)
-    return values[0].scatter_add(dim + 1, index, values[1])
+        return value.gather(dim + 1, index)
+    if op.name == "index_add":
+        source = whole(level, pairs[2]).expand(shape)
+        return value.scatter_add(dim + 1, index, source if named["alpha"] == 1 else source * named["alpha"])
+    if op.name == "index_copy":
+        return value.scatter(dim + 1, index, whole(level, pairs[2]).expand(shape))
+    if others:
+        return value.scatter(dim + 1, index, others[0].to(value.dtype).expand(shape))
+    return value.scatter(dim + 1, index, named["value"])
+
+
+def flat_index(index: Tensor, numel: int) -> Tensor:
+    """Positions in a vector of `numel` elements, counted from the front."""
+    return index.where(index >= 0, index + numel)
+
+
+@batch("take")
+def _take(level, op, pairs, params):
+    value, index = whole(level, pairs[0]), flat_index(whole(level, pairs[1]), math.prod(logical(pairs[0])))
+    return value.reshape(level.size, -1).gather(1, index.reshape(level.size, -1)).reshape(index._array.shape)
+
+
+@batch("put")
+def _put(level, op, pairs, params):
+    (accumulate,) = params
+    value, index = whole(level, pairs[0]), flat_index(whole(level, pairs[1]), math.prod(logical(pairs[0])))
+    flat, index = value.reshape(level.size, -1), index.reshape(level.size, -1)
+    source = whole(level, pairs[2]).reshape(level.size, -1).expand(index._array.shape)
+    put = flat.scatter_add if accumulate else flat.scatter
+    return put(1, index, source).reshape(value._array.shape)
+
+
+@batch("select_scatter", "slice_scatter")
+def _part_written(level, op, pairs, params):
+    dim, *rest = params
+    return op.call(*(whole(level, p) for p in pairs), dim + 1, *rest)
+
+
+@batch("unfold_backward")
+def _unfold_backward(level, op, pairs, params):
+    ((value, _),) = pairs
+    sizes, dim, *rest = params
+    return op.call(value, (level.size, *sizes), dim + 1, *rest)
+
+
+@batch("rot90")
+def _rot90(level, op, pairs, params):
+    k, dims = params
+    return op.call(pairs[0][0], k, tuple(d + 1 if d >= 0 else d for d in dims))
+
+
+@batch("as_strided")
+def _as_strided(level, op, pairs, params):
+    raise NotImplementedError(
+        "as_strided inside vmap: an example has no memory of its own. Use view, select, narrow or unfold."
+    )
 
 
 @batch("copy")
@@ -409,22 +526,36 @@ def _write_places(level, op, pairs, params):
     return op.call(value, source, places_for_each(level, places, math.prod(logical(pairs[0]))))
 
 
-@batch("diagonal", "diag_embed")
+@batch("trace")
+def _trace(level, op, pairs, params):
+    return arranging.diagonal(pairs[0][0], 0, 1, 2).sum(-1)
+
+
+@batch("diagonal", "diagonal_copy", "diag_embed", "diagonal_scatter")
 def _diagonal(level, op, pairs, params):
-    ((value, _),) = pairs
     offset, dim1, dim2 = params
-    return op.call(value, offset, dim1 + 1 if dim1 >= 0 else dim1, dim2 + 1 if dim2 >= 0 else dim2)
+    values = [whole(level, p) for p in pairs]
+    return op.call(*values, offset, dim1 + 1 if dim1 >= 0 else dim1, dim2 + 1 if dim2 >= 0 else dim2)
 
 
 # ---------------------------------------------------------------- linear algebra: NumPy batches by itself
 
 
 @batch("linalg_inv_ex", "linalg_det", "linalg_slogdet", "linalg_cholesky_ex", "linalg_qr", "linalg_eigh", "linalg_svd",
-       "linalg_pinv", "linalg_matrix_exp", "linalg_solve_ex", "linalg_solve_triangular")  # fmt: skip
+       "linalg_pinv", "linalg_matrix_exp", "linalg_solve_triangular")  # fmt: skip
 def _stack_of_matrices(level, op, pairs, params):
     if len(pairs) == 2 and len(logical(pairs[1])) < 2:
         return NotImplemented
-    return op.call(*(whole(level, p) for p in pairs), *params)
+    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
+
+
+@batch("linalg_solve_ex")
+def _solve(level, op, pairs, params):
+    a, b = (whole(level, p) for p in pairs)
+    one, other = map(logical, pairs)
+    if len(other) == 1 or (len(one) == len(other) + 1 and one[:-1] == other):  # b holds vectors
+        return op.call(*aligned([(a, 0), (b.unsqueeze(-1), 0)]), True).squeeze(-1)
+    return op.call(*aligned([(a, 0), (b, 0)]), *params)
 
 
 # ---------------------------------------------------------------- losses
@@ -443,17 +574,33 @@ def reduced(each: Tensor, kind: int) -> Tensor:
     return each if kind == loss.NONE else each.mean(1) if kind == loss.MEAN else each.sum(1)
 
 
-@batch("nll_loss")
+def class_weights(level: Vmap, target: Tensor, weight: Pair, ignore_index: int, like: Tensor) -> Tensor:
+    """How much each target of the batch counts: its class's weight, 0 if it is to be ignored."""
+    counts = (target != ignore_index).to(like.dtype)
+    value, bdim = weight
+    if value._array is None:
+        return counts
+    safe = target.masked_fill(target == ignore_index, 0)
+    if bdim is None:
+        return counts * value[safe]
+    return counts * value.gather(1, safe.reshape(level.size, -1)).reshape(target._array.shape)
+
+
+@batch("nll_loss", "nll_loss2d")
 def _nll_loss(level, op, pairs, params):
     kind, ignore_index = params
-    shape_of_one = logical(pairs[0])
-    if pairs[2][0]._array is not None or len(shape_of_one) > 2:
-        return NotImplemented
     logs, target = whole(level, pairs[0]), whole(level, pairs[1])
-    each, _ = op.call(logs.reshape(-1, shape_of_one[-1]), target.reshape(-1), None, loss.NONE, ignore_index)
-    total = (target.reshape(level.size, -1) != ignore_index).to(logs.dtype).sum(1)
+    if len(logical(pairs[0])) > 2:  # images: the classes last
+        logs = logs.movedim(2, -1)
+    each, _ = loss.nll_loss(
+        logs.reshape(-1, logs._array.shape[-1]), target.reshape(-1), None, loss.NONE, ignore_index
+    )
+    weights = class_weights(level, target, pairs[2], ignore_index, logs)
+    each = each.reshape(target._array.shape)
+    each = each if pairs[2][0]._array is None else each * weights
+    total = weights.reshape(level.size, -1).sum(1)
     if kind == loss.NONE:
-        return each.reshape(target._array.shape), total
+        return each, total
     summed = each.reshape(level.size, -1).sum(1)
     return (summed / total if kind == loss.MEAN else summed), total
 
@@ -461,17 +608,24 @@ def _nll_loss(level, op, pairs, params):
 @batch("nll_loss_backward")
 def _nll_loss_backward(level, op, pairs, params):
     sizes, kind, ignore_index = params
-    (_, target, weight, total) = pairs
-    if weight[0]._array is not None or len(sizes) > 2:
-        return NotImplemented
-    upstream, target, total = (whole(level, p) for p in (pairs[0], target, total))
+    upstream, target, total = (whole(level, pairs[i]) for i in (0, 1, 3))
     if kind != loss.NONE:
-        upstream = (upstream / total if kind == loss.MEAN else upstream).unsqueeze(-1)
-    upstream = upstream.expand(level.size, max(math.prod(sizes[:-1]), 1)).reshape(-1)
+        upstream = upstream / total if kind == loss.MEAN else upstream
+        upstream = upstream.reshape(level.size, *(1,) * (target._array.ndim - 1)).expand(target._array.shape)
+    if pairs[2][0]._array is not None:
+        upstream = upstream * class_weights(level, target, pairs[2], ignore_index, upstream)
+    classes = sizes[1] if len(sizes) > 2 else sizes[-1]
     rows = op.call(
-        upstream, target.reshape(-1), None, total, (upstream.numel(), sizes[-1]), loss.NONE, ignore_index
+        upstream.reshape(-1),
+        target.reshape(-1),
+        None,
+        total,
+        (target.numel(), classes),
+        loss.NONE,
+        ignore_index,
     )
-    return rows.reshape(level.size, *sizes)
+    rows = rows.reshape(*target._array.shape, classes)
+    return rows.movedim(-1, 2) if len(sizes) > 2 else rows.reshape(level.size, *sizes)
 
 
 # ---------------------------------------------------------------- networks: the batch of examples is more images
@@ -551,10 +705,42 @@ def _layer_norm(level, op, pairs, params):
     return out, *statistics
 
 
-@batch("embedding")
+def rows_for_each(level: Vmap, indices: Pair, rows: int) -> Tensor:
+    """Numbers of rows of one example's table as numbers of rows of all tables, one below the other."""
+    indices = whole(level, indices)
+    return indices + wrap(np.arange(level.size) * rows).reshape(-1, *(1,) * (indices._array.ndim - 1))
+
+
+@batch("embedding", "embedding_transposed")
 def _embedding(level, op, pairs, params):
-    (weight, w_dim), (indices, _) = pairs
-    return NotImplemented if w_dim is not None else op.call(weight, indices, *params)
+    (table, table_dim), indices = pairs
+    padding_idx, by_frequency = params
+    if table_dim is None:
+        return (
+            NotImplemented if by_frequency and indices[1] is not None else op.call(table, indices[0], *params)
+        )
+    numbers = rows_for_each(level, indices, table._array.shape[1])
+    found = op.call(table.reshape(-1, table._array.shape[-1]), numbers, -1, by_frequency)
+    if padding_idx < 0:
+        return found
+    padding = (whole(level, indices) == padding_idx).unsqueeze(-1)
+    return (
+        found.masked_fill(padding, 0)
+        if op.name == "embedding_transposed"
+        else found.detach().where(padding, found)
+    )
+
+
+@batch("embedding_backward")
+def _embedding_backward(level, op, pairs, params):
+    rows, padding_idx, by_frequency = params
+    upstream = whole(level, pairs[0])
+    numbers = rows_for_each(level, pairs[1], rows)
+    out = op.call(upstream, numbers, level.size * rows, -1, by_frequency)
+    out = out.reshape(level.size, rows, upstream._array.shape[-1])
+    if padding_idx < 0:
+        return out
+    return out.masked_fill(wrap(np.arange(rows) == padding_idx).reshape(1, -1, 1), 0)
 
 
 # ---------------------------------------------------------------- places of elements

@@ -315,6 +315,21 @@ def median_self(grad, self, result):
     )
 
 
+def row_median_self(grad, self, result):
+    result = result[:, None]
+    return shared(grad, (self == result) | (isnan(self) & isnan(result)), self.shape, (1,), False)
+
+
+def picked_by(index):
+    """A function that picks one element of each row."""
+    return lambda self: np.take_along_axis(self, index(self)[:, None], 1)[:, 0]
+
+
+# As without `dim`, equal elements share the gradient; for vmap.
+row_medians = define("median", picked_by(_median_index), self=row_median_self)
+row_nanmedians = define("nanmedian", picked_by(_nanmedian_index), self=row_median_self)
+
+
 def _median_forward(x: ndarray) -> ndarray:
     flat = x.reshape(-1)
     if not flat.size or (x.dtype.kind == "f" and np.isnan(flat).any()):
