@@ -42,7 +42,8 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward,
         "local": local, "make_view": make_view, "ndarray": ndarray, "new_object": new_object,
         "next_sequence": next_sequence, "Node": op.node_class, "op": op, "operand": operand,
-        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special,
+        "Tensor": Tensor, "unusual": make_unusual(op, operator),
     }  # fmt: skip
     exec(compiled(source_of(op)), scope)
     return scope["call"]
