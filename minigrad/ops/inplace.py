@@ -73,6 +73,8 @@ class CopySlices(Node):
             rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
             rest[...] = grad
             first, *others = inner.vjp(part.copy(), False)
+            if first is not None and is_stretched(part):
+                refuse_stretched("copy")
             part[...] = 0 if first is None else first
         return (rest if self.edges[0] is not None else None, *others)
 
@@ -193,7 +195,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         node = record(op, sources, params, [wrap(result)])
     if local.before_write is not None:
         local.before_write(self)
-    if stretched:  # an element that is there several times takes the value that was written, not one that was left
+    if stretched:  # an element that is there several times takes the value written to it, not the old one
         changed = result != self._array
         self._array[changed] = result[changed]
     else:
