@@ -81,10 +81,15 @@ def promoted(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
 
 def apply(op: Op, inputs: tuple, params: tuple):
     """Run an operation, whatever the mode: on arrays (inside a rule), under a transform, with or without recording."""
-    if not any(isinstance(t, Tensor) for t in inputs) and any(
-        isinstance(t, (ndarray, np.generic)) for t in inputs
-    ):
-        return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
+    arrays = 0
+    for t in inputs:
+        if isinstance(t, (ndarray, np.generic)):
+            arrays += 1
+        elif isinstance(t, Tensor):
+            break
+    else:
+        if arrays:  # inside a rule
+            return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
