@@ -115,8 +115,8 @@ OPERATIONS = """
     F.hardshrink(x)
     F.threshold(x, 0.5, 0.0)        | np.where(x > 0.5, x, 0.0)
     F.glu(x)
-    F.softmax(x, -1)                | y := np.exp(x - np.maximum.reduce(x, axis=-1, keepdims=True)), y := y / np.add.reduce(y, axis=-1, keepdims=True), (g - np.add.reduce(g * y, axis=-1, keepdims=True)) * y
-    F.log_softmax(x, -1)            | y := x - np.maximum.reduce(x, axis=-1, keepdims=True), y := y - np.log(np.add.reduce(np.exp(y), axis=-1, keepdims=True)), g - np.exp(y) * np.add.reduce(g, axis=-1, keepdims=True)
+    F.softmax(x, -1)                | y := np.exp(x), y := y / np.add.reduce(y, 1, keepdims=True), g * y
+    F.log_softmax(x, -1)            | x - np.log(np.add.reduce(y := np.exp(x), 1, keepdims=True)), g - y
     torch.logsumexp(x, -1)          | np.log(np.add.reduce(np.exp(x), axis=-1))
     F.normalize(x)
 
@@ -371,7 +371,9 @@ def function(text: str, scope: dict[str, object]) -> Callable[[], object]:
     *before, last = text.split("; ")
     body = "".join(f"    {line}\n" for line in (*before, f"return {last}"))
     written = {line.split(" = ")[0] for line in before if " = " in line}
-    arguments = ", ".join(f"{n}={n}" for n in dict.fromkeys(WORD.findall(text)) if n in scope and n not in written)
+    arguments = ", ".join(
+        f"{n}={n}" for n in dict.fromkeys(WORD.findall(text)) if n in scope and n not in written
+    )
     exec(f"def run({arguments}):\n{body}", scope)
     return scope["run"]
 
@@ -466,7 +468,9 @@ def main(words: list[str] | None = None) -> list[str]:
         note = "" if most == LIMIT else "  (NumPy alone is slower)"
         print(f"  {text:50}{size:>9}{cells}   {ratio:6.2f}{note}")
         if ratio > most:
-            broken.append(f"ops: {text} at {size} elements takes {ratio:.2f} of PyTorch's time, more than {most:g}")
+            broken.append(
+                f"ops: {text} at {size} elements takes {ratio:.2f} of PyTorch's time, more than {most:g}"
+            )
     print(f"  {len(ordered) - len(broken)} of {len(ordered)} are within the limit\n")
     return broken
 

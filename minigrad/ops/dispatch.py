@@ -115,11 +115,12 @@ def forward(op: Op, inputs: Sequence[Tensor], params: tuple):
     try:
         return op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
     except (ValueError, TypeError) as error:
-        raise explained(error, op, [a for a in arrays if a is not None]) from None
+        raise explained(error, op, arrays) from None
 
 
 def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
     """PyTorch's words for what NumPy did not accept: shapes that do not broadcast, a dtype without this operation."""
+    arrays = [a for a in arrays if a is not None]
     if isinstance(error, TypeError) and "boolean subtract" in str(error):
         return RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "

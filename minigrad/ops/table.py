@@ -196,6 +196,8 @@ def make_vjp(op: Op) -> Callable:
         def vjp(node, grad, recorded):
             values = unpack(node, recorded) if checked else node.saved
             parts = rule(grad, *[values[p] for p in picks])
+            if node.meta is None:
+                return tuple([None if e is None else r for r, e in zip(parts, node.edges, strict=True)])
             return tuple(
                 None if e is None else fit(r, *m)
                 for r, e, m in zip(parts, node.edges, node.meta, strict=True)
