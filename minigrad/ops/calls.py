@@ -61,8 +61,12 @@ def make_unusual(op: Op, operator: bool) -> Callable:
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
             return NotImplemented
-        if len(inputs) == 1 and type(inputs[0]) is ndarray:
-            return op.forward(*inputs, *params)  # inside a rule
+        if type(inputs[0]) is ndarray:
+            for t in inputs:
+                if type(t) is not ndarray and t is not None:
+                    break
+            else:
+                return op.forward(*inputs, *params)  # inside a rule
         return apply(op, inputs, params)
 
     return unusual
