@@ -61,12 +61,6 @@ def make_unusual(op: Op, operator: bool) -> Callable:
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
             return NotImplemented
-        if type(inputs[0]) is ndarray:
-            for t in inputs:
-                if type(t) is not ndarray and t is not None:
-                    break
-            else:
-                return op.forward(*inputs, *params)  # inside a rule
         return apply(op, inputs, params)
 
     return unusual
@@ -94,10 +88,19 @@ def source_of(op: Op) -> str:
         f"({there}type({t}) is not Tensor and type({t}) not in plain_types)"
         for t, there in zip(tensors, given, strict=True)
     ]
+    in_a_rule = [
+        f"({t} is None or type({t}) is ndarray)" if there else f"type({t}) is ndarray"
+        for t, there in zip(tensors, given, strict=True)
+    ]
+    instead = [
+        f"        if {' and '.join(in_a_rule)}:  # in a rule",
+        f"            return forward({', '.join(tensors)}{star})",
+        f"        return unusual({inputs}, {params})",
+    ]
     if count == 2 and elementwise and op.numbers:
         lines += [
             f"    if recording is None or {plain[0]}:",
-            f"        return unusual({inputs}, {params})",
+            *instead,
             f"    if {plain[1]}:",
             "        t1 = operand(t1, t0)",
             "        if type(t1) is not Tensor:",
@@ -106,7 +109,7 @@ def source_of(op: Op) -> str:
     else:
         lines += [
             f"    if recording is None or {' or '.join(plain)}:",
-            f"        return unusual({inputs}, {params})",
+            *instead,
         ]
 
     # the arrays, of an elementwise operation in their common dtype

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -85,26 +86,33 @@ soft_margin_loss = define(
 # ---------------------------------------------------------------- classification
 
 
+@functools.lru_cache(maxsize=128)
+def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
+    """(where in the flattened input the scores of each entry begin, the step from class to class)."""
+    inner = math.prod(sizes[2:])
+    starts = np.arange(0, math.prod(sizes), sizes[1] * inner)[:, None] + np.arange(inner)
+    return starts.reshape(sizes[:1] + sizes[2:]), inner
+
+
+def _class_places(sizes: tuple, target: ndarray) -> ndarray:
+    """The places of the target classes in the flattened input."""
+    start, step = _class_offsets(sizes)
+    return start + target if step == 1 else start + target.astype(np.int64) * step
+
+
 def _entries(sizes: tuple, target: ndarray, weight: ndarray | None, ignore_index: int):
     """(places of the target classes in the flattened input, the weight of each entry or None if all count alike).
 
     Entries that are to be ignored have class 0 and weight 0. Raises IndexError for classes that do not exist.
     """
     classes, mask = sizes[1], None
-    if target.dtype != np.int64:
-        target = target.astype(np.int64)
-    if (
-        target.size
-        and np.maximum.reduce(target.view(np.uint64), axis=None) >= classes
-        or 0 <= ignore_index < classes
-    ):
+    if 0 <= ignore_index < classes or places.leaves(target, classes):
         mask = target != ignore_index
         target = target * mask
-        if target.size and np.maximum.reduce(target.view(np.uint64), axis=None) >= classes:
-            raise IndexError(
-                f"Target {next(t for t in target.flat if not 0 <= t < classes)} is out of bounds."
-            )
-    at = places.places(target[:, None], 1, sizes)
+        if places.leaves(target, classes):
+            wrong = next(t for t in target.flat if not 0 <= t < classes)
+            raise IndexError(f"Target {wrong} is out of bounds.")
+    at = _class_places(sizes, target)
     return at, mask if weight is None else weight.take(target) if mask is None else weight.take(target) * mask
 
 
@@ -113,24 +121,26 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
         out, total = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
         return out.reshape(()), total
     at, weights = _entries(self.shape, target, weight, ignore_index)
-    losses = -self.take(at).reshape(target.shape)
+    losses = -self.take(at)
     if weights is not None:
         losses *= weights
     if reduction == NONE:
         return losses, np.zeros((), self.dtype)
     out = np.add.reduce(losses, axis=None)
     if weights is None and target.size:
-        total = np.asarray(target.size, self.dtype)
-        return out / total if reduction == MEAN else out, total
+        return out / target.size if reduction == MEAN else out, np.asarray(target.size, self.dtype)
     total = (
         np.zeros((), self.dtype) if weights is None else np.add.reduce(weights, axis=None, dtype=self.dtype)
     )
-    if reduction == MEAN:
-        with np.errstate(
-            invalid="ignore", divide="ignore"
-        ):  # nothing but ignored entries: nan, as in PyTorch
-            out = out / total
-    return out, total
+    return _over(out, total) if reduction == MEAN else out, total
+
+
+def _over(values: ndarray, total: ndarray) -> ndarray:
+    """Their quotient; nan, as in PyTorch, where all entries are ignored."""
+    if total:
+        return values / total
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return values / total
 
 
 def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
@@ -138,17 +148,14 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
     out = np.zeros(sizes, self.dtype)
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
-    at, weights = _entries(sizes, target, weight, ignore_index)
-    parts = -self
-    if reduction == MEAN:
-        if total_weight:
-            parts = parts / total_weight
-        else:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                parts = parts / total_weight
+    if weight is None and total_weight == target.size:  # all count alike: they have been looked at
+        at, weights = _class_places(sizes, target), None
+    else:
+        at, weights = _entries(sizes, target, weight, ignore_index)
+    parts = _over(-self, total_weight) if reduction == MEAN else -self
     if weights is not None:
         parts = parts * weights
-    out.reshape(-1)[at] = parts.reshape(at.shape) if parts.ndim else parts
+    out.reshape(-1)[at] = parts
     return out
 
 

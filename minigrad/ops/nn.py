@@ -718,16 +718,16 @@ _embedding_transposed = define(
 def normalize_backward(grads: list, scale, centred, rstd, dims: tuple):
     """The gradient of x, from those of the result (x̂·scale), the mean and r. Ioffe & Szegedy 2015, section 3."""
     grad, grad_mean, grad_rstd = grads[:3]
-    n = math.prod(centred.shape[d] for d in dims)
-    xhat, out = centred * rstd, None
+    n, out = math.prod(centred.shape) // math.prod(rstd.shape), None
     if grad is not None:
         d = grad if scale is None else grad * scale
-        out = rstd * (d - total(d, dims) / n - xhat * (total(d * xhat, dims) / n))
+        slope = total(d * centred, dims) * (rstd * rstd) / n
+        out = rstd * (d - total(d, dims) / n - centred * slope)
     if grad_mean is not None:
         part = grad_mean.reshape(rstd.shape) / n + centred * 0.0
         out = part if out is None else out + part
     if grad_rstd is not None:
-        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * xhat) / -n
+        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * rstd * centred) / -n
         out = part if out is None else out + part
     return out
 
@@ -739,10 +739,12 @@ def summed(grad, dims: tuple, shape: tuple):
 
 def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
-    n = np.asarray(math.prod(x.shape[d] for d in dims), x.dtype)
-    mean = np.add.reduce(x, axis=dims, keepdims=True) / n
+    mean = np.add.reduce(x, axis=dims, keepdims=True)
+    n = np.asarray(x.size / mean.size if mean.size else 1, x.dtype)
+    mean /= n
     centred = x - mean
-    var = np.add.reduce(centred * centred, axis=dims, keepdims=True) / n
+    var = np.add.reduce(centred * centred, axis=dims, keepdims=True)
+    var /= n
     return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
 
 

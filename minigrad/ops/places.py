@@ -37,6 +37,27 @@ def offsets(wanted: tuple, dim: int, shape: tuple) -> tuple[ndarray, int]:
 small_offsets = functools.lru_cache(maxsize=256)(offsets)
 
 
+def leaves(index: ndarray, length: int) -> bool:
+    """Is any element of an integer array not one of 0, ..., length - 1?"""
+    if not index.size:
+        return False
+    if index.size <= 16:
+        values = index.ravel().tolist()
+        return min(values) < 0 or max(values) >= length
+    if index.dtype == np.int64:  # negative numbers are large ones without a sign
+        return bool(np.maximum.reduce(index.view(np.uint64), axis=None) >= length)
+    return bool(index.min() < 0 or index.max() >= length)
+
+
+def largest(array: ndarray, dim: int) -> ndarray:
+    """The largest element of each row along `dim`, which is kept; NaN if there is one."""
+    if dim != array.ndim - 1 or array.size < 256:
+        return np.maximum.reduce(array, axis=dim, keepdims=True)
+    return read(
+        array, array.argmax(dim, keepdims=True), dim
+    )  # NumPy finds it more quickly than it compares it
+
+
 def read(array: ndarray, index: ndarray, dim: int) -> ndarray:
     """The elements that `index` names along `dim`. Shape of `index`."""
     return array.take(places(index, dim, array.shape))

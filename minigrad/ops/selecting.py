@@ -261,9 +261,7 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
                 f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
             )
     length = shape[dim] if shape else 1
-    if (
-        index._array.size and np.maximum.reduce(index._array.view(np.uint64), axis=None) >= length
-    ):  # or negative
+    if places.leaves(index._array, length):
         bad = next(i for i in index._array.ravel().tolist() if not 0 <= i < length)
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
     return dim
