@@ -16,6 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor
 from . import places
+from .indexing import no_repeats
 from .table import define, is_array
 
 ndarray = np.ndarray
@@ -659,21 +660,22 @@ index_pads = {
 
 
 def _embedding_forward(weight, indices, padding_idx, scale_grad_by_freq):
-    if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+    if places.leaves(indices, weight.shape[0]):
         raise IndexError("index out of range in self")
-    return weight[indices]
+    return weight.take(indices, 0)
 
 
 def _embedding_spread(self, indices, rows, padding_idx, scale_grad_by_freq):
     """The transpose of looking up: the gradients of the same row are added up."""
-    out = np.zeros((rows, self.shape[-1]), self.dtype)
-    flat = indices.reshape(-1)
-    if not flat.size:
-        return out
-    order = np.argsort(flat, kind="stable")
-    found, starts, counts = np.unique(flat[order], return_index=True, return_counts=True)
-    sums = np.add.reduceat(self.reshape(-1, self.shape[-1])[order], starts, axis=0)
-    out[found] = sums / counts[:, None].astype(self.dtype) if scale_grad_by_freq else sums
+    width, flat = self.shape[-1], indices.reshape(-1)
+    if scale_grad_by_freq:
+        self = self / np.bincount(flat)[indices][..., None].astype(self.dtype)
+    out = np.zeros((rows, width), self.dtype)
+    if no_repeats(flat):
+        out[flat] = self.reshape(-1, width)
+    else:
+        at = flat[:, None] * width + np.arange(width)
+        np.add.at(out.reshape(-1), at.reshape(-1), self.reshape(-1))
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out
