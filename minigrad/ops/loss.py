@@ -148,7 +148,9 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
     out = np.zeros(sizes, self.dtype)
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
-    if weight is None and total_weight == target.size:  # all count alike: they have been looked at
+    if (
+        reduction != NONE and weight is None and total_weight == target.size
+    ):  # all count alike: they have been looked at
         at, weights = _class_places(sizes, target), None
     else:
         at, weights = _entries(sizes, target, weight, ignore_index)
