@@ -52,28 +52,36 @@ def in_units(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def sample(run: Callable[[], object], calls: int) -> float:
+def sample(run: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:
     """Seconds for one call, over `calls` of them."""
-    started = time.perf_counter()
+    started = clock()
     for _ in range(calls):
         run()
-    return (time.perf_counter() - started) / calls
+    return (clock() - started) / calls
 
 
-def enough_calls(run: Callable[[], object]) -> int:
+def enough_calls(run: Callable[[], object], seconds: float, clock: Callable[[], float]) -> int:
     """How many calls make a sample long enough for the clock. Warms the contender up."""
     run()
     calls = 1
-    while (took := sample(run, calls) * calls) < SAMPLE:
-        calls = max(2 * calls, int(1.2 * calls * SAMPLE / max(took, 1e-6)))
+    while (took := sample(run, calls, clock) * calls) < seconds:
+        calls = max(2 * calls, int(1.2 * calls * seconds / max(took, 1e-6)))
     return calls
 
 
 def compare(
-    title: str, contenders: Mapping[str, Callable[[], object]], peer: str | None = None, rounds: int = ROUNDS
+    title: str,
+    contenders: Mapping[str, Callable[[], object]],
+    peer: str | None = None,
+    rounds: int = ROUNDS,
+    seconds: float = SAMPLE,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Table:
-    """Call each contender (a function without arguments) in turn, `rounds` times, each time often enough."""
-    calls = {name: enough_calls(run) for name, run in contenders.items()}
+    """Call each contender (a function without arguments) in turn, `rounds` times, each time for `seconds` at least.
+
+    clock: time.process_time, for contenders that keep to one thread, does not count what others do on the machine.
+    """
+    calls = {name: enough_calls(run, seconds, clock) for name, run in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
     gc.freeze()  # what was there before is not looked through again
@@ -83,7 +91,7 @@ def compare(
             gc.disable()
             shift = number % len(names)  # nobody is always first
             for name in names[shift:] + names[:shift]:
-                samples[name].append(sample(contenders[name], calls[name]))
+                samples[name].append(sample(contenders[name], calls[name], clock))
             gc.enable()
     finally:
         gc.enable()

@@ -392,6 +392,29 @@ def arange(
     return _finish((start + step * np.arange(count)).astype(wanted), requires_grad)
 
 
+def range(
+    start: float,
+    end: float,
+    step: float = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The numbers from `start` up to and including `end`. PyTorch has deprecated it: use `arange`."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        stacklevel=2,
+    )
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = math.floor((end - start) / step) + 1
+    steps = np.arange(count, dtype=np.float64) * step + start
+    return _finish(steps.astype(_dtype(dtype)), requires_grad)
+
+
 def linspace(
     start: float,
     end: float,
@@ -468,11 +491,14 @@ def _typed(name: str, wanted: dtypes.dtype):
 
 FloatTensor, DoubleTensor = _typed("FloatTensor", dtypes.float32), _typed("DoubleTensor", dtypes.float64)
 LongTensor, IntTensor = _typed("LongTensor", dtypes.int64), _typed("IntTensor", dtypes.int32)
-BoolTensor = _typed("BoolTensor", dtypes.bool)
+BoolTensor, HalfTensor = _typed("BoolTensor", dtypes.bool), _typed("HalfTensor", dtypes.float16)
+ShortTensor, CharTensor = _typed("ShortTensor", dtypes.int16), _typed("CharTensor", dtypes.int8)
+ByteTensor = _typed("ByteTensor", dtypes.uint8)
 
 
 __all__ = [
-    "BoolTensor", "DoubleTensor", "FloatTensor", "IntTensor", "LongTensor", "arange", "as_tensor", "asarray", "empty",
-    "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor",
-    "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+    "ShortTensor", "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like",
+    "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
+    "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip

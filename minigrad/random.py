@@ -9,10 +9,10 @@ import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local
-from .creation import _dtype, _finish
+from .creation import _dtype, _finish, empty_like
 from .mersenne import Stream
 from .ops.inplace import apply_inplace, nothing
-from .ops.shape import wanted_shape
+from .ops.shape import broadcast_shapes, wanted_shape
 from .ops.table import define, method
 from .tensor import Tensor, wrap
 
@@ -141,42 +141,94 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: dtypes.dtype 
     return wrap(values if dtype is None else values.astype(_dtype(dtype)))
 
 
+def _drawn_around(name: str, node: str):
+    """The node of numbers that were drawn with a tensor for parameter: nothing is known of how they would change."""
+    return define(
+        name, lambda self, values: values.copy(), kind="elementwise", node=node, self=lambda grad: nothing(grad), values=None
+    )  # fmt: skip
+
+
+_around_mean, _around_number, _around_both = (
+    _drawn_around("normal", f"NormalBackward{k}") for k in (1, 2, 3)
+)
+_tossed = _drawn_around("bernoulli", "BernoulliBackward0")
+
+
+def normal(
+    mean: float | Tensor = 0.0,
+    std: float | Tensor = 1.0,
+    size: tuple | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normally distributed numbers with the given means and standard deviations: tensors, or numbers with a `size`."""
+    tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if not tensors:
+        if size is None:
+            raise TypeError("normal() needs a size, or a tensor of means or standard deviations")
+        return _normal_numbers(mean, std, tuple(size), generator, dtype, requires_grad)
+    shape = broadcast_shapes(*(tuple(t.shape) for t in tensors))
+    noise = randn(tuple(shape), generator=generator, dtype=tensors[0].dtype)
+    values = noise * std + mean
+    if isinstance(std, Tensor) and not std.requires_grad and (std < 0).any():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    call = _around_both if len(tensors) == 2 else _around_mean if isinstance(mean, Tensor) else _around_number
+    return call(tensors[0], values.detach())
+
+
 @drawn_for_each_example
-def normal(mean: float, std: float, size: tuple, *, generator: Generator | None = None) -> Tensor:
-    """Normally distributed numbers with the given mean and standard deviation."""
-    return wrap(rng(generator).normal(mean, std, tuple(size), _dtype(None)))
+def _normal_numbers(mean, std, size, generator, dtype, requires_grad) -> Tensor:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    return _finish(rng(generator).normal(mean, std, size, _dtype(dtype)), requires_grad)
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """0 or 1 for each probability in `input`, in its dtype; no gradient comes through."""
+@method()
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+    """0 or 1 for each probability in `input` (or for the probability `p`), in its dtype; no gradient comes through."""
+    if p is not None:
+        return empty_like(input.detach()).bernoulli_(p, generator=generator)
     probability = input.detach()
-    return (rand(input.shape, generator=generator, dtype=input.dtype) < probability).to(input.dtype)
+    values = (rand(input.shape, generator=generator, dtype=input.dtype) < probability).to(input.dtype)
+    return _tossed(input, values)
 
 
+@method()
 @drawn_for_each_example
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """`num_samples` indices, each drawn with the probability that its weight in `input`, one row, gives it.
+    """`num_samples` indices for each row of weights, drawn with the probability that the weights give them: int64.
 
-    Without replacement the numbers are not PyTorch's.
+    Raises RuntimeError for weights that are negative or not finite, and without replacement for more samples than weights.
     """
-    weights = np.array(input.detach().numpy(), np.float64)
-    if weights.ndim != 1:
+    weights = input.detach().numpy()
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
         raise RuntimeError(
-            f"multinomial takes one row of weights here, but got a tensor of shape {input.shape!r}"
+            f"multinomial only supports floating-point dtypes for input, got: {dtypes.word(weights.dtype)}"
         )
-    if (weights < 0).any() or not np.isfinite(weights).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not replacement and num_samples > (weights > 0).sum():
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    drawn = []
-    for _ in range(num_samples):
-        bounds = np.cumsum(weights)
-        drawn.append(int(np.searchsorted(bounds / bounds[-1], rng(generator).random((1,))[0])))
-        if not replacement:
-            weights[drawn[-1]] = 0.0
-    return wrap(np.array(drawn, np.int64))
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not weights.sum(-1).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement or num_samples == 1:  # the largest weights, each divided by exponential noise
+        noise = -np.log1p(-rng(generator).random(weights.shape))
+        return wrap(
+            np.argsort(-(weights / noise.astype(weights.dtype)), axis=-1, kind="stable")[..., :num_samples]
+        )
+    bounds = np.cumsum(np.atleast_2d(weights), axis=-1, dtype=weights.dtype)
+    bounds /= bounds[:, -1:]
+    bounds[:, -1] = 1
+    drawn = [np.searchsorted(row, rng(generator).random((num_samples,))) for row in bounds]
+    return wrap(np.array(drawn, np.int64).reshape(*weights.shape[:-1], num_samples))
 
 
 def _overwriting(name: str, node: str):
@@ -188,6 +240,9 @@ _normal, _uniform = _overwriting("normal_", "NormalBackward0"), _overwriting("un
 _bernoulli = _overwriting("bernoulli_", "BernoulliBackward2")
 _random = [_overwriting("random_", f"RandomBackward{k}") for k in range(3)]  # by how many bounds are left out
 _exponential = _overwriting("exponential_", "ExponentialBackward0")
+_geometric = _overwriting("geometric_", "GeometricBackward0")
+_log_normal = _overwriting("log_normal_", "LogNormalBackward0")
+_cauchy = _overwriting("cauchy_", "CauchyBackward0")
 
 
 def overwrite(op, self: Tensor, draw: Callable[[], np.ndarray]) -> Tensor:
@@ -240,17 +295,81 @@ def normal_(
 
 
 @method()
-def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Write evenly distributed numbers from `a` up to but not including `b` into the tensor. Returns it."""
+def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Write evenly distributed numbers from `a` up to but not including `to` into the tensor. Returns it."""
+    if a > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={to:g}")
     shape, dtype = tuple(self.shape), self._array.dtype
-    return overwrite(_uniform.op, self, lambda: rng(generator).uniform(a, b, shape, dtype))
+    return overwrite(_uniform.op, self, lambda: rng(generator).uniform(a, to, shape, dtype))
 
 
 @method()
-def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Write ones with probability `p`, else zeros, into the tensor. Returns it."""
+def bernoulli_(self: Tensor, p: float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Write ones with probability `p` (one for all, or a tensor of them), else zeros, into the tensor. Returns it."""
     shape, dtype = tuple(self.shape), self._array.dtype
+    if isinstance(p, Tensor):
+        chances = p.detach().expand(shape).numpy()
+        kind = chances.dtype if chances.dtype == np.float32 else np.float64
+        return overwrite(
+            _bernoulli.op, self, lambda: (rng(generator).random(shape, kind) < chances).astype(dtype)
+        )
     return overwrite(_bernoulli.op, self, lambda: rng(generator).tosses(p, shape).astype(dtype))
+
+
+@method()
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Write how many tosses it took until the first success, each of probability `p`, into the tensor. Returns it."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(
+        _geometric.op, self,
+        lambda: np.ceil(np.log(rng(generator).random(shape)) / np.log1p(-p)).astype(dtype),
+    )  # fmt: skip
+
+
+@method()
+def log_normal_(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Write e to the power of normally distributed numbers into the tensor. Returns it."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(
+        _log_normal.op, self,
+        lambda: np.exp(np.array([rng(generator).normal(mean, std, 1)[0] for _ in range(self.numel())])).reshape(shape)
+            .astype(dtype),
+    )  # fmt: skip
+
+
+@method()
+def cauchy_(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Write numbers of the Cauchy distribution into the tensor. Returns it."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    shape, dtype = tuple(self.shape), self._array.dtype
+    return overwrite(
+        _cauchy.op, self,
+        lambda: (median + sigma * np.tan(np.pi * (rng(generator).random(shape) - 0.5))).astype(dtype),
+    )  # fmt: skip
+
+
+@drawn_for_each_example
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Integers from `low` (0 if there is one bound) up to but not including `high`, in the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    dtype = input.dtype if dtype is None else dtype
+    return randint(low, high, tuple(input.shape), dtype=dtype, requires_grad=requires_grad)
 
 
 def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
@@ -275,6 +394,7 @@ __all__ = [
     "rand",
     "rand_like",
     "randint",
+    "randint_like",
     "randn",
     "randn_like",
     "randperm",

@@ -380,7 +380,7 @@ class Tensor:
             if self._requires_grad:
                 view._meta.borrows = view._meta.borrows or not view._requires_grad
                 view._requires_grad = True
-            elif view._meta.borrows:
+            elif view._meta.borrows and view._grad_fn is None:
                 view._requires_grad = False
 
     @property

@@ -25,6 +25,22 @@ DRAWS = {
     "permutation": lambda torch, n: torch.randperm(n),
     "coins of many kinds": lambda torch, n: torch.bernoulli(torch.linspace(0, 1, n)),
     "coins of one kind": lambda torch, n: torch.empty(n).bernoulli_(0.3),
+    "coins, in place": lambda torch, n: torch.empty(n).bernoulli_(torch.linspace(0, 1, n)),
+    "one of several": lambda torch, n: torch.multinomial(torch.linspace(0.1, 1, n + 2), 1),
+    "several, put back": lambda torch, n: torch.multinomial(
+        torch.linspace(0.1, 1, n + 2), 4, replacement=True
+    ),
+    "several of each row": lambda torch, n: torch.multinomial(
+        torch.linspace(0.1, 1, 2 * n + 4).view(2, -1), 2, True
+    ),
+    "several different ones": lambda torch, n: torch.multinomial(torch.linspace(0.1, 1, n + 2), 2),
+    "normal around": lambda torch, n: torch.normal(torch.linspace(0, 1, n), 0.5),
+    "normal of many widths": lambda torch, n: torch.normal(1.0, torch.linspace(0, 1, n)),
+    "exponential": lambda torch, n: torch.empty(n).exponential_(2.0),
+    "geometric": lambda torch, n: torch.empty(n).geometric_(0.3),
+    "Cauchy, normal": lambda torch, n: torch.empty(n).cauchy_(1, 2).atan(),
+    "log-normal": lambda torch, n: torch.empty(n).log_normal_(0, 0.5),
+    "integers like": lambda torch, n: torch.randint_like(torch.empty(n), 2, 7),
 }
 
 
@@ -83,4 +99,4 @@ def test_multinomial_follows_its_weights():
     assert abs((drawn == 2).mean() - 0.75) < 0.03
     assert sorted(minigrad.multinomial(weights, 2).tolist()) == [0, 2]
     with pytest.raises(RuntimeError, match="cannot sample n_sample"):
-        minigrad.multinomial(weights, 3)
+        minigrad.multinomial(weights, 4)

@@ -56,9 +56,13 @@ def test_a_step_out_of_range_is_refused_with_the_range():
 
 def test_play_and_slider_are_joined_to_the_pane_in_the_browser():
     stepper = viz.step(diamond())
-    joined = {(link.source[0].__class__.__name__, link.target[1]) for link in stepper._links}
-    assert joined == {("Play", "step"), ("IntSlider", "step")}
-    assert all(link.target[0] is stepper.pane for link in stepper._links)
+    ends = [(link.source, link.target) for link in stepper._links]
+    joined = {(s[0].__class__.__name__, s[1], t[0].__class__.__name__, t[1]) for s, t in ends}
+    assert joined == {
+        ("Play", "value", "IntSlider", "value"),
+        ("IntSlider", "value", "Pane", "step"),
+        ("Play", "playing", "Pane", "playing"),
+    }
     assert {link.get_state()["_model_name"] for link in stepper._links} == {"LinkModel"}  # jslink: no kernel
 
 

@@ -230,12 +230,20 @@ def read(tensors: list[Any]) -> Graph:
     order: list[Function] = []
     open_, done = 1, 2
     state: dict[Any, int] = {}
+    inputs: dict[
+        Any, tuple
+    ] = {}  # next_functions of each node: a framework may build them anew for each look
+
+    def begin(fn: Any) -> tuple[Any, Iterator]:
+        state[fn] = open_
+        inputs[fn] = _next_functions(fn)
+        return fn, iter(inputs[fn])
+
     for tensor in tensors:
         stack: list[tuple[Any, Iterator]] = []
         root = tensor.grad_fn
         if root not in state:
-            state[root] = open_
-            stack.append((root, iter(_next_functions(root))))
+            stack.append(begin(root))
         while stack:
             fn, rest = stack[-1]
             for target, _ in rest:
@@ -248,25 +256,24 @@ def read(tensors: list[Any]) -> Graph:
                         "A backward pass could never end. Check the code that sets next_functions."
                     )
                 if seen is None:
-                    state[target] = open_
-                    if len(state) > most:
+                    if len(state) >= most:
                         why = "; looking at more can crash PyTorch when the graph is deleted" if torch else ""
                         raise ValueError(
                             f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
                             "smaller input."
                         )
-                    stack.append((target, iter(_next_functions(target))))
+                    stack.append(begin(target))
                     break
             else:
                 stack.pop()
                 state[fn] = done
-                f = Function(len(order), fn, *_name_and_kind(fn))
+                f = Function(len(order), fn, *_name_and_kind(fn, bool(inputs[fn])))
                 functions[fn] = f
                 order.append(f)
-    order = _program_order(order, functions)
+    order = _program_order(order, functions, inputs)
     edges: list[Edge] = []
     for f in order:
-        for slot, (target, nr) in enumerate(_next_functions(f.fn)):
+        for slot, (target, nr) in enumerate(inputs[f.fn]):
             edge = Edge(len(edges), f, slot, functions[target] if target is not None else None, int(nr))
             edges.append(edge)
             f.edges.append(edge)
@@ -282,7 +289,9 @@ def read(tensors: list[Any]) -> Graph:
     return graph
 
 
-def _program_order(order: list[Function], functions: dict[Any, Function]) -> list[Function]:
+def _program_order(
+    order: list[Function], functions: dict[Any, Function], inputs: dict[Any, tuple]
+) -> list[Function]:
     """``order`` as the program made the functions, each leaf before its first use, where the nodes tell (they have a
     sequence number); else unchanged. It is checked that inputs still come first."""
     try:
@@ -292,7 +301,7 @@ def _program_order(order: list[Function], functions: dict[Any, Function]) -> lis
     out: list[Function] = []
     placed: set[Function] = set()
     for f in sorted(number, key=number.__getitem__):  # stable: equal numbers keep their order
-        for target, _ in _next_functions(f.fn):
+        for target, _ in inputs[f.fn]:
             if target is None:
                 continue
             made_by = functions[target]
@@ -345,9 +354,9 @@ def _name(fn: Any) -> str:
     return str(name() if callable(name) else type(fn).__name__).rsplit("::", 1)[-1]
 
 
-def _name_and_kind(fn: Any) -> tuple[str, str]:
+def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
     name = _name(fn)
-    if name == "AccumulateGrad" or (not _next_functions(fn) and hasattr(fn, "variable")):
+    if name == "AccumulateGrad" or (not has_inputs and hasattr(fn, "variable")):
         return name, "accumulate"
     if name == "CopySlices":
         return name, "copyslices"

@@ -112,11 +112,15 @@ h1 {{ font-size: 19px; font-weight: 650; }}
   const {{ js, css, data, options }} = JSON.parse(await new Response(stream).text());
   globalThis.recorded = {{ data, options }};
   document.head.append(Object.assign(document.createElement("style"), {{ textContent: css }}));
-  const program = `${{js}}\\nmount(document.getElementById("pane"), recorded.data, recorded.options);`;
+  // in a frame: whoever holds it may give it the height that it needs, also before the frame is scrolled into sight
+  recorded.tell = (pane) => {{
+    pane?.settle();
+    if (parent !== self) parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
+  }};
+  const program = `${{js}}\\nconst pane = mount(document.getElementById("pane"), recorded.data, recorded.options);
+    for (const wait of [0, 100, 1000]) setTimeout(() => recorded.tell(pane), wait);`;
   document.body.append(Object.assign(document.createElement("script"), {{ type: "module", textContent: program }}));
-  // in a frame: whoever holds it may give it the height that it needs
-  const tell = () => parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
-  if (parent !== self) new ResizeObserver(tell).observe(document.body);
+  new ResizeObserver(() => recorded.tell()).observe(document.body);
 }})();
 </script>
 </body>

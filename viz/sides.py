@@ -18,7 +18,7 @@ from .draw import picture_of
 from .page import frame as in_frame
 from .page import shared, slim
 from .payload import describe
-from .stepper import Pane
+from .stepper import Pane, controls
 from .trace import Trace, prepare, run
 
 
@@ -38,19 +38,13 @@ class Beside(widgets.VBox):
         for side, data in zip(("left", "right"), self.data, strict=True):
             steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
             data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
-        options = [{"controls": "steps", "label": label} for label in labels]
-        self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
         last = max(len(d["steps"]) for d in self.data)
-        play = widgets.Play(min=0, max=last, interval=1200, show_repeat=False)
-        slider = widgets.IntSlider(min=0, max=last, description="step")
-        slider.style.description_width = "initial"
-        slider.layout.width = "min(420px, 100%)"
-        self._links = [widgets.jslink((play, "value"), (slider, "value"))]
+        options = [{"controls": "steps", "label": label, "last": last} for label in labels]
+        self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
+        row, self._links = controls(self.panes, last)
         for pane in self.panes:
             pane.layout.flex = "1 1 420px"
             pane.layout.min_width = "0"
-            self._links.append(widgets.jslink((slider, "value"), (pane, "step")))
-        row = widgets.HBox([play, slider], layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
         both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
         said = widgets.HTML(f"<p>{html.escape(self.comparison.sentence)}</p>")
         super().__init__([said, row, both])

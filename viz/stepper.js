@@ -367,8 +367,8 @@ export function mount(el, data, options = {}) {
     off: (event, f) => listeners.splice(0, listeners.length, ...listeners.filter((pair) => pair[0] !== event || pair[1] !== f)),
     save_changes: () => {},
   };
-  render({ model, el });
-  return model;
+  const pane = new Pane(model, el);
+  return Object.assign(model, { settle: () => pane.settle() });
 }
 
 export function render({ model, el }) {
@@ -383,12 +383,11 @@ class Pane {
     this.zoom = null;
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.resize = new ResizeObserver((entries) => this.resized(entries));
-    this.onStep = () => this.go(this.model.get("step"));
+    this.onStep = () => this.go(this.model.get("step"), true);
     this.onData = () => this.load();
     this.load();
     model.on("change:step", this.onStep);
     model.on("change:data", this.onData);
-    el.dataset.ready = "true";
   }
 
   // Takes the payload of the model: at the start, and again when Python has computed another (viz.explore).
@@ -407,10 +406,12 @@ class Pane {
     this.panels = new Map();
     this.range = null;
     this.shown = null;
+    this.width = 0;
     this.resize.disconnect();
     this.build();
-    for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
     this.go(atEnd ? this.count : model.get("step"));
+    this.settle();
+    for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
   }
 
   close() {
@@ -432,7 +433,7 @@ class Pane {
       h("button", { type: "button", class: "mgv-button", "data-action": action, "aria-label": label, title: label + (keys ? ` (${keys})` : ""), onclick: () => this.act(action) }, icon(action));
     this.playButton = button("play", "Play", "space");
     this.slider = h("input", { type: "range", min: 0, max: this.count, value: 0, class: "mgv-slider", "aria-label": "Step of the backward pass",
-      oninput: (event) => this.go(Number(event.target.value)) });
+      oninput: (event) => { this.pause(); this.go(Number(event.target.value)); } });
     this.counter = h("output", { class: "mgv-count" });
     this.tools = this.buildTools();
     // In a notebook the row of ipywidgets plays and slides; the pane then keeps the single steps only.
@@ -533,19 +534,24 @@ class Pane {
   // ---- moving
 
   act(action) {
+    if (["first", "back", "next", "last"].includes(action)) this.pause();
     if (action === "first") this.go(0);
     else if (action === "back") this.go(this.shown - 1);
     else if (action === "next") this.go(this.shown + 1);
     else if (action === "last") this.go(this.count);
-    else if (action === "play") this.timer ? this.pause() : this.play();
+    else if (action === "play") this.timer || this.model.get("playing") ? this.pause() : this.play();
     else if (action === "fit") this.fit(null);
     else if (action === "larger") this.fit(this.scale * 1.25);
     else if (action === "smaller") this.fit(this.scale / 1.25);
   }
 
   play() {
+    if (this.options.controls === "steps") { // the widget above plays
+      this.model.set("playing", true);
+      return this.model.save_changes();
+    }
     if (this.shown >= this.count) this.go(0);
-    this.timer = setInterval(() => (this.shown >= this.count ? this.pause() : this.go(this.shown + 1)), this.options.interval || 1200);
+    this.timer = setInterval(() => this.go(this.shown + 1), this.options.interval || 1200);
     this.playLook();
   }
 
@@ -553,6 +559,8 @@ class Pane {
     clearInterval(this.timer);
     this.timer = null;
     this.playLook();
+    // In a notebook a widget plays. It sets its next timer after it has told the step: stopped from within, it could not start again.
+    if (this.model.get("playing")) queueMicrotask(() => { this.model.set("playing", false); this.model.save_changes(); });
   }
 
   playLook() {
@@ -563,17 +571,19 @@ class Pane {
     this.playButton.title = `${name} (space)`;
   }
 
-  go(step) {
+  // `told`: the step comes from the model, which may count further than this pass (two passes side by side).
+  go(step, told = false) {
     const wanted = Math.max(0, Math.min(this.count, step || 0));
     const asked = this.firstAsked(wanted - this.ahead);
     const position = asked ? this.ahead + asked - 1 : wanted;
     if (this.asking) this.limit = Math.max(this.limit, position - this.ahead);
     if (asked) this.pause();
-    if (this.model.get("step") !== position) {
+    if (this.model.get("step") !== position && (asked || !told)) {
       this.model.set("step", position);
       this.model.save_changes();
     }
     this.show(position);
+    if (this.model.get("step") >= (this.options.last ?? this.count)) this.pause();
     if (asked !== this.posed) this.pose(asked);
   }
 
@@ -597,7 +607,6 @@ class Pane {
     const action = { ArrowRight: "next", ArrowLeft: "back", Home: "first", End: "last", " ": "play" }[event.key];
     if (event.key === "Escape") this.hideTip();
     if (!action || typing || (event.key === " " && event.target.tagName === "BUTTON")) return;
-    if (action !== "play") this.pause();
     this.act(action);
     event.preventDefault();
     event.stopPropagation();
@@ -1024,11 +1033,20 @@ class Pane {
 
   // The panels keep the height of the tallest step so far: what is below must not jump while one steps.
   resized(entries) {
-    for (const { target, borderBoxSize } of entries) {
-      if (target === this.view) {
-        if (this.width !== target.clientWidth) { this.width = target.clientWidth; this.flow.style.minHeight = this.side.style.minHeight = ""; this.fit(); }
-      } else if (borderBoxSize[0].blockSize > (parseFloat(target.style.minHeight) || 0)) target.style.minHeight = `${Math.ceil(borderBoxSize[0].blockSize)}px`;
-    }
+    if (this.view.offsetWidth !== this.width) return this.settle();
+    for (const { target, borderBoxSize } of entries)
+      if (target !== this.view && borderBoxSize[0].blockSize > (parseFloat(target.style.minHeight) || 0)) target.style.minHeight = `${Math.ceil(borderBoxSize[0].blockSize)}px`;
+  }
+
+  // Takes the room that there is, in one go: what was measured in another width is forgotten. Ready is what has its place.
+  settle() {
+    if (!this.view.offsetWidth || this.view.offsetWidth === this.width) return; // not on the page yet, or nothing new
+    const panels = [this.flow, this.side];
+    for (const panel of panels) panel.style.minHeight = "";
+    this.fit();
+    for (const panel of panels) panel.style.minHeight = `${Math.ceil(panel.getBoundingClientRect().height)}px`;
+    this.width = this.view.offsetWidth;
+    this.el.dataset.ready = "true";
   }
 
   // Natural size, or smaller where that makes it fit and it can still be read; else the view scrolls.

@@ -7,7 +7,7 @@ payload becomes a page or a frame through page.py. May import ipywidgets and any
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,23 @@ class Pane(anywidget.AnyWidget):
     _css = HERE / "stepper.css"
     data = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
+    playing = traitlets.Bool(False).tag(sync=True)  # whether the Play above it plays: the pane stops it
     options = traitlets.Dict().tag(sync=True)
     answers = traitlets.List().tag(sync=True)
+
+
+def controls(panes: Sequence[Pane], last: int) -> tuple[widgets.HBox, list[widgets.Link]]:
+    """A row of Play and slider that moves ``panes`` together in the browser, and the links that do it."""
+    play = widgets.Play(min=0, max=last, interval=1200, show_repeat=False, tooltip="Play the backward pass")
+    slider = widgets.IntSlider(min=0, max=last, description="step", continuous_update=True)
+    slider.layout.width = "min(420px, 100%)"
+    slider.style.description_width = "initial"
+    links = [widgets.jslink((play, "value"), (slider, "value"))]
+    for pane in panes:
+        links.append(widgets.jslink((slider, "value"), (pane, "step")))
+        links.append(widgets.jslink((play, "playing"), (pane, "playing")))
+    row = widgets.HBox([play, slider], layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
+    return row, links
 
 
 class Stepper(widgets.VBox):
@@ -46,18 +61,7 @@ class Stepper(widgets.VBox):
         self.options = dict(options or {})
         self.pane = Pane(data=shared(self.data), options=self.options | {"controls": "steps"})
         self.pane.layout.width = "100%"
-        last = self.last
-        play = widgets.Play(
-            min=0, max=last, interval=1200, show_repeat=False, tooltip="Play the backward pass"
-        )
-        slider = widgets.IntSlider(min=0, max=last, description="step", continuous_update=True)
-        slider.layout.width = "min(420px, 100%)"
-        slider.style.description_width = "initial"
-        self._links = [
-            widgets.jslink((play, "value"), (self.pane, "step")),
-            widgets.jslink((slider, "value"), (self.pane, "step")),
-        ]
-        row = widgets.HBox([play, slider], layout=widgets.Layout(flex_flow="row wrap", align_items="center"))
+        row, self._links = controls([self.pane], self.last)
         super().__init__([row, self.pane])
 
     @property

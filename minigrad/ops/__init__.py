@@ -16,6 +16,7 @@ from .exponential import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .joining import *  # noqa: F403
+from .kinds import *  # noqa: F403
 from .linalg import *  # noqa: F403
 from .names import name_arguments, name_methods
 from .norms import *  # noqa: F403
@@ -35,7 +36,7 @@ families = [
     for name in (
         "pointwise", "binary", "elementary", "choice", "comparison", "activation", "reduction", "exponential", "sorting",
         "scan", "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
-        "decompositions", "norms", "statistics", "scattering", "overwriting", "strides", "inplace",
+        "decompositions", "norms", "statistics", "scattering", "overwriting", "kinds", "strides", "inplace",
     )
 ]  # fmt: skip
 __all__ = [name for family in families for name in family.__all__]

@@ -34,15 +34,16 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
     """
     count = len(op.inputs)
     if op.variadic:
-        return lambda tensors, *params: apply(op, tuple(tensors), params)
-    if len(op.outputs) != 1 or op.optional or (op.view and count > 1):
+        return make_variadic(op)
+    if not op.outputs or (op.view and count > 1) or (op.optional and (op.broadcasts or op.floating)):
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward,
         "local": local, "make_view": make_view, "ndarray": ndarray, "new_object": new_object,
         "next_sequence": next_sequence, "Node": op.node_class, "op": op, "operand": operand,
-        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special,
+        "Tensor": Tensor, "unusual": make_unusual(op, operator),
     }  # fmt: skip
     exec(compiled(source_of(op)), scope)
     return scope["call"]
@@ -60,8 +61,6 @@ def make_unusual(op: Op, operator: bool) -> Callable:
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
             return NotImplemented
-        if len(inputs) == 1 and type(inputs[0]) is ndarray:
-            return op.forward(*inputs, *params)  # inside a rule
         return apply(op, inputs, params)
 
     return unusual
@@ -73,6 +72,7 @@ def source_of(op: Op) -> str:
     tensors = [f"t{i}" for i in range(count)]
     arrays = [f"x{i}" for i in range(count)]
     differentiable = op.differentiable
+    outs, results = result_names(op)
     params, star = ("params", ", *params") if op.params else ("()", "")
     inputs, values = f"({', '.join(tensors)},)", f"({', '.join(arrays)},)"
 
@@ -81,11 +81,26 @@ def source_of(op: Op) -> str:
         f"def call({', '.join(tensors)}{star}):",
         "    recording = not special or (None if anomaly.on else local.recording)",
     ]
-    plain = [f"(type({t}) is not Tensor and type({t}) not in plain_types)" for t in tensors]
+    given = [
+        f"{t} is not None and " if n in op.optional else "" for t, n in zip(tensors, op.inputs, strict=True)
+    ]
+    plain = [
+        f"({there}type({t}) is not Tensor and type({t}) not in plain_types)"
+        for t, there in zip(tensors, given, strict=True)
+    ]
+    in_a_rule = [
+        f"({t} is None or type({t}) is ndarray)" if there else f"type({t}) is ndarray"
+        for t, there in zip(tensors, given, strict=True)
+    ]
+    instead = [
+        f"        if {' and '.join(in_a_rule)}:  # in a rule",
+        f"            return forward({', '.join(tensors)}{star})",
+        f"        return unusual({inputs}, {params})",
+    ]
     if count == 2 and elementwise and op.numbers:
         lines += [
             f"    if recording is None or {plain[0]}:",
-            f"        return unusual({inputs}, {params})",
+            *instead,
             f"    if {plain[1]}:",
             "        t1 = operand(t1, t0)",
             "        if type(t1) is not Tensor:",
@@ -94,11 +109,12 @@ def source_of(op: Op) -> str:
     else:
         lines += [
             f"    if recording is None or {' or '.join(plain)}:",
-            f"        return unusual({inputs}, {params})",
+            *instead,
         ]
 
     # the arrays, of an elementwise operation in their common dtype
-    lines += [f"    {x} = {t}._array" for x, t in zip(arrays, tensors, strict=True)]
+    for x, t, there in zip(arrays, tensors, given, strict=True):
+        lines += [f"    {x} = {f'None if {t} is None else ' if there else ''}{t}._array"]
     if elementwise and len(differentiable) > 1:
         first, *others = (f"x{i}" for i in differentiable)
         chosen = "".join(f"t{i}, " for i in differentiable)
@@ -112,43 +128,70 @@ def source_of(op: Op) -> str:
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
     lines += [
         "    try:",
-        f"        y = forward({', '.join(arrays)}{star})",
+        f"        {', '.join(results)} = forward({', '.join(arrays)}{star})",
         "    except (ValueError, TypeError) as error:",
         f"        raise explained(error, op, {values}) from None",
-        "    if type(y) is not ndarray:",
-        "        y = asarray(y)",
-        "    out = new_object(Tensor)",
-        "    out._array = y",
-        "    out._output_nr = 0",
-        "    out._meta = out._counter = None",
     ]
+    for out, y in zip(outs, results, strict=True):
+        lines += [
+            f"    if type({y}) is not ndarray:",
+            f"        {y} = asarray({y})",
+            f"    {out} = new_object(Tensor)",
+            f"    {out}._array = {y}",
+            f"    {out}._output_nr = 0",
+            f"    {out}._meta = {out}._counter = None",
+        ]
+        if len(outs) > 1:
+            lines += [f"    {out}._requires_grad = False", f"    {out}._grad_fn = None"]
     if op.view:
         lines += ["    out._requires_grad = False", "    make_view(out, t0)"]
-    if not differentiable:
-        return "\n".join(
-            [*lines, "    out._requires_grad = False", "    out._grad_fn = None", "    return out"]
-        )
+    wanted = " or ".join(
+        f"({given[i]}t{i}._requires_grad)" if given[i] else f"t{i}._requires_grad" for i in differentiable
+    )
+    if wanted:
+        lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
+        lines += [f"        {line}" for line in recording_lines(op)]
+    if len(outs) == 1:
+        indent = "    "
+        if wanted:
+            lines, indent = [*lines, "    else:"], "        "
+        lines += [f"{indent}out._grad_fn = None"]
+        if not op.view:  # a view may require grad because its base does
+            lines += [f"{indent}out._requires_grad = False"]
+    return "\n".join([*lines, f"    return {', '.join(outs)}"])
 
-    wanted = " or ".join(f"t{i}._requires_grad" for i in differentiable)
-    lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
-    lines += [f"        {line}" for line in recording_lines(op)]
-    lines += ["    else:", "        out._grad_fn = None"]
-    if not op.view:  # a view may require grad because its base does
-        lines += ["        out._requires_grad = False"]
-    return "\n".join([*lines, "    return out"])
+
+def result_names(op: Op) -> tuple[list[str], list[str]]:
+    """What the function calls its results' tensors, and their arrays."""
+    if len(op.outputs) == 1:
+        return ["out"], ["y"]
+    numbers = range(len(op.outputs))
+    return [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
 
 
 def recording_lines(op: Op) -> list[str]:
-    """The part of the function that makes the node. `y` is the result's array, `out` its tensor."""
-    differentiable = op.differentiable
+    """The part of the function that makes the node."""
+    differentiable, (outs, results) = op.differentiable, result_names(op)
+    maybe = {i for i in differentiable if op.inputs[i] in op.optional}
     edges = "".join(f"e{i}, " for i in differentiable)
-    numbers = [f"t{i}._output_nr" for i in differentiable]
-    lines = [  # edge(), inlined for results of operations
-        f"e{i} = (t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})" for i in differentiable
+    numbers = [
+        f"(0 if t{i} is None else t{i}._output_nr)" if i in maybe else f"t{i}._output_nr"
+        for i in differentiable
     ]
+    lines = []
+    for i in differentiable:  # edge(), inlined for results of operations
+        target = f"(t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})"
+        lines += [f"e{i} = {f'None if t{i} is None else ' if i in maybe else ''}{target}"]
+    lines += ["node = Node()"]
+    if len(outs) == 1:
+        lines += ["out._requires_grad = True", "out._grad_fn = node"]
+    for number, (out, y) in enumerate(zip(outs, results, strict=True)) if len(outs) > 1 else ():
+        lines += [
+            f"if {y}.dtype.kind == 'f':  # an index is not differentiable",
+            f"    {out}._requires_grad = True",
+        ]
+        lines += [f"    {out}._grad_fn, {out}._output_nr = node, {number}"]
     lines += [
-        "out._requires_grad = True",
-        "out._grad_fn = node = Node()",
         f"node.edges = ({edges})",
         f"node.input_nrs = ({', '.join(numbers)},) if {' or '.join(numbers)} else None",
         "node.sequence = next_sequence()",
@@ -165,11 +208,11 @@ def recording_lines(op: Op) -> list[str]:
     if op.frees:
         lines += ["version = 0"]
         for i, s in inputs:
-            present = "" if is_always_saved(op, i) else f"{s} is not None and "
+            present = "" if is_always_there(op, i) else f"{s} is not None and "
             lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version"]
         lines += ["node.version = version"]
     if op.saved_results:
-        lines += ["node.counter = out._counter = Counter()"]
+        lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]
 
     # what broadcasting and promotion did is undone for the gradient
     metas = "".join(f"(t{i}._array.shape, t{i}._array.dtype), " for i in differentiable)
@@ -197,7 +240,7 @@ def saved_value(op: Op, position: int) -> str:
         "param": f"(params[{number}] if len(params) > {number} else None)",
         "sizes": f"t{number}._array.shape",
         "input": f"t{number}",
-        "result": "y",
+        "result": result_names(op)[1][number] if source == "result" else "",
     }[source]
     if source in ("param", "sizes") or is_always_saved(op, position):
         return value
@@ -205,7 +248,58 @@ def saved_value(op: Op, position: int) -> str:
 
 
 def is_always_saved(op: Op, position: int) -> bool:
-    return len(op.readers[position]) == len(op.rules)
+    return len(op.outputs) > 1 or len(op.readers[position]) == len(op.rules)
+
+
+def is_always_there(op: Op, position: int) -> bool:
+    """Is the saved input in this place never None?"""
+    return is_always_saved(op, position) and op.inputs[op.sources[position][1]] not in op.optional
+
+
+def make_variadic(op: Op) -> Callable:
+    """The function that runs an operation on a sequence of tensors, none of which it saves."""
+    forward, node_class, sources = op.forward, op.node_class, op.sources
+
+    def call(tensors, *params):
+        recording = not special or (None if anomaly.on else local.recording)
+        wanted = False
+        for t in tensors:
+            if type(t) is not Tensor and type(t) not in plain_types:
+                recording = None
+                break
+            wanted = wanted or t._requires_grad
+        if recording is None:
+            return apply(op, tuple(tensors), params)
+        arrays = [t._array for t in tensors]
+        try:
+            y = forward(arrays, *params)
+        except (ValueError, TypeError) as error:
+            raise explained(error, op, arrays) from None
+        out = new_object(Tensor)
+        out._array = y
+        out._output_nr = 0
+        out._meta = out._counter = None
+        if not (recording and wanted):
+            out._requires_grad, out._grad_fn = False, None
+            return out
+        out._requires_grad, out._grad_fn = True, node_class()
+        node = out._grad_fn
+        node.edges = tuple([(t._grad_fn or edge(t)) if t._meta is None else edge(t) for t in tensors])
+        numbers = tuple([t._output_nr for t in tensors])
+        node.input_nrs = numbers if any(numbers) else None
+        node.sequence = next_sequence()
+        node.hooks = node.meta = None
+        for a in arrays:
+            if a.dtype != y.dtype:
+                node.meta = tuple([(a.shape, a.dtype) for a in arrays])
+                break
+        node.saved = tuple([
+            [a.shape for a in arrays] if source == "sizes" else params[position] if len(params) > position else None
+            for source, position in sources
+        ])  # fmt: skip
+        return out
+
+    return call
 
 
 __all__ = ["make_call", "source_of"]

@@ -81,10 +81,15 @@ def promoted(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
 
 def apply(op: Op, inputs: tuple, params: tuple):
     """Run an operation, whatever the mode: on arrays (inside a rule), under a transform, with or without recording."""
-    if not any(isinstance(t, Tensor) for t in inputs) and any(
-        isinstance(t, (ndarray, np.generic)) for t in inputs
-    ):
-        return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
+    arrays = 0
+    for t in inputs:
+        if isinstance(t, (ndarray, np.generic)):
+            arrays += 1
+        elif isinstance(t, Tensor):
+            break
+    else:
+        if arrays:  # inside a rule
+            return op.forward(inputs, *params) if op.variadic else op.forward(*inputs, *params)
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
@@ -110,11 +115,12 @@ def forward(op: Op, inputs: Sequence[Tensor], params: tuple):
     try:
         return op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
     except (ValueError, TypeError) as error:
-        raise explained(error, op, [a for a in arrays if a is not None]) from None
+        raise explained(error, op, arrays) from None
 
 
 def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
     """PyTorch's words for what NumPy did not accept: shapes that do not broadcast, a dtype without this operation."""
+    arrays = [a for a in arrays if a is not None]
     if isinstance(error, TypeError) and "boolean subtract" in str(error):
         return RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..tensor import Tensor
 from .arranging import diagonal
@@ -40,9 +42,8 @@ def _letters(term: str, position: int, equation: str) -> list[str]:
     return found
 
 
-def _dimensions(operand: Tensor, letters: list[str], position: int) -> list[str]:
-    """A letter for each dimension of an operand; those of the ellipsis are called "...0", "...1", counted from the right."""
-    n = operand._array.ndim
+def _dimensions(n: int, letters: list[str], position: int) -> list[str]:
+    """A letter for each of n dimensions; those of the ellipsis are called "...0", "...1", counted from the right."""
     named = len(letters) - letters.count(ELLIPSIS)
     if ELLIPSIS not in letters and named != n:
         raise RuntimeError(
@@ -97,25 +98,91 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
         operands = tuple(operands[0])
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
+    for i, t in enumerate(operands):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"einsum(): operand {i} must be Tensor, not {type(t).__name__}")
+    plan = _plan(equation, *[t._array.shape for t in operands])
+    prepared = []
+    for t, preparation in zip(operands, plan.preparations, strict=True):
+        for first, second, order in preparation.diagonals:
+            t = _permute(diagonal(t, 0, first, second), order)
+        for dim in preparation.new_dims:
+            t = _unsqueeze(t, dim)
+        prepared.append(_permute(t, preparation.order))
+    result = prepared[0]
+    for right, step in zip(prepared[1:], plan.steps, strict=True):
+        result = _contracted(result, right, step)
+    if plan.shape is not None:
+        return view(result, plan.shape)
+    return result.sum(plan.summed) if plan.summed else result
+
+
+def _contracted(left: Tensor, right: Tensor, step: Contraction) -> Tensor:
+    """The product of two operands, summed over the dimensions that no later operand has, which stay with length 1."""
+    if step.left_alone:
+        left = left.sum(step.left_alone, keepdim=True)
+    if step.right_alone:
+        right = right.sum(step.right_alone, keepdim=True)
+    if step.product is None:
+        return mul(left, right)
+    (left_order, left_shape), (right_order, right_shape), sizes, back = step.product
+    product = bmm(
+        reshape(_permute(left, left_order), left_shape), reshape(_permute(right, right_order), right_shape)
+    )
+    return _permute(view(product, sizes), back)
+
+
+# ---------------------------------------------------------------- plans: what an equation means for operands of these shapes
+
+
+class Preparation(NamedTuple):
+    """How an operand gets one dimension for each letter: of length 1 for those that it does not name."""
+
+    diagonals: list[
+        tuple[int, int, tuple]
+    ]  # pairs of dimensions that share a letter; how to order the rest after that
+    new_dims: range
+    order: tuple
+
+
+class Contraction(NamedTuple):
+    """How two operands are multiplied. product: for one `bmm`, (order, shape) of each, the sizes after it, the order."""
+
+    left_alone: tuple  # dimensions that only this operand has: they are summed first
+    right_alone: tuple
+    product: tuple | None
+
+
+class Plan(NamedTuple):
+    preparations: list[Preparation]
+    steps: list[Contraction]
+    shape: tuple | None  # how the result of several operands is seen at the end
+    summed: tuple  # over what a single operand is summed
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(equation: str, *shapes: tuple) -> Plan:
+    """What to do for an equation and operands of these shapes. Raises RuntimeError where they do not fit."""
     text = equation.replace(" ", "")
     inputs, arrow, output = text.partition("->")
     parts = inputs.split(",")
-    if len(parts) != len(operands):
+    if len(parts) != len(shapes):
         raise RuntimeError(
-            f"einsum(): {'fewer' if len(operands) < len(parts) else 'more'} operands were provided than specified in the "
+            f"einsum(): {'fewer' if len(shapes) < len(parts) else 'more'} operands were provided than specified in the "
             "equation"
         )
     terms = [
-        _dimensions(t, _letters(p, i, text), i) for i, (t, p) in enumerate(zip(operands, parts, strict=True))
+        _dimensions(len(shape), _letters(p, i, text), i)
+        for i, (shape, p) in enumerate(zip(shapes, parts, strict=True))
     ]
     widest = max(sum(letter.startswith(ELLIPSIS) for letter in term) for term in terms)
     order, out_count = _order(terms, output if arrow else None, widest)
 
     sizes: dict[str, int] = {}
-    prepared = []
-    for i, (operand, term) in enumerate(zip(operands, terms, strict=True)):
-        operand, term = _on_diagonals(operand, list(term), i)
-        for letter, n in zip(term, operand._array.shape, strict=True):
+    preparations, aligned = [], []
+    for i, (shape, term) in enumerate(zip(shapes, terms, strict=True)):
+        diagonals, term, shape = _on_diagonals(list(term), shape, i)
+        for letter, n in zip(term, shape, strict=True):
             seen = sizes.get(letter, 1)
             if n not in (1, seen) and seen != 1:
                 raise RuntimeError(
@@ -123,25 +190,49 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
                     f"seen size {seen}"
                 )
             sizes[letter] = max(seen, n) if n and seen else 0
-        prepared.append(_aligned(operand, term, order))
+        new_dims = range(len(term), len(order))
+        term += [letter for letter in order if letter not in term]
+        places = tuple(term.index(letter) for letter in order)
+        preparations.append(Preparation(diagonals, new_dims, places))
+        aligned.append(tuple((shape + (1,) * len(new_dims))[p] for p in places))
 
     # In how many operands does a dimension still matter? It is summed as soon as that is one product.
-    counts = [sum(t._array.shape[d] != 1 for t in prepared) for d in range(len(order))]
-    result = prepared[0]
-    for operand in prepared[1:]:
-        result = _contracted(result, operand, counts, out_count)
-    if len(order) == out_count:
-        return result
-    if len(prepared) > 1:
-        return view(result, result._array.shape[:out_count])
-    return result.sum(tuple(range(out_count, len(order))))
+    counts = [sum(shape[d] != 1 for shape in aligned) for d in range(len(order))]
+    result, steps = aligned[0], []
+    for shape in aligned[1:]:
+        step, result = _contraction(result, shape, counts, out_count)
+        steps.append(step)
+    rest = tuple(range(out_count, len(order)))
+    if len(shapes) > 1:
+        return Plan(preparations, steps, result[:out_count] if rest else None, ())
+    return Plan(preparations, steps, None, rest)
 
 
-def _contracted(left: Tensor, right: Tensor, counts: list[int], out_count: int) -> Tensor:
-    """The product of two operands, summed over the dimensions that no later operand has."""
+def _on_diagonals(term: list[str], shape: tuple, position: int) -> tuple[list, list[str], tuple]:
+    """Every letter once: dimensions that share a letter become their diagonal. What to do, letters and shape after it."""
+    found = []
+    for letter in dict.fromkeys(term):
+        while term.count(letter) > 1:
+            first = term.index(letter)
+            second = term.index(letter, first + 1)
+            n, m = shape[first], shape[second]
+            if n != m:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} is repeated for operand {position} but the sizes don't match, {m} != {n}"
+                )
+            rest = [d for d in range(len(term)) if d not in (first, second)]
+            term, shape = [*(term[d] for d in rest), letter], (*(shape[d] for d in rest), n)
+            order = (*range(first), len(term) - 1, *range(first, len(term) - 1))
+            term, shape = [term[d] for d in order], tuple(shape[d] for d in order)
+            found.append((first, second, order))
+    return found, term, shape
+
+
+def _contraction(left: tuple, right: tuple, counts: list[int], out_count: int) -> tuple[Contraction, tuple]:
+    """How to multiply operands of these shapes, and the shape of their product. `counts` is brought up to date."""
     summed, alone = [], ([], [])
     for d in range(out_count, len(counts)):
-        wide = left._array.shape[d] != 1, right._array.shape[d] != 1
+        wide = left[d] != 1, right[d] != 1
         if all(wide):
             counts[d] -= 1
             if counts[d] == 1:
@@ -150,66 +241,33 @@ def _contracted(left: Tensor, right: Tensor, counts: list[int], out_count: int) 
         elif counts[d] == 1 and any(wide):
             alone[wide.index(True)].append(d)
             counts[d] = 0
-    if alone[0]:
-        left = left.sum(tuple(alone[0]), keepdim=True)
-    if alone[1]:
-        right = right.sum(tuple(alone[1]), keepdim=True)
-    return _sum_of_product(left, right, summed) if summed else mul(left, right)
+    left = tuple(1 if d in alone[0] else n for d, n in enumerate(left))
+    right = tuple(1 if d in alone[1] else n for d, n in enumerate(right))
+    shape = tuple(
+        1 if d in summed else max(n, m) if n and m else 0
+        for d, (n, m) in enumerate(zip(left, right, strict=True))
+    )
+    product = _as_one_product(left, right, summed, shape) if summed else None
+    return Contraction(tuple(alone[0]), tuple(alone[1]), product), shape
 
 
-def _on_diagonals(operand: Tensor, term: list[str], position: int) -> tuple[Tensor, list[str]]:
-    """Every letter once: dimensions that share a letter become their diagonal."""
-    for letter in dict.fromkeys(term):
-        while term.count(letter) > 1:
-            first = term.index(letter)
-            second = term.index(letter, first + 1)
-            n, m = operand._array.shape[first], operand._array.shape[second]
-            if n != m:
-                raise RuntimeError(
-                    f"einsum(): subscript {letter} is repeated for operand {position} but the sizes don't match, {m} != {n}"
-                )
-            operand = diagonal(operand, 0, first, second)
-            term = [c for d, c in enumerate(term) if d not in (first, second)] + [letter]
-            order = [*range(first), len(term) - 1, *range(first, len(term) - 1)]
-            operand, term = _permute(operand, tuple(order)), [term[d] for d in order]
-    return operand, term
-
-
-def _aligned(operand: Tensor, term: list[str], order: list[str]) -> Tensor:
-    """The operand with one dimension for each letter of `order`, of length 1 for those that it does not name."""
-    term = list(term)
-    for letter in order:
-        if letter not in term:
-            operand = _unsqueeze(operand, operand._array.ndim)
-            term.append(letter)
-    return _permute(operand, tuple(term.index(letter) for letter in order))
-
-
-def _sum_of_product(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
+def _as_one_product(left: tuple, right: tuple, summed: list[int], shape: tuple) -> tuple:
     """Σ left · right over some dimensions, which stay with length 1, by one `bmm`: (b, rows, sum) @ (b, sum, columns)."""
-    n, both, rows, columns = left._array.ndim, [], [], []
-    left_shape, right_shape = left._array.shape, right._array.shape
-    for d in range(n):
+    both, rows, columns = [], [], []
+    for d in range(len(shape)):
         if d not in summed:
-            wide_left, wide_right = left_shape[d] != 1, right_shape[d] != 1
-            (both if wide_left and wide_right else rows if wide_left else columns).append(d)
+            (both if left[d] != 1 and right[d] != 1 else rows if left[d] != 1 else columns).append(d)
     batch, total, height, width = (
-        math.prod(shape[d] for d in dims)
-        for shape, dims in (
-            (left_shape, both),
-            (left_shape, summed),
-            (left_shape, rows),
-            (right_shape, columns),
-        )
+        math.prod(sizes[d] for d in dims)
+        for sizes, dims in ((left, both), (left, summed), (left, rows), (right, columns))
     )
-    a = reshape(_permute(left, (*both, *rows, *summed, *columns)), (batch, height, total))
-    b = reshape(_permute(right, (*both, *summed, *columns, *rows)), (batch, total, width))
     places = (*both, *rows, *summed, *columns)
-    sizes = tuple(
-        1 if d in summed else max(left_shape[d], right_shape[d]) if left_shape[d] and right_shape[d] else 0
-        for d in places
+    return (
+        (places, (batch, height, total)),
+        ((*both, *summed, *columns, *rows), (batch, total, width)),
+        tuple(shape[d] for d in places),
+        inverse_order(places),
     )
-    return _permute(view(bmm(a, b), sizes), inverse_order(places))
 
 
 __all__ = ["einsum"]

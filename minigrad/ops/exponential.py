@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, check_dim
+from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
 from .table import define, function, is_array
@@ -21,7 +22,7 @@ def total(x, dim: int):
 def _softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
-    y = np.exp(self - np.maximum.reduce(self, axis=dim, keepdims=True))
+    y = np.exp(self - places.largest(self, dim))
     y /= np.add.reduce(y, axis=dim, keepdims=True)
     return y
 
@@ -56,7 +57,7 @@ safe_softmax = define(
 def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
-    y = self - np.maximum.reduce(self, axis=dim, keepdims=True)
+    y = self - places.largest(self, dim)
     y -= np.log(np.add.reduce(np.exp(y), axis=dim, keepdims=True))
     return y
 

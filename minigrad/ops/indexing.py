@@ -6,6 +6,7 @@ other; what is left, tensors and lists, is one `index` (a copy) at the end.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -80,14 +81,26 @@ def add_at(out: ndarray, indices: Sequence[Tensor | None], values: ndarray) -> n
     """`out[indices] += values`, counting an element as often as it is named. Returns `out`."""
     key = numpy_key(indices)
     arrays = [i for i in key if type(i) is ndarray]
-    if len(arrays) == 1 and no_repeats(arrays[0], out):
+    if len(arrays) == 1 and no_repeats(arrays[0]):
         out[key] += values
-    else:
+        return out
+    if values.size < 64:
         np.add.at(out, key, values)
+        return out
+    # `np.add.at` with one position for each element of the flattened array is many times faster than with a key
+    lead = sum(i.ndim if type(i) is ndarray and i.dtype.kind == "b" else 1 for i in key)
+    inner = math.prod(out.shape[lead:])
+    places = np.arange(0, out.size, inner or 1).reshape(out.shape[:lead])[key]
+    if inner != 1:
+        values = np.broadcast_to(values, places.shape + out.shape[lead:])
+        places = places[..., None] + np.arange(inner)
+    elif values.shape != places.shape:
+        values = np.broadcast_to(values, places.shape)
+    np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
     return out
 
 
-def no_repeats(index: ndarray, out: ndarray) -> bool:
+def no_repeats(index: ndarray) -> bool:
     """Is every element named at most once? Plain assignment is then several times faster than `np.add.at`."""
     if index.dtype.kind == "b":
         return True
@@ -107,7 +120,7 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
     out = self.copy()
     try:
         if accumulate:
-            np.add.at(out, numpy_key(indices), values)
+            add_at(out, indices, values)
         else:
             out[numpy_key(indices)] = values
     except (IndexError, ValueError):

@@ -8,6 +8,7 @@ old history; the view's own grad_fn is then made anew (`AsStridedBackward0`) whe
 from __future__ import annotations
 
 import functools
+import warnings
 import weakref
 from collections.abc import Callable
 
@@ -72,6 +73,8 @@ class CopySlices(Node):
             rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
             rest[...] = grad
             first, *others = inner.vjp(part.copy(), False)
+            if first is not None and is_stretched(part):
+                refuse_stretched("copy")
             part[...] = 0 if first is None else first
         return (rest if self.edges[0] is not None else None, *others)
 
@@ -98,7 +101,7 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         return
     if meta.made_in is not None:
         raise RuntimeError(refusal(t, "is being"))
-    if base._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
+    if t._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
         raise RuntimeError(VIEW_OF_LEAF)
     if t._requires_grad and t._grad_fn is None:
         raise RuntimeError(
@@ -106,9 +109,31 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         )  # its base became part of a graph after it was made, and nobody has asked since
 
 
-def refuse_stretched(array: ndarray) -> None:
-    """Raise PyTorch's error for a target that shows one element several times."""
-    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+def is_stretched(array: ndarray) -> bool:
+    """Does it show one element several times, as an expanded tensor does?"""
+    return 0 in array.strides and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    )
+
+
+# What PyTorch still allows on expanded tensors, with a warning; `fill` and `zero` without one.
+DEPRECATED = {
+    "index_put": "indices] = tensor",
+    "index_fill": "mask] = scalar",
+    "masked_fill": "mask] = scalar",
+}
+
+
+def refuse_stretched(name: str) -> None:
+    """Raise PyTorch's error (or warn) that this operation writes to a tensor that shows one element several times."""
+    if name in DEPRECATED:
+        warnings.warn(
+            f"Use of {name}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+            f"This also applies to advanced indexing e.g. tensor[{DEPRECATED[name]}",
+            UserWarning,
+            stacklevel=4,
+        )
+    elif name not in ("fill", "zero"):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -149,8 +174,9 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         self = inputs[0]
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
-    if 0 in self._array.strides and self._array.size:
-        refuse_stretched(self._array)
+    stretched = is_stretched(self._array)
+    if stretched:
+        refuse_stretched(op.name)
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
             refuse_overlap(self._array, t._array)
@@ -169,7 +195,11 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         node = record(op, sources, params, [wrap(result)])
     if local.before_write is not None:
         local.before_write(self)
-    self._array[...] = result
+    if stretched:  # an element that is there several times takes the value written to it, not the old one
+        changed = result != self._array
+        self._array[changed] = result[changed]
+    else:
+        self._array[...] = result
     written(self, node)
     if node is not None and op.saved_results:
         resave_result(node, self)

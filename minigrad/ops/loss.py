@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
 from ..tensor import Tensor
+from . import places
 from .choice import where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
@@ -84,63 +86,78 @@ soft_margin_loss = define(
 # ---------------------------------------------------------------- classification
 
 
-def _chosen(self: ndarray, target: ndarray, weight: ndarray | None, ignore_index: int):
-    """(target with ignored entries as 0, weight of each entry). Raises IndexError for classes that do not exist."""
-    classes = self.shape[1]
-    valid = target != ignore_index
-    wrong = valid & ((target < 0) | (target >= classes))
-    if wrong.any():
-        raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
-    safe = target * valid
-    return safe, valid.astype(self.dtype) if weight is None else weight[safe] * valid
+@functools.lru_cache(maxsize=128)
+def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
+    """(where in the flattened input the scores of each entry begin, the step from class to class)."""
+    inner = math.prod(sizes[2:])
+    starts = np.arange(0, math.prod(sizes), sizes[1] * inner)[:, None] + np.arange(inner)
+    return starts.reshape(sizes[:1] + sizes[2:]), inner
 
 
-def _is_plain(sizes: tuple, target: ndarray, weight: ndarray | None, ignore_index: int) -> bool:
-    """Is it one class for each row of a matrix, all of the same weight? Then an index into the matrix is enough."""
-    if len(sizes) != 2 or weight is not None or not target.size:
-        return False
-    low, high = np.minimum.reduce(target), np.maximum.reduce(target)
-    return low >= 0 and high < sizes[1] and not 0 <= ignore_index < sizes[1]
+def _class_places(sizes: tuple, target: ndarray) -> ndarray:
+    """The places of the target classes in the flattened input."""
+    start, step = _class_offsets(sizes)
+    return start + target if step == 1 else start + target.astype(np.int64) * step
+
+
+def _entries(sizes: tuple, target: ndarray, weight: ndarray | None, ignore_index: int):
+    """(places of the target classes in the flattened input, the weight of each entry or None if all count alike).
+
+    Entries that are to be ignored have class 0 and weight 0. Raises IndexError for classes that do not exist.
+    """
+    classes, mask = sizes[1], None
+    if 0 <= ignore_index < classes or places.leaves(target, classes):
+        mask = target != ignore_index
+        target = target * mask
+        if places.leaves(target, classes):
+            wrong = next(t for t in target.flat if not 0 <= t < classes)
+            raise IndexError(f"Target {wrong} is out of bounds.")
+    at = _class_places(sizes, target)
+    return at, mask if weight is None else weight.take(target) if mask is None else weight.take(target) * mask
 
 
 def _nll_forward(self, target, weight, reduction, ignore_index):
-    if reduction != NONE and _is_plain(self.shape, target, weight, ignore_index):
-        n = np.asarray(len(target), self.dtype)
-        out = -np.add.reduce(self[np.arange(len(target)), target])
-        return np.asarray(out / n if reduction == MEAN else out), n
     if self.ndim == 1:
-        out, weights = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
-        return out.reshape(()), weights
-    safe, weights = _chosen(self, target, weight, ignore_index)
-    picked = np.take_along_axis(self, safe[:, None], 1)[:, 0]
-    losses = -picked * weights
+        out, total = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
+        return out.reshape(()), total
+    at, weights = _entries(self.shape, target, weight, ignore_index)
+    losses = -self.take(at)
+    if weights is not None:
+        losses *= weights
     if reduction == NONE:
         return losses, np.zeros((), self.dtype)
-    total_weight = np.add.reduce(weights, axis=None)
     out = np.add.reduce(losses, axis=None)
-    if reduction == MEAN:
-        with np.errstate(
-            invalid="ignore", divide="ignore"
-        ):  # nothing but ignored entries: nan, as in PyTorch
-            out = out / total_weight
-    return np.asarray(out, self.dtype), np.asarray(total_weight, self.dtype)
+    if weights is None and target.size:
+        return out / target.size if reduction == MEAN else out, np.asarray(target.size, self.dtype)
+    total = (
+        np.zeros((), self.dtype) if weights is None else np.add.reduce(weights, axis=None, dtype=self.dtype)
+    )
+    return _over(out, total) if reduction == MEAN else out, total
+
+
+def _over(values: ndarray, total: ndarray) -> ndarray:
+    """Their quotient; nan, as in PyTorch, where all entries are ignored."""
+    if total:
+        return values / total
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return values / total
 
 
 def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
     """The transpose of `_nll_forward`: `self` is the gradient of the loss, the result that of the log-probabilities."""
-    if len(sizes) == 1:
-        return _nll_spread(
-            self, target.reshape(1), weight, total_weight, (1, *sizes), reduction, ignore_index
-        ).reshape(sizes)
     out = np.zeros(sizes, self.dtype)
-    if reduction != NONE and _is_plain(sizes, target, weight, ignore_index):
-        out[np.arange(len(target)), target] = -self / total_weight if reduction == MEAN else -self
-        return out
-    safe, weights = _chosen(out, target, weight, ignore_index)
-    if reduction == MEAN:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            self = self / total_weight
-    np.put_along_axis(out, safe[:, None], (-self * weights)[:, None], 1)
+    if len(sizes) == 1:
+        sizes, target = (1, *sizes), target.reshape(1)
+    if (
+        reduction != NONE and weight is None and total_weight == target.size
+    ):  # all count alike: they have been looked at
+        at, weights = _class_places(sizes, target), None
+    else:
+        at, weights = _entries(sizes, target, weight, ignore_index)
+    parts = _over(-self, total_weight) if reduction == MEAN else -self
+    if weights is not None:
+        parts = parts * weights
+    out.reshape(-1)[at] = parts
     return out
 
 

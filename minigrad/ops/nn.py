@@ -6,17 +6,21 @@ operations that are each other's transposes, so gradients of any order need noth
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import warnings
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor
+from . import places
+from .indexing import no_repeats
 from .table import define, is_array
 
 ndarray = np.ndarray
-as_strided = np.lib.stride_tricks.as_strided
+remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
 
 
 def total(x, dims: tuple):
@@ -34,52 +38,86 @@ def size_text(lengths: tuple) -> str:
 # `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
 
+@remembered
+def _frame(size: tuple, padding: tuple) -> tuple[tuple, tuple]:
+    """(lengths with `padding` = ((before, after), ...) more elements, the key of the elements that were there before)."""
+    ends = list(zip(size, padding, strict=True))
+    return tuple(n + a + b for n, (a, b) in ends), (..., *(slice(a, a + n) for n, (a, _) in ends))
+
+
 def _padded(x: ndarray, padding: tuple, value: float = 0) -> ndarray:
     """`x` with `padding` = ((before, after), ...) more elements at the ends of its last dimensions."""
     if not any(map(any, padding)):
         return x
     lead = x.ndim - len(padding)
-    shape = x.shape[:lead] + tuple(n + a + b for n, (a, b) in zip(x.shape[lead:], padding, strict=True))
-    out = np.full(shape, value, x.dtype)
-    out[(..., *(slice(a, a + n) for n, (a, _) in zip(x.shape[lead:], padding, strict=True)))] = x
+    size, inside = _frame(x.shape[lead:], padding)
+    shape = x.shape[:lead] + size
+    out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
+    out[inside] = x
     return out
 
 
-def _windows(x: ndarray, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple) -> ndarray:
-    """All patches of `x` that the kernel meets: (N, C, *output, *kernel), without copying them."""
-    x = _padded(x, tuple((p, p) for p in padding))
-    steps = x.strides[2:]
-    out = tuple(
-        (n - d * (k - 1) - 1) // s + 1
-        for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation, strict=True)
-    )
-    strides = tuple(s * b for s, b in zip(stride, steps, strict=True))
-    inner = tuple(d * b for d, b in zip(dilation, steps, strict=True))
-    return as_strided(x, x.shape[:2] + out + kernel, x.strides[:2] + strides + inner)
+def _windows(
+    x: ndarray, out: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple
+) -> ndarray:
+    """What the kernel's elements meet at each output position: (C, *kernel, N, *out), a view of the padded input."""
+    if any(padding):
+        x = _padded(x, tuple([(p, p) for p in padding]))
+    elif not x.flags.c_contiguous:
+        x = x.copy()
+    shape = (x.shape[1], *kernel, x.shape[0], *out)
+    return ndarray(shape, x.dtype, x, 0, _window_strides(x.strides, stride, dilation))
+
+
+@remembered
+def _window_strides(strides: tuple, stride: tuple, dilation: tuple) -> tuple:
+    inner = (d * b for d, b in zip(dilation, strides[2:], strict=True))
+    outer = (s * b for s, b in zip(stride, strides[2:], strict=True))
+    return (strides[1], *inner, strides[0], *outer)
+
+
+@remembered
+def _output_size(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple) -> tuple:
+    ends = zip(size, kernel, stride, padding, dilation, strict=True)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in ends)
 
 
 def _convolve(
     x: ndarray, weight: ndarray, stride: tuple, padding: tuple, dilation: tuple, groups: int
 ) -> ndarray:
-    kernel, dims = weight.shape[2:], weight.ndim - 2
-    patches = _windows(x, kernel, stride, padding, dilation)
-    count, out = x.shape[0], patches.shape[2 : 2 + dims]
-    order = (0, 1, *range(2 + dims, 2 + 2 * dims), *range(2, 2 + dims))  # N, C, *kernel, *output
-    columns = patches.transpose(order).reshape(count, groups, -1, math.prod(out))
-    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    return np.matmul(rows, columns).reshape(count, weight.shape[0], *out)
+    kernel, channels, count = weight.shape[2:], weight.shape[0], x.shape[0]
+    out = _output_size(x.shape[2:], kernel, stride, padding, dilation)
+    patches = _windows(x, out, kernel, stride, padding, dilation)
+    rows = weight.reshape(groups, channels // groups, -1)
+    if count == 1:
+        columns = patches.reshape(groups, rows.shape[2], math.prod(out))
+    else:  # examples first
+        columns = np.moveaxis(patches, len(kernel) + 1, 0).reshape(
+            count, groups, rows.shape[2], math.prod(out)
+        )
+    return np.matmul(rows, columns).reshape(count, channels, *out)
 
 
 def _convolve_input(y, weight, size, stride, padding, dilation, groups) -> ndarray:
     """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
     kernel, count, out = weight.shape[2:], y.shape[0], y.shape[2:]
     rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    grads = y.reshape(count, groups, weight.shape[0] // groups, -1)
+    grads = y.reshape(count, groups, weight.shape[0] // groups, math.prod(out))
     columns = np.matmul(rows.swapaxes(-1, -2), grads).reshape(count, weight.shape[1] * groups, *kernel, *out)
-    full = np.zeros((*columns.shape[:2], *(n + 2 * p for n, p in zip(size, padding, strict=True))), y.dtype)
-    for at in itertools.product(*map(range, kernel)):
-        full[_every(at, out, stride, dilation)] += columns[(slice(None), slice(None), *at)]
-    return full[(..., *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))]
+    inside = None
+    if any(padding):
+        size, inside = _frame(size, tuple([(p, p) for p in padding]))
+    full = np.zeros((*columns.shape[:2], *size), y.dtype)
+    for at, window in _every_place(kernel, out, stride, dilation):
+        full[window] += columns[at]
+    return full if inside is None else full[inside]
+
+
+@remembered
+def _every_place(kernel: tuple, out: tuple, stride: tuple, dilation: tuple) -> list[tuple[tuple, tuple]]:
+    """For each position in the kernel: the key of it in (N, C, *kernel, *out), the key of the inputs that it meets."""
+    positions = itertools.product(*map(range, kernel))
+    return [((slice(None), slice(None), *at), _every(at, out, stride, dilation)) for at in positions]
 
 
 def _every(at: tuple, out: tuple, stride: tuple, dilation: tuple) -> tuple:
@@ -90,15 +128,12 @@ def _every(at: tuple, out: tuple, stride: tuple, dilation: tuple) -> tuple:
 
 def _convolve_weight(y, x, kernel, stride, padding, dilation, groups) -> ndarray:
     """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
-    dims, count = len(kernel), x.shape[0]
-    patches = _windows(x, kernel, stride, padding, dilation)
-    patches = patches[(slice(None), slice(None), *(slice(n) for n in y.shape[2:]))]
-    patches = patches.reshape(count, groups, x.shape[1] // groups, *patches.shape[2:])
-    order = (1, 0, *range(3, 3 + dims), 2, *range(3 + dims, 3 + 2 * dims))  # G, N, *output, C, *kernel
-    columns = patches.transpose(order).reshape(groups, count * math.prod(y.shape[2:]), -1)
-    grads = y.reshape(count, groups, y.shape[1] // groups, -1).transpose(1, 2, 0, 3)
-    rows = np.matmul(grads.reshape(groups, y.shape[1] // groups, -1), columns)
-    return rows.reshape(y.shape[1], x.shape[1] // groups, *kernel)
+    count, channels, out = x.shape[0], y.shape[1], y.shape[2:]
+    patches = _windows(x, out, kernel, stride, padding, dilation)
+    length = count * math.prod(out)
+    columns = patches.reshape(groups, x.shape[1] // groups * math.prod(kernel), length)
+    grads = (y if count == 1 else y.swapaxes(0, 1)).reshape(groups, channels // groups, length)
+    return np.matmul(grads, columns.swapaxes(-1, -2)).reshape(channels, x.shape[1] // groups, *kernel)
 
 
 def _spatial(t) -> tuple:
@@ -179,37 +214,48 @@ def per_dim(value: int | tuple | list, dims: int, name: str) -> tuple:
     return value
 
 
-def _check_conv(input, weight, bias, dims: int, caller: str, channels_at: int) -> None:
+def _check_conv(input, weight, bias, dims: int, caller: str) -> None:
+    """Refuse inputs that do not go together. They are described by (shape, dtype), the bias perhaps by None."""
+    (size, dtype), (weight_size, weight_dtype) = input, weight
+    if len(size) not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {caller}, but got input of size: "
+            f"{list(size)}"
+        )
+    if len(weight_size) < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(weight_size) != dims + 2:
+        raise RuntimeError(
+            f"Expected {len(weight_size)}-dimensional input for {len(weight_size)}-dimensional weight {list(weight_size)}, "
+            f"but got {len(size)}-dimensional input of size {list(size)} instead"
+        )
+    if bias is not None and bias[0] != weight_size[:1]:
+        raise RuntimeError(
+            f"Given weight of size {list(weight_size)}, expected bias to be 1-dimensional with {weight_size[0]} elements, but "
+            f"got bias of size {list(bias[0])} instead"
+        )
+    if bias is not None and bias[1] != dtype:
+        words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
+        names = (words.get(d.name, d.name) for d in (dtype, bias[1]))
+        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
+    if weight_dtype != dtype:
+        kinds = (dtypes.of_numpy(d).tensor_type for d in (dtype, weight_dtype))
+        names = (kind.removeprefix("torch.").removesuffix("Tensor") for kind in kinds)
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+
+
+def _described(caller: str, input, weight, bias) -> tuple:
+    """(shape, dtype) of each. Raises TypeError for what is no tensor."""
     for given, name, position in ((input, "input", 1), (weight, "weight", 2)):
         if not isinstance(given, Tensor):
             kind = type(given).__name__
             raise TypeError(f"{caller}() received an invalid combination of arguments - got {kind} for '{name}' "
                             f"(position {position}), expected a Tensor")  # fmt: skip
-    if input.dim() not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {caller}, but got input of size: "
-            f"{list(input.shape)}"
-        )
-    if weight.dim() < 3:
-        raise RuntimeError("weight should have at least three dimensions")
-    if weight.dim() != dims + 2:
-        raise RuntimeError(
-            f"Expected {weight.dim()}-dimensional input for {weight.dim()}-dimensional weight {list(weight.shape)}, but got "
-            f"{input.dim()}-dimensional input of size {list(input.shape)} instead"
-        )
-    if bias is not None and (bias.dim() != 1 or bias.shape[0] != weight.shape[0] * channels_at):
-        return_size = weight.shape[0] * channels_at
-        raise RuntimeError(
-            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {return_size} elements, but "
-            f"got bias of size {list(bias.shape)} instead"
-        )
-    if bias is not None and bias.dtype is not input.dtype:
-        words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
-        names = (words.get(t.dtype.name, t.dtype.name) for t in (input, bias))
-        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
-    if weight.dtype is not input.dtype:
-        names = (t.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor") for t in (input, weight))
-        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+    return tuple(None if t is None else (t._array.shape, t._array.dtype) for t in (input, weight, bias))
+
+
+def hashable(value):
+    return tuple(value) if type(value) is list else value
 
 
 def conv_nd(
@@ -223,12 +269,26 @@ def conv_nd(
     dims: int,
 ) -> Tensor:
     """Convolution over `dims` spatial dimensions: (N, C, *in) or (C, *in) with a weight (O, C/groups, *kernel)."""
-    caller = f"conv{dims}d"
-    _check_conv(input, weight, bias, dims, caller, 1)
-    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
-    kernel = _spatial(weight)
+    described = _described(f"conv{dims}d", input, weight, bias)
     if isinstance(padding, str):
-        input, padding = _named_padding(input, padding, kernel, stride, dilation)
+        _check_conv(*described, dims, f"conv{dims}d")
+        steps = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
+        input, padding = _named_padding(input, padding, _spatial(weight), *steps)
+        described = _described(f"conv{dims}d", input, weight, bias)
+    options = _conv_options(*described, *map(hashable, (stride, padding, dilation)), groups, dims)
+    if input._array.ndim == dims + 1:
+        return _convolution(input.unsqueeze(0), weight, bias, *options, groups).squeeze(0)
+    return _convolution(input, weight, bias, *options, groups)
+
+
+@remembered
+def _conv_options(
+    input, weight, bias, stride, padding, dilation, groups: int, dims: int
+) -> tuple[tuple, tuple, tuple]:
+    """(stride, padding, dilation), one for each dimension. Raises PyTorch's errors for what cannot be convolved."""
+    _check_conv(input, weight, bias, dims, f"conv{dims}d")
+    size, weight_size = input[0], weight[0]
+    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
     padding = per_dim(padding, dims, "padding")
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
@@ -238,27 +298,27 @@ def conv_nd(
         raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if input.dim() == dims + 1:
-        return conv_nd(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups, dims).squeeze(0)
-    channels = weight.shape[1] * groups
-    if input.shape[1] != channels:
+    if len(size) == dims + 1:
+        size = (1, *size)
+    channels = weight_size[1] * groups
+    if size[1] != channels:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{channels} channels, but got {input.shape[1]} channels instead"
+            f"Given groups={groups}, weight of size {list(weight_size)}, expected input{list(size)} to have {channels} "
+            f"channels, but got {size[1]} channels instead"
         )
-    if weight.shape[0] % groups:
+    if weight_size[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
-            f"[{list(weight.shape)}] instead"
+            f"[{list(weight_size)}] instead"
         )
-    padded = tuple(n + 2 * p for n, p in zip(input.shape[2:], padding, strict=True))
-    reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
+    padded = tuple(n + 2 * p for n, p in zip(size[2:], padding, strict=True))
+    reach = tuple(d * (k - 1) + 1 for k, d in zip(weight_size[2:], dilation, strict=True))
     if any(r > n for r, n in zip(reach, padded, strict=True)):
         raise RuntimeError(
             f"Calculated padded input size per channel: ({size_text(padded)}). Kernel size: ({size_text(reach)}). Kernel "
             "size can't be greater than actual input size"
         )
-    return _convolution(input, weight, bias, stride, padding, dilation, groups)
+    return stride, padding, dilation
 
 
 def _named_padding(input: Tensor, padding: str, kernel: tuple, stride: tuple, dilation: tuple):
@@ -301,7 +361,7 @@ def conv_transpose_nd(
                 f"Given transposed=1, weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {wanted} "
                 f"elements, but got bias of size {list(bias.shape)} instead"
             )
-    _check_conv(input, weight, None, dims, caller, 1)
+    _check_conv(*_described(caller, input, weight, None), dims, caller)
     stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
     padding, extra = per_dim(padding, dims, "padding"), per_dim(output_padding, dims, "output_padding")
     if input.dim() == dims + 1:
@@ -314,8 +374,8 @@ def conv_transpose_nd(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
             f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
         )
-    places = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
-    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in places)
+    ends = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in ends)
     return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
 
 
@@ -335,8 +395,13 @@ def pooled_size(
 
 def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
     """(kernel, stride, padding, dilation) as tuples. Raises RuntimeError for windows that do not fit."""
+    return _pool_options(input._array.shape, *map(hashable, (kernel, stride, padding, dilation)), ceil_mode)
+
+
+@remembered
+def _pool_options(shape: tuple, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
     dims = 2
-    if input.dim() not in (3, 4):
+    if len(shape) not in (3, 4):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
     kernel, padding = per_dim(kernel, dims, "kernel_size"), per_dim(padding, dims, "padding")
     dilation = per_dim(dilation, dims, "dilation")
@@ -349,48 +414,52 @@ def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={p}, kernel_size={k} and dilation={d}"
             )
-    out = pooled_size(input.shape[-2:], kernel, step, padding, dilation, ceil_mode)
+    out = pooled_size(shape[-2:], kernel, step, padding, dilation, ceil_mode)
     if min(out) < 1:
-        planes = input.shape[-3]
-        before, after = ("x".join(map(str, (planes, *n))) for n in (input.shape[-2:], out))
+        before, after = ("x".join(map(str, (shape[-3], *n))) for n in (shape[-2:], out))
         raise RuntimeError(
             f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
         )
     return kernel, () if stride is None else step, padding, dilation
 
 
-def _reach(size, out, kernel, stride, padding, dilation) -> tuple:
-    """How much padding each side needs so that every window lies inside."""
-    places = zip(size, out, kernel, stride, padding, dilation, strict=True)
-    return tuple((p, max(0, (o - 1) * s + d * (k - 1) + 1 - n - p)) for n, o, k, s, p, d in places)
+@remembered
+def _seen(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool):
+    """(output size, what each window sees): of each output position, row by row, the places in the plane, (out, kernel).
+
+    In the place of padding stands the first place that the window does see, which is no larger than the largest.
+    """
+    out, lines = pooled_size(size, kernel, stride, padding, dilation, ceil_mode), []
+    for o, k, s, p, d in zip(out, kernel, stride, padding, dilation, strict=True):
+        lines.append(np.arange(o)[:, None] * s - p + np.arange(k) * d)
+    inside = [(line >= 0) & (line < n) for line, n in zip(lines, size, strict=True)]
+    seen = (inside[0][:, None, :, None] & inside[1][:, None]).reshape(math.prod(out), -1)
+    spots = (lines[0][:, None, :, None] * size[1] + lines[1][:, None]).reshape(seen.shape)
+    if not seen.any(-1).all():
+        raise RuntimeError("max_pool2d: a window sees nothing but padding; use less padding or dilation")
+    first = np.take_along_axis(spots, seen.argmax(-1)[:, None], 1)
+    return out, np.where(seen, spots, first)
 
 
 def _max_pool_forward(self, kernel_size, stride, padding, dilation, ceil_mode):
-    stride, size = stride or kernel_size, self.shape[-2:]
-    out = pooled_size(size, kernel_size, stride, padding, dilation, ceil_mode)
-    reach = _reach(size, out, kernel_size, stride, padding, dilation)
-    lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
-    values = _padded(self, reach, lowest)
-    places = _padded(np.arange(math.prod(size)).reshape(size), reach, -1)
-    windows = [_every(at, out, stride, dilation) for at in itertools.product(*map(range, kernel_size))]
-    best = values[windows[0]].copy()
-    for window in windows[1:]:
-        np.maximum(best, values[window], out=best)
-    index = np.full(best.shape, -1)
-    unknown = bool((best != best).any())  # nan wins, and is not equal to itself
-    for window in reversed(windows):  # the first of equal ones wins
-        value, place = values[window], places[window]
-        found = (value == best) | (value != value) if unknown else value == best
-        if values is not self:
-            found &= place >= 0
-        np.copyto(index, place, where=found)
-    return best, index
+    size = self.shape[-2:]
+    out, seen = _seen(size, kernel_size, stride or kernel_size, padding, dilation, ceil_mode)
+    planes = self.reshape(math.prod(self.shape[:-2]), math.prod(size))
+    best = planes.take(seen, 1).argmax(-1)  # of equal ones, and of NaNs, the first
+    index = places.read(seen, best.T, 1).T
+    shape = (*self.shape[:-2], *out)
+    return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
 
 
 def _unpool_forward(self, indices, sizes):
-    planes, length = math.prod(sizes[:-2]), math.prod(sizes[-2:])
-    at = indices.reshape(planes, -1) + np.arange(planes)[:, None] * length
-    return np.bincount(at.ravel(), self.ravel(), planes * length).astype(self.dtype).reshape(sizes)
+    out, count = np.zeros(sizes, self.dtype), math.prod(sizes[:-2])
+    places.add(
+        out.reshape(count, math.prod(sizes[-2:])),
+        indices.reshape(count, math.prod(indices.shape[-2:])),
+        1,
+        self,
+    )
+    return out
 
 
 def _pick_forward(self, indices):
@@ -415,45 +484,59 @@ max_pool2d_with_indices = define(
 )  # fmt: skip
 
 
-def _divisor(size, out, kernel, stride, padding, count_include_pad, divisor_override, dtype) -> ndarray:
-    """By how much the sum of each window is divided: (out_h, out_w), or one number."""
-    if divisor_override is not None:
-        return np.asarray(divisor_override, dtype)
-    counts = []
-    for n, o, k, s, p in zip(size, out, kernel, stride, padding, strict=True):
-        start = np.arange(o) * s - p
-        end = np.minimum(start + k, n + p)
-        counts.append(end - start if count_include_pad else np.minimum(end, n) - np.maximum(start, 0))
-    return np.multiply.outer(*counts).astype(dtype)
+@remembered
+def _summed_windows(size, kernel, stride, padding, ceil_mode, count_include_pad, divisor, dtype):
+    """(padding, a key for each position in the window, by how much its sum is divided)."""
+    out = pooled_size(size, kernel, stride, padding, (1, 1), ceil_mode)
+    ends = zip(size, out, kernel, stride, padding, strict=True)
+    reach = tuple(
+        (p, max(0, (o - 1) * s + k - n - p)) for n, o, k, s, p in ends
+    )  # so that every window lies inside
+    keys = [_every(at, out, stride, (1, 1)) for at in itertools.product(*map(range, kernel))]
+    if divisor is None:
+        counts = []
+        for n, o, k, s, p in zip(size, out, kernel, stride, padding, strict=True):
+            start = np.arange(o) * s - p
+            end = np.minimum(start + k, n + p)
+            counts.append(end - start if count_include_pad else np.minimum(end, n) - np.maximum(start, 0))
+        divisor = np.multiply.outer(*counts)
+        if (divisor == divisor[0, 0]).all():
+            divisor = divisor[0, 0]
+    return reach, keys, np.asarray(divisor, dtype)
 
 
 def _avg_pool_forward(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    stride, size = stride or kernel_size, self.shape[-2:]
-    out = pooled_size(size, kernel_size, stride, padding, (1, 1), ceil_mode)
-    values = _padded(self, _reach(size, out, kernel_size, stride, padding, (1, 1)))
-    result = np.zeros(self.shape[:-2] + out, self.dtype)
-    for at in itertools.product(*map(range, kernel_size)):
-        result += values[_every(at, out, stride, (1, 1))]
-    result /= _divisor(
-        size, out, kernel_size, stride, padding, count_include_pad, divisor_override, self.dtype
-    )
+    reach, keys, divisor = _summed_windows(
+        self.shape[-2:], kernel_size, stride or kernel_size, padding, ceil_mode, count_include_pad, divisor_override,
+        self.dtype,
+    )  # fmt: skip
+    values = _padded(self, reach)
+    result = np.array(values[keys[0]])
+    for key in keys[1:]:
+        result += values[key]
+    result /= divisor
     return result
 
 
 def _avg_unpool_forward(
     self, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
-    stride, size, out = stride or kernel_size, sizes[-2:], self.shape[-2:]
-    reach = _reach(size, out, kernel_size, stride, padding, (1, 1))
-    full = np.zeros(
-        self.shape[:-2] + tuple(n + a + b for n, (a, b) in zip(size, reach, strict=True)), self.dtype
+    reach, keys, divisor = _summed_windows(
+        sizes[-2:],
+        kernel_size,
+        stride or kernel_size,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        self.dtype,
     )
-    part = self / _divisor(
-        size, out, kernel_size, stride, padding, count_include_pad, divisor_override, self.dtype
-    )
-    for at in itertools.product(*map(range, kernel_size)):
-        full[_every(at, out, stride, (1, 1))] += part
-    return full[(..., *(slice(a, a + n) for n, (a, _) in zip(size, reach, strict=True)))]
+    (top, bottom), (left, right) = reach
+    full = np.zeros((*sizes[:-2], sizes[-2] + top + bottom, sizes[-1] + left + right), self.dtype)
+    part = self / divisor
+    for key in keys:
+        full[key] += part
+    return full[..., top : top + sizes[-2], left : left + sizes[-1]]
 
 
 avg_pool2d = define(
@@ -577,21 +660,22 @@ index_pads = {
 
 
 def _embedding_forward(weight, indices, padding_idx, scale_grad_by_freq):
-    if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+    if places.leaves(indices, weight.shape[0]):
         raise IndexError("index out of range in self")
-    return weight[indices]
+    return weight.take(indices, 0)
 
 
 def _embedding_spread(self, indices, rows, padding_idx, scale_grad_by_freq):
     """The transpose of looking up: the gradients of the same row are added up."""
-    out = np.zeros((rows, self.shape[-1]), self.dtype)
-    flat = indices.reshape(-1)
-    if not flat.size:
-        return out
-    order = np.argsort(flat, kind="stable")
-    found, starts, counts = np.unique(flat[order], return_index=True, return_counts=True)
-    sums = np.add.reduceat(self.reshape(-1, self.shape[-1])[order], starts, axis=0)
-    out[found] = sums / counts[:, None].astype(self.dtype) if scale_grad_by_freq else sums
+    width, flat = self.shape[-1], indices.reshape(-1)
+    if scale_grad_by_freq:
+        self = self / np.bincount(flat)[indices][..., None].astype(self.dtype)
+    out = np.zeros((rows, width), self.dtype)
+    if no_repeats(flat):
+        out[flat] = self.reshape(-1, width)
+    else:
+        at = flat[:, None] * width + np.arange(width)
+        np.add.at(out.reshape(-1), at.reshape(-1), self.reshape(-1))
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out
@@ -636,16 +720,16 @@ _embedding_transposed = define(
 def normalize_backward(grads: list, scale, centred, rstd, dims: tuple):
     """The gradient of x, from those of the result (x̂·scale), the mean and r. Ioffe & Szegedy 2015, section 3."""
     grad, grad_mean, grad_rstd = grads[:3]
-    n = math.prod(centred.shape[d] for d in dims)
-    xhat, out = centred * rstd, None
+    n, out = math.prod(centred.shape) // math.prod(rstd.shape), None
     if grad is not None:
         d = grad if scale is None else grad * scale
-        out = rstd * (d - total(d, dims) / n - xhat * (total(d * xhat, dims) / n))
+        slope = total(d * centred, dims) * (rstd * rstd) / n
+        out = rstd * (d - total(d, dims) / n - centred * slope)
     if grad_mean is not None:
         part = grad_mean.reshape(rstd.shape) / n + centred * 0.0
         out = part if out is None else out + part
     if grad_rstd is not None:
-        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * xhat) / -n
+        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * rstd * centred) / -n
         out = part if out is None else out + part
     return out
 
@@ -657,10 +741,12 @@ def summed(grad, dims: tuple, shape: tuple):
 
 def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
-    n = np.asarray(math.prod(x.shape[d] for d in dims), x.dtype)
-    mean = np.add.reduce(x, axis=dims, keepdims=True) / n
+    mean = np.add.reduce(x, axis=dims, keepdims=True)
+    n = np.asarray(x.size / mean.size if mean.size else 1, x.dtype)
+    mean /= n
     centred = x - mean
-    var = np.add.reduce(centred * centred, axis=dims, keepdims=True) / n
+    var = np.add.reduce(centred * centred, axis=dims, keepdims=True)
+    var /= n
     return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim
 from .choice import zeros_like
-from .elementary import _polygamma
+from .elementary import _polygamma, polygamma
 from .inplace import apply_inplace, cast_error
 from .pointwise import pow
 from .scan import _cumprod, _cumsum
-from .statistics import renorm  # noqa: F401  (its in-place form)
 from .table import define, function, method
 
 ndarray = np.ndarray
@@ -84,6 +83,12 @@ _polygamma_in_place = define(
 )  # fmt: skip
 
 
+@method("polygamma")
+def _polygamma_of(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of digamma."""
+    return polygamma(n, self)
+
+
 @method()
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma, written into this tensor. Returns it."""
@@ -136,7 +141,7 @@ IN_TORCH = (
     "abs", "acos", "acosh", "addmv", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh",
     "atan", "atanh", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad", "detach", "erf",
     "erfc", "exp", "exp2", "expm1", "fill", "fix", "floor", "frac", "gcd", "index_put", "lcm", "ldexp", "log",
-    "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "relu", "renorm",
+    "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "relu",
     "round", "rsqrt", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero",
 )  # fmt: skip
 globals().update({name + "_": getattr(Tensor, name + "_") for name in IN_TORCH})

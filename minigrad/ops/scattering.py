@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ..tensor import Tensor
+from . import places
 from .choice import where
 from .inplace import in_both_forms
 from .pointwise import without_derivative
@@ -18,7 +19,6 @@ from .selecting import (
     _scatter_value,
     _source,
     part_for,
-    positions,
     zeros_as,
 )
 from .table import define, is_array
@@ -48,15 +48,14 @@ def _reduced(
 ) -> ndarray:
     out = np.atleast_1d(self.copy())
     index, src = np.atleast_1d(index), np.atleast_1d(src)
-    key = positions(index, dim)
+    flat, key = out.reshape(-1), places.places(index, dim, out.shape).reshape(-1)
     if not include_self:
-        out[key] = neutral(out.dtype, reduce)
-    values = part_for(src, index)
-    COMPUTE[reduce].at(out, key, values)
+        flat[key] = neutral(out.dtype, reduce)
+    COMPUTE[reduce].at(flat, key, part_for(src, index).reshape(-1))
     if reduce == "mean":
-        count = np.full(out.shape, int(include_self))
+        count = np.full(flat.shape, int(include_self))
         np.add.at(count, key, 1)
-        count = np.maximum(count, 1)
+        count = np.maximum(count, 1).reshape(out.shape)
         out = out / count.astype(out.dtype) if out.dtype.kind == "f" else out // count
     return out.astype(self.dtype).reshape(self.shape)
 

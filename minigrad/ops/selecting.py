@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, check_dim, dtype_word, wrap
+from . import places
 from .indexing import add_at
 from .inplace import in_both_forms
 from .shape import broadcast_pair, expand, reshape
@@ -164,25 +165,22 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 # ---------------------------------------------------------------- gather, scatter
 
 
-def positions(index: ndarray, dim: int) -> tuple:
-    """The NumPy key that reads or writes, along `dim`, the positions that `index` names."""
-    key = []
-    for d, n in enumerate(index.shape):
-        key.append(index if d == dim else np.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)))
-    return tuple(key)
-
-
 def _gathered(self: ndarray, index: ndarray, dim: int, sparse_grad: bool = False) -> ndarray:
     if not self.ndim or not index.ndim:
         return self.reshape(-1)[index]
-    return self[positions(index, dim)]
+    return places.read(self, index, dim)
 
 
-_gather = define(
-    "gather", _gathered, kind="linear",
-    self=lambda grad, self, index, dim, sparse_grad: _scatter_add(zeros_as(grad, self.shape), index, grad, dim),
-    index=None,
-)  # fmt: skip
+def gathered_self(grad, self, index, dim, sparse_grad):
+    """The transpose: each element of `grad` is added at the place that it was taken from."""
+    if not is_array(grad) or not self.ndim or not index.ndim:
+        return _scatter_add(zeros_as(grad, self.shape), index, grad, dim)
+    out = np.zeros(self.shape, grad.dtype)
+    places.add(out, index, dim, grad)
+    return out
+
+
+_gather = define("gather", _gathered, kind="linear", self=gathered_self, index=None)
 
 
 def part_for(src, index):
@@ -205,7 +203,7 @@ def _scatter_added(self: ndarray, index: ndarray, src: ndarray, dim: int) -> nda
     if not out.ndim:
         out += src.sum()
         return out
-    np.add.at(out, positions(index, dim), part_for(src, index))
+    places.add(out, index, dim, part_for(src, index))
     return out
 
 
@@ -220,7 +218,7 @@ _scatter_add = define(
 def _scatter_forward(self: ndarray, index: ndarray, src, dim: int) -> ndarray:
     out = self.copy()
     if out.ndim:
-        out[positions(index, dim)] = part_for(src, index) if isinstance(src, ndarray) else src
+        places.write(out, index, dim, part_for(src, index) if isinstance(src, ndarray) else src)
     else:
         out[...] = src
     return out
@@ -249,7 +247,8 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
         )
-    for d, (n, m) in enumerate(zip(shape, wanted, strict=False)):
+    same = shape == wanted and (src is None or src._array.shape == wanted)
+    for d, (n, m) in enumerate(zip(shape, wanted, strict=False)) if not same else ():
         too_long = src is not None and src._array.ndim and m > src._array.shape[d]
         if (d != dim and m > n) or too_long:
             if name == "gather":
@@ -262,7 +261,7 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
                 f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
             )
     length = shape[dim] if shape else 1
-    if index._array.size and not (index._array.min() >= 0 and index._array.max() < length):
+    if places.leaves(index._array, length):
         bad = next(i for i in index._array.ravel().tolist() if not 0 <= i < length)
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
     return dim

@@ -11,10 +11,11 @@ import numpy as np
 
 from .. import return_types
 from ..tensor import Tensor, check_dim, wrap
+from . import places
 from .choice import maximum, minimum
 from .comparison import isnan
 from .reduction import expand_reduced, max_op, min_op, refuse_empty, shared
-from .table import define, function
+from .table import define, function, is_array
 
 ndarray = np.ndarray
 bool = builtins.bool
@@ -22,50 +23,34 @@ bool = builtins.bool
 # ---------------------------------------------------------------- elements along a dimension, by index
 
 
-def along(index: ndarray, dim: int) -> tuple:
-    """What to index an array with to get, for each position of `index`, the element it names along `dim`."""
-    ndim = index.ndim
-    return tuple(
-        index if d == dim else np.arange(n).reshape((1,) * d + (n,) + (1,) * (ndim - d - 1))
-        for d, n in enumerate(index.shape)
-    )
-
-
-def _spread_forward(self: ndarray, index: ndarray, dim: int, size: int, distinct: bool) -> ndarray:
-    shape = self.shape[:dim] + (size,) + self.shape[dim + 1 :]
-    out = np.zeros(shape, self.dtype)
-    if distinct:
-        out[along(index, dim)] = self
-    else:
-        np.add.at(out, along(index, dim), self)
-    return out
-
-
 spread = define(
-    "scatter_add", _spread_forward, kind="linear",
-    self=lambda grad, index, dim: picked(grad, index, dim),
+    "scatter_add", places.spread, kind="linear",
+    values=lambda grad, index, dim: picked(grad, index, dim),
     index=None,
 )  # fmt: skip
 picked = define(
-    "gather", lambda self, index, dim: self[along(index, dim)], kind="linear",
-    self=lambda grad, self_sym_sizes, index, dim: spread(grad, index, dim, self_sym_sizes[dim], False),
+    "gather", places.read, kind="linear",
+    array=lambda grad, array_sym_sizes, index, dim: spread(grad, index, dim, array_sym_sizes[dim], False),
     index=None,
 )  # fmt: skip
 
 
 def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
     """The gradient of a selection that took one element of each row along `dim`."""
-    if not self_sym_sizes:
-        return grad[0]
-    grad = grad[0]
+    grad, sizes = grad[0], self_sym_sizes
+    if not sizes:
+        return grad
     if not keepdim:
-        kept = tuple(1 if d == dim else n for d, n in enumerate(self_sym_sizes))
+        kept = (*sizes[:dim], 1, *sizes[dim + 1 :])
         grad, indices = grad.reshape(kept), indices.reshape(kept)
-    return spread(grad, indices, dim, self_sym_sizes[dim], True)
+    return (places.spread if is_array(grad) else spread)(grad, indices, dim, sizes[dim], True)
 
 
 def sorted_self(grad, indices, self_sym_sizes, dim):
-    return grad[0] if not self_sym_sizes else spread(grad[0], indices, dim, self_sym_sizes[dim], True)
+    grad = grad[0]
+    if not self_sym_sizes:
+        return grad
+    return (places.spread if is_array(grad) else spread)(grad, indices, dim, self_sym_sizes[dim], True)
 
 
 def _selection(name: str, choose, node: str | None = None):
@@ -75,7 +60,7 @@ def _selection(name: str, choose, node: str | None = None):
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
         index = choose(self.swapaxes(dim, -1), k).astype(np.int64)[..., None].swapaxes(dim, -1)
-        values = self[along(index, dim)]
+        values = places.read(self, index, dim)
         return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
     op = define(name, forward, node=node, outputs=("values", "indices"), self=selected_self)
@@ -86,27 +71,22 @@ def _selection(name: str, choose, node: str | None = None):
 # ---------------------------------------------------------------- the largest and the smallest
 
 
-def _extremum_forward(find, reduce):
+def _extremum_forward(find):
     def forward(self, dim, keepdim):
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
-        index = find(self, axis=dim, keepdims=keepdim)
-        return reduce(self, axis=dim, keepdims=keepdim), index
+        index = find(self, axis=dim, keepdims=True)
+        values = places.read(self, index, dim)
+        return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
     return forward
 
 
 _max_dim = define(
-    "max",
-    _extremum_forward(np.ndarray.argmax, np.maximum.reduce),
-    outputs=("values", "indices"),
-    self=selected_self,
+    "max", _extremum_forward(np.ndarray.argmax), outputs=("values", "indices"), self=selected_self
 )
 _min_dim = define(
-    "min",
-    _extremum_forward(np.ndarray.argmin, np.minimum.reduce),
-    outputs=("values", "indices"),
-    self=selected_self,
+    "min", _extremum_forward(np.ndarray.argmin), outputs=("values", "indices"), self=selected_self
 )
 
 
@@ -214,14 +194,15 @@ def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
     """
     part = (slice(None),) * dim
     backwards = (*part, slice(None, None, -1))
-    index = np.argsort(x, axis=dim)
-    values = x[along(index, dim)]
-    if not (values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]).all():
+    index = x.argsort(dim)
+    values = places.read(x, index, dim)
+    rising = values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]
+    if np.count_nonzero(rising) != rising.size:
         if descending:
             index = x.shape[dim] - 1 - np.argsort(x[backwards], axis=dim, kind="stable")
         else:
             index = np.argsort(x, axis=dim, kind="stable")
-        values = x[along(index, dim)]
+        values = places.read(x, index, dim)
     return (values[backwards], index[backwards]) if descending else (values, index)
 
 
@@ -260,7 +241,7 @@ def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarr
         return values[first], index[first]
     index = np.argsort(self, axis=dim)
     index = (index[(slice(None),) * dim + (slice(None, None, -1),)] if largest else index)[first]
-    return self[along(index, dim)], index
+    return places.read(self, index, dim), index
 
 
 _topk = define("topk", _topk_forward, outputs=("values", "indices"), self=sorted_self)

@@ -196,12 +196,17 @@ def make_vjp(op: Op) -> Callable:
         def vjp(node, grad, recorded):
             values = unpack(node, recorded) if checked else node.saved
             parts = rule(grad, *[values[p] for p in picks])
+            if node.meta is None:
+                return tuple([None if e is None else r for r, e in zip(parts, node.edges, strict=True)])
             return tuple(
                 None if e is None else fit(r, *m)
                 for r, e, m in zip(parts, node.edges, node.meta, strict=True)
             )
 
         return vjp
+
+    if not op.plan:
+        return Node.vjp  # it is never recorded
 
     def general(node, grad, recorded):
         meta = node.meta
@@ -220,26 +225,31 @@ def make_vjp(op: Op) -> Callable:
     ]
     text = f"lambda grad, edges, values: ({''.join(f'({c}), ' for c in calls)})"
     run_rules = eval(compiled(text, "eval"), scope)
-    if count > 2 or not op.saves or any(source not in ("input", "result") for source, _ in op.sources):
-        return general
 
     # The usual case, written out as a person would: `unpack` for arrays and `run_rules` in one function. A fifth faster.
-    lines = ["def vjp(node, grad, recorded):", "    saved = node.saved"]
-    lines += ["    meta = node.meta"]
-    lines += ["    if recorded or saved is None or (meta is not None and type(meta) is Promoted):"]
-    lines += ["        return general(node, grad, recorded)"]
-    lines += [f"    {''.join(f's{i}, ' for i in range(len(op.saves)))}= saved", "    version = 0"]
-    for i in op.saved_inputs:
-        lines += [f"    if s{i} is not None:", f"        if s{i}._counter is not None:"]
-        lines += [f"            version += s{i}._counter.version", f"        s{i} = s{i}._array"]
-    if op.saved_results:
-        lines += ["    if node.counter is not None:", "        version += node.counter.version"]
-    lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
+    lines = ["def vjp(node, grad, recorded):", "    meta = node.meta"]
+    if op.saves:
+        lines += ["    saved = node.saved"]
+    unusual = ["recorded or saved is None"] if checked else []
+    if op.kind == "elementwise" and count > 1:
+        unusual += ["type(meta) is Promoted"]
+    if unusual:
+        lines += [f"    if {' or '.join(unusual)}:", "        return general(node, grad, recorded)"]
+    if op.saves:
+        lines += [f"    {''.join(f's{i}, ' for i in range(len(op.saves)))}= saved"]
+    if op.saved_inputs or op.saved_results:
+        lines += ["    version = 0"]
+        for i in op.saved_inputs:
+            lines += [f"    if s{i} is not None:", f"        if s{i}._counter is not None:"]
+            lines += [f"            version += s{i}._counter.version", f"        s{i} = s{i}._array"]
+        if op.saved_results:
+            lines += ["    if node.counter is not None:", "        version += node.counter.version"]
+        lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
     for i, (_, picks) in enumerate(op.plan):
         lines += [f"    r{i} = None if e{i} is None else rule{i}(grad{''.join(f', s{p}' for p in picks)})"]
     lines += ["    if meta is not None:"]
-    lines += [f"        r{i} = fit(r{i}, *meta[{i}])" for i in range(count)]
+    lines += [f"        r{i} = None if r{i} is None else fit(r{i}, *meta[{i}])" for i in range(count)]
     lines += [f"    return ({''.join(f'r{i}, ' for i in range(count))})"]
     exec(compiled("\n".join(lines), "exec"), scope)
     return scope["vjp"]

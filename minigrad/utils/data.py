@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -23,7 +24,7 @@ class Dataset:
     """Base class: a subclass gives example number `index` in `__getitem__` and their number in `__len__`."""
 
     def __getitem__(self, index: int) -> object:
-        raise NotImplementedError(f"{type(self).__name__} must define __getitem__")
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __add__(self, other: Dataset) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -33,7 +34,26 @@ class IterableDataset(Dataset):
     """Base class of datasets that can only be walked through: a subclass defines `__iter__`."""
 
     def __iter__(self) -> Iterator:
-        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+    def __add__(self, other: IterableDataset) -> ChainDataset:
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """Several iterable datasets one behind the other."""
+
+    def __init__(self, datasets: Iterable[IterableDataset]):
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
 
 
 class TensorDataset(Dataset):
@@ -57,8 +77,14 @@ class Subset(Dataset):
     def __init__(self, dataset: Dataset, indices: Sequence[int]):
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index: int) -> object:
+    def __getitem__(self, index: int | list[int]) -> object:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list:
+        """Several examples at once."""
+        return fetch(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -71,6 +97,8 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = list(itertools.accumulate(map(len, self.datasets)))
 
     def __len__(self) -> int:
@@ -83,6 +111,43 @@ class ConcatDataset(Dataset):
             index += len(self)
         which = bisect_right(self.cumulative_sizes, index)
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+class StackDataset(Dataset):
+    """Several datasets side by side: an example is a tuple of theirs, or a dictionary for datasets given by name."""
+
+    def __init__(self, *args: Dataset, **kwargs: Dataset):
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both types are "
+                "given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets: tuple | dict = args or kwargs
+        parts = list(args or kwargs.values())
+        if len({len(part) for part in parts}) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = len(parts[0])
+
+    def __getitem__(self, index: int) -> tuple | dict:
+        if isinstance(self.datasets, dict):
+            return {name: part[index] for name, part in self.datasets.items()}
+        return tuple(part[index] for part in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def fetch(dataset: Dataset, indices: list[int]) -> list:
+    """The examples with these numbers; all at once if the dataset has a way to do that, `__getitems__`."""
+    at_once = getattr(dataset, "__getitems__", None)
+    if at_once is None:
+        return [dataset[i] for i in indices]
+    found = at_once(indices)
+    if len(found) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}")
+    return found
 
 
 def random_split(
@@ -98,6 +163,13 @@ def random_split(
         for i in range(total - sum(counts)):
             counts[i % len(counts)] += 1
         lengths = counts
+        for i, count in enumerate(counts):
+            if count == 0:
+                warnings.warn(
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.",
+                    UserWarning,
+                    stacklevel=2,
+                )
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = rng(generator).permutation(total).tolist()
@@ -117,7 +189,17 @@ class Sampler:
     """Base class: an order in which to visit a dataset."""
 
     def __iter__(self) -> Iterator[int]:
-        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+        raise NotImplementedError(f"{type(self).__name__} should implement __iter__.")
+
+
+def check_flag(name: str, value: object, error: type[Exception] = ValueError) -> None:
+    if not isinstance(value, bool):
+        raise error(f"{name} should be a boolean value, but got {name}={value}")
+
+
+def check_count(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={value}")
 
 
 class SequentialSampler(Sampler):
@@ -145,10 +227,8 @@ class RandomSampler(Sampler):
     ):
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
-        if self.num_samples <= 0:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
-            )
+        check_flag("replacement", replacement, TypeError)
+        check_count("num_samples", self.num_samples)
 
     @property
     def num_samples(self) -> int:
@@ -193,7 +273,13 @@ class WeightedRandomSampler(Sampler):
         replacement: bool = True,
         generator: Generator | None = None,
     ):
-        self.weights = np.asarray([float(w) for w in weights])
+        check_count("num_samples", num_samples)
+        check_flag("replacement", replacement)
+        self.weights = np.asarray(weights, np.float64)
+        if self.weights.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {self.weights.shape}"
+            )
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
@@ -209,12 +295,8 @@ class BatchSampler(Sampler):
     """The numbers of another sampler in lists of batch_size; drop_last leaves out a last list that is shorter."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool):
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
-        if not isinstance(drop_last, bool):
-            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        check_count("batch_size", batch_size)
+        check_flag("drop_last", drop_last)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -242,6 +324,9 @@ def default_convert(data: object) -> object:
     return [default_convert(v) for v in data] if isinstance(data, (list, tuple)) else data
 
 
+COLLATE_ERROR = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+
+
 def default_collate(batch: Sequence) -> object:
     """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, tuples and dicts by parts.
 
@@ -252,7 +337,7 @@ def default_collate(batch: Sequence) -> object:
         return stack(list(batch), 0)
     if isinstance(first, (np.ndarray, np.generic)):
         if first.dtype.kind not in "biuf":
-            raise TypeError(f"default_collate: array of type {first.dtype} cannot be made a tensor")
+            raise TypeError(COLLATE_ERROR.format(first.dtype))
         return (
             wrap(np.stack(batch)) if isinstance(first, np.ndarray) and first.ndim else wrap(np.asarray(batch))
         )
@@ -263,18 +348,26 @@ def default_collate(batch: Sequence) -> object:
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, Mapping):
-        return {key: default_collate([example[key] for example in batch]) for key in first}
-    if isinstance(first, (tuple, list)):
+        return like_first(first, {key: default_collate([example[key] for example in batch]) for key in first})
+    if isinstance(first, (tuple, Sequence)):
         if any(len(example) != len(first) for example in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch, strict=True)]
         if hasattr(first, "_fields"):
             return type(first)(*parts)
         return parts
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-        f"{type(first)}"
-    )
+    raise TypeError(COLLATE_ERROR.format(type(first)))
+
+
+def like_first(first: Mapping, parts: dict) -> Mapping:
+    """A mapping of the type of `first`, if that can be made, else a dict."""
+    try:
+        return type(first)(parts)
+    except TypeError:
+        return parts
+
+
+FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset")
 
 
 class DataLoader:
@@ -298,17 +391,32 @@ class DataLoader:
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable | None = None,
-        *,
+        multiprocessing_context: object = None,
         generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ):
         if num_workers < 0:
             raise ValueError(
                 "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
             )
         if num_workers:
-            raise ValueError("minigrad loads data in its own process: leave num_workers at 0")
+            raise ValueError(
+                f"minigrad loads data in its own process, so num_workers={num_workers} would do nothing: leave it at 0. The "
+                "batches are the same"
+            )
         if timeout < 0:
             raise ValueError("timeout option should be non-negative")
+        if prefetch_factor is not None:
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+                "multiprocessing, otherwise set prefetch_factor to None."
+            )
+        if persistent_workers:
+            raise ValueError("persistent_workers option needs num_workers > 0")
         walks = isinstance(dataset, IterableDataset)
         if walks:
             if shuffle:
@@ -343,8 +451,17 @@ class DataLoader:
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         batched = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self._made = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_made" in self.__dict__ and name in FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator:
+        return Walk(self)
+
+    def _batches(self) -> Iterator:
         dataset, collate = self.dataset, self.collate_fn
         random_seed(rng(self.generator))  # PyTorch draws one for its workers, so the order depends on it
         if isinstance(dataset, IterableDataset):
@@ -354,7 +471,7 @@ class DataLoader:
                 yield collate(dataset[index])
         else:
             for indices in self.batch_sampler:
-                yield collate([dataset[i] for i in indices])
+                yield collate(fetch(dataset, list(indices)))
 
     def _walk(self) -> Iterator:
         examples = iter(self.dataset)
@@ -374,8 +491,28 @@ class DataLoader:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
 
+class Walk:
+    """One walk of a DataLoader through its dataset: gives batches, and knows how many there are in all."""
+
+    def __init__(self, loader: DataLoader):
+        self._loader, self._batches = loader, loader._batches()
+
+    def __iter__(self) -> Walk:
+        return self
+
+    def __next__(self) -> object:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+def get_worker_info() -> None:
+    """None: everything happens in the main process."""
+
+
 __all__ = [
-    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
-    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
-    "default_convert", "random_split",
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from .judge import CORRECT, NOT_YET, judge
 from .values import blank, describe, plain, same
 
 
-def check(exercise: str, *answers: Any) -> Card:
+def check(exercise: str = "", *answers: Any) -> Card:
     """Say whether the answers to an exercise are right, and if not, what may be the cause. Never raises."""
     try:
         found = lessons.find_exercise(exercise)
@@ -28,7 +28,7 @@ def check(exercise: str, *answers: Any) -> Card:
     return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
 
 
-def hint(exercise: str) -> Card:
+def hint(exercise: str = "") -> Card:
     """The hints of an exercise, folded: opening one uncovers the next. Never raises."""
     try:
         found = lessons.find_exercise(exercise)
@@ -47,7 +47,7 @@ def hint(exercise: str) -> Card:
     )
 
 
-def solution(exercise: str) -> Card:
+def solution(exercise: str = "") -> Card:
     """One solution of an exercise, and why it works. Never raises."""
     try:
         found = lessons.find_exercise(exercise)
@@ -58,7 +58,7 @@ def solution(exercise: str) -> Card:
     return Card("noted", f"{found.id} solution", f"{found.solution_source}\n\n{found.why}", body)
 
 
-def predict(question: str, guess: Any = ...) -> Card:
+def predict(question: str = "", guess: Any = ...) -> Card:
     """Note what you expect before you run the next cell; the reply to it is folded. Never raises."""
     try:
         found = lessons.find_question(question)
@@ -81,7 +81,7 @@ def predict(question: str, guess: Any = ...) -> Card:
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
 
-def progress(lesson: int | str) -> Card:
+def progress(lesson: int | str = "") -> Card:
     """What you have predicted and solved in a lesson. Kept on this machine only. Never raises."""
     try:
         number = lessons.lesson_number(lesson)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import linecache
 import sysconfig
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = str(Path(__file__).resolve().parent)
+OURS = [find_spec(name) for name in ("minigrad", "viz")]
 LIBRARIES = tuple(
-    {HERE, str(Path(HERE).parents[1] / "minigrad"), str(Path(HERE).parents[1] / "viz")}
+    {HERE, *(str(Path(spec.origin).parent) for spec in OURS if spec is not None and spec.origin)}
     | {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}
 )
 

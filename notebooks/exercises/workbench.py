@@ -18,9 +18,11 @@ import viz
 
 from . import tiny_engine as reference
 from .blame import in_plain_words
+from .cards import paragraphs, plain_text
 from .judge import CORRECT, judge
 from .lessons import find_exercise
 from .limits import OutOfTime, time_limit
+from .values import describe
 
 MARK = "#d55e00"
 SECONDS = 2.0
@@ -53,26 +55,31 @@ class Look:
     svg: str = ""
 
     def __repr__(self) -> str:
-        return self.sentence if len(self.sentence) <= 109 else self.sentence[:108] + "…"
+        line = plain_text(self.sentence)
+        return line if len(line) <= 109 else line[:108] + "…"
 
     def _repr_html_(self) -> str:
         image = ""
         if self.svg:
             data = base64.b64encode(self.svg.encode()).decode()
-            alt = html.escape(self.sentence, quote=True)
+            alt = html.escape(plain_text(self.sentence), quote=True)
             image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
-        return f"<p>{html.escape(self.sentence)}</p>{image}"
+        return f"{paragraphs(self.sentence)}{image}"
 
 
 def where(engine: Any) -> Look:
     """Run `engine` on the diamond; say and draw where it first does something else than the reference. Never raises."""
+    if not callable(engine):
+        return Look(
+            f"`where` wants the engine itself, a function, as in `where(run)`. This is {describe(engine, 40)}."
+        )
     try:
         with time_limit(SECONDS):
             mine = _trace(engine)
     except OutOfTime:
         return Look(f"The engine was stopped after {SECONDS:g} seconds. Does its loop never end?")
     except BaseException as error:  # a learner's engine may do anything; what it did is told
-        return Look(f"The engine did not come to its end. {in_plain_words(error).replace('**', '')}")
+        return Look(f"The engine did not come to its end. {in_plain_words(error)}")
     right = _trace(reference.run)
     due = {step.function.index: step for step in right}
     result = _number(mine.leaves["x"])

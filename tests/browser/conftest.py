@@ -37,6 +37,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip("playwright is not installed: make test installs it into .venv")
     if find_chromium() is None:
         pytest.skip("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=15_000)  # a machine may have much else to do
     with chromium() as browser:
         yield browser
 

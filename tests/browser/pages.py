@@ -2,7 +2,10 @@
 
     with opened(browser, page(data)) as pane:
         pane.press("ArrowRight")
-        assert pane.step == 1
+        pane.at(1)
+
+What a test expects is waited for: a browser handles a key or a click in its own time. Where the step is the awaited one,
+everything else that belongs to it stands there too, since a step is shown in one go.
 
 Leaving the block fails the test where the page complained: console error, uncaught exception, any request at all.
 """
@@ -15,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 import minigrad
 import viz.page
@@ -40,6 +43,18 @@ class Pane:
     @property
     def step(self) -> int:
         return int(self.page.locator(".mgv").get_attribute("data-step"))
+
+    def at(self, step: int) -> None:
+        """Wait until the pane shows this step."""
+        expect(self.page.locator(".mgv")).to_have_attribute("data-step", str(step))
+
+    def asks(self) -> None:
+        """Wait until the pane asks a question."""
+        expect(self.page.locator(".mgv-ask")).to_be_visible()
+
+    def says(self, text: str) -> None:
+        """Wait until the sentence holds this text."""
+        expect(self.page.locator(".mgv-sentence")).to_contain_text(text)
 
     @property
     def sentence(self) -> str:

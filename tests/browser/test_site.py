@@ -8,9 +8,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tools.site import NOTEBOOKS, build
+from tests.browser.pages import recorded
+from tools.site import FIT, NOTEBOOKS, build
+from viz.page import frame
 
 LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
+# a person does not click on what still moves: a frame above or below may be taking its height
+STILL = """(frame) => new Promise((done) => {
+    let last = "", since = 0;
+    const look = (now) => {
+        const { y, height } = frame.getBoundingClientRect();
+        if (`${y} ${height}` !== last) [last, since] = [`${y} ${height}`, now];
+        now - since > 200 ? done() : requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +59,32 @@ def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
     assert page.locator("h1").count() >= 1
     frames = page.locator("iframe").count()
     for i in range(frames):
-        page.locator("iframe").nth(i).scroll_into_view_if_needed()
+        holder = page.locator("iframe").nth(i)
+        holder.scroll_into_view_if_needed()
         pane = page.frame_locator("iframe").nth(i)
         pane.locator(".mgv[data-ready]").wait_for()
+        holder.evaluate(STILL)
         pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
-        before = pane.locator(".mgv").get_attribute("data-step")
+        pane.locator(".mgv[data-step='0']").wait_for()
         pane.locator("[data-action=next]").click()
-        moved = pane.locator(".mgv").get_attribute("data-step") != before
-        assert moved or pane.locator(".mgv-ask").is_visible()
+        pane.locator(".mgv[data-step='1'], .mgv-ask").first.wait_for()
+
+
+def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path: Path):
+    """Else the page jumps under the pointer of whoever scrolls to it and clicks."""
+    apart = '<p style="height: 1200px">text</p>'
+    book = "".join(apart + frame(recorded(name), options={"step": 2}) for name in ("diamond", "mlp", "hooks"))
+    file = tmp_path / "book.html"
+    file.write_text(f"<!doctype html><meta charset=utf-8><body>{book}{FIT}", encoding="utf-8")
+    heights = "() => [...document.querySelectorAll('iframe')].map((frame) => frame.style.height)"
+    page.goto(file.as_uri())
+    page.wait_for_timeout(1500)
+    before = page.evaluate(heights)
+    for at in page.locator("iframe").all():
+        at.scroll_into_view_if_needed()
+        at.content_frame.locator(".mgv[data-ready]").wait_for()
+        at.evaluate(STILL)
+    assert page.evaluate(heights) == before
 
 
 def test_formulas_are_drawn_without_a_network(page: Page, site: Path):

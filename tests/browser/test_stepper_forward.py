@@ -42,8 +42,9 @@ def test_the_graph_grows_operation_by_operation_and_then_runs_backward(browser: 
         start = visible(pane)
         assert start < set(data["nodes"])
         seen = start
-        for made in data["forward"]:
+        for number, made in enumerate(data["forward"], 1):
             pane.press("ArrowRight")
+            pane.at(number)
             now = visible(pane)
             assert now == seen | set(made["nodes"])
             seen = now
@@ -54,12 +55,13 @@ def test_the_graph_grows_operation_by_operation_and_then_runs_backward(browser: 
             assert data["source"]["lines"][made["line"]].strip() in lit
         assert seen == set(data["nodes"])
         pane.press("ArrowRight")  # the forward pass is done
-        assert pane.sentence.startswith("The forward pass is done")
+        pane.says("The forward pass is done")
         pane.press("ArrowRight")
-        assert pane.sentence.startswith("Step 1 of ")
+        pane.says("Step 1 of ")
         pane.press("End")
-        assert pane.step == len(data["forward"]) + 1 + len(data["steps"])
+        pane.at(len(data["forward"]) + 1 + len(data["steps"]))
         pane.press("Home")
+        pane.at(0)
         assert visible(pane) == start
 
 
@@ -68,8 +70,8 @@ def test_forward_steps_are_not_asked_for_backward_steps_are(browser: Browser, tm
     data["questions"] = questions(data, "gradients")
     with opened(browser, page(data, options={"forward": True, "ask": "gradients"}), tmp_path) as pane:
         pane.press("End")
-        assert pane.step == len(data["forward"]) + 1
-        assert pane.page.locator(".mgv-ask").is_visible()
+        pane.at(len(data["forward"]) + 1)
+        pane.asks()
 
 
 def test_a_folded_box_steps_through_its_members(browser: Browser, tmp_path: Path):
@@ -85,9 +87,10 @@ def test_a_folded_box_steps_through_its_members(browser: Browser, tmp_path: Path
     with opened(browser, page(data), tmp_path) as pane:
         for k in members[:3]:
             pane.node(fold).click()
-            assert pane.step == k
+            pane.at(k)
         assert pane.node(fold).locator(".mgv-order").text_content().startswith(f"{members[0]}–{members[-1]}")
         pane.press("End")
+        pane.at(len(data["steps"]))
         assert "mgv-done" in pane.node(fold).get_attribute("class")
 
 
@@ -98,9 +101,11 @@ def test_a_checked_gradient_carries_a_tick_and_its_difference(browser: Browser, 
     data["steps"][1]["check"] = {"ok": False, "difference": 0.5, "text": "off by 0.5"}
     with opened(browser, page(data), tmp_path) as pane:
         pane.press("ArrowRight")
+        pane.at(1)
         assert pane.node(data["steps"][0]["node"]).locator(".mgv-order path").count() == 1
         assert "difference" in pane.page.locator(".mgv-check.ok").inner_text()
         pane.press("ArrowRight")
+        pane.at(2)
         badge = pane.node(data["steps"][1]["node"]).locator(".mgv-order")
         assert badge.text_content() == "2!" and "wrong" in badge.get_attribute("class")
         assert "check failed off by 0.5" in pane.page.locator(".mgv-check.wrong").inner_text()

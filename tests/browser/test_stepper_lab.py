@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.pages import Pane
 from tools.jupyterlab import Lab, Lesson
@@ -55,7 +55,7 @@ def stepper(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory) 
 def pane_of(lesson: Lesson) -> Pane:
     pane = Pane(lesson.page)
     pane.press("Home")
-    assert pane.step == 0
+    pane.at(0)
     return pane
 
 
@@ -67,10 +67,11 @@ def test_keys_step_and_jupyterlab_keeps_out_of_the_way(stepper: Lesson):
     pane = pane_of(stepper)
     cells = stepper.page.locator(".jp-Cell").count()
     pane.press("ArrowRight", "ArrowRight", "End", "ArrowLeft")
-    assert pane.step == 4
+    pane.at(4)
     pane.press("d", "d", "a", "b")  # JupyterLab's own: delete a cell, insert cells
     assert stepper.page.locator(".jp-Cell").count() == cells
     pane.press("ArrowRight")
+    pane.at(5)
     assert pane.grads() == {"x": [12.0]}
 
 
@@ -79,20 +80,38 @@ def test_the_row_of_widgets_and_the_pane_move_together(stepper: Lesson):
     pane.button("Forward one step").click()
     pane.button("Forward one step").click()
     handle = slider_of(stepper)
-    assert handle.get_attribute("aria-valuenow") == "2.0"
+    expect(handle).to_have_attribute("aria-valuenow", "2.0")
     handle.focus()
     stepper.page.keyboard.press("ArrowRight")
-    stepper.page.wait_for_selector('.mgv[data-step="3"]')
+    pane.at(3)
     stepper.page.keyboard.press("End")
-    stepper.page.wait_for_selector('.mgv[data-step="5"]')
+    pane.at(5)
     assert pane.grads() == {"x": [12.0]}
 
 
 def test_play_reaches_the_end(stepper: Lesson):
     pane = pane_of(stepper)
-    stepper.page.locator(".jupyter-widgets.widget-play button").first.click()
+    play = stepper.page.locator(".jupyter-widgets.widget-play button").first
+    play.click()
     stepper.page.wait_for_selector('.mgv[data-step="5"]')
     assert pane.grads() == {"x": [12.0]}
+    # it is over: who goes back now is not carried along
+    expect(play.locator(".fa-play")).to_be_visible()
+    pane.press("Home", "ArrowRight")
+    stepper.page.wait_for_timeout(1500)
+    pane.at(1)
+    play.click()  # and it plays on from there
+    pane.at(3)
+    pane.press("ArrowLeft")  # until somebody steps
+    pane.at(2)
+    expect(play.locator(".fa-play")).to_be_visible()
+    stepper.page.wait_for_timeout(1500)
+    pane.at(2)
+    pane.press("Space")  # space plays too
+    expect(play.locator(".fa-pause")).to_be_visible()
+    pane.at(3)
+    pane.press("Space")
+    expect(play.locator(".fa-play")).to_be_visible()
 
 
 def test_there_is_one_play_button_and_one_slider(stepper: Lesson):
@@ -107,9 +126,9 @@ def test_it_steps_while_the_kernel_is_busy(stepper: Lesson):
     stepper.page.keyboard.press("Control+Enter")
     stepper.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=busy]")
     pane.press("ArrowRight", "ArrowRight", "ArrowRight")
-    assert pane.step == 3
+    pane.at(3)
     pane.button("To the end").click()
-    assert pane.step == 5
+    pane.at(5)
     assert stepper.page.locator(".jp-Notebook-ExecutionIndicator[data-status=busy]").count() == 1
     stepper.go_on.touch()
     stepper.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=30_000)
@@ -118,7 +137,7 @@ def test_it_steps_while_the_kernel_is_busy(stepper: Lesson):
 def test_a_click_on_a_node_goes_to_its_step(stepper: Lesson):
     pane = pane_of(stepper)
     stepper.page.locator(".mgv-svg .node.accumulate").click()
-    assert pane.step == 5
+    pane.at(5)
 
 
 def test_it_wears_the_theme(stepper: Lesson):

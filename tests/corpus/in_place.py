@@ -200,3 +200,34 @@ x.grad
 z = (x * 1).sin_().neg_().clamp_(max=0.5).add_(1).abs_()
 z.sum().backward()
 x.grad
+
+# %% expanded tensors: what may be written into them
+e = torch.zeros(3).expand(2, 3)
+e[0] = torch.ones(3)
+e[:] = torch.ones(3)  # raises
+e += 1  # raises
+e.copy_(torch.ones(2, 3))  # raises
+e.scatter_(0, torch.tensor([[0, 0, 0]]), 9.0)  # raises
+e.fill_(1)
+e.zero_()
+e.masked_fill_(torch.tensor([[True, False, False], [False, False, True]]), 4.0)
+e[torch.tensor([[True, False, False], [False, True, True]])] = torch.tensor([1.0, 2.0, 3.0])
+e[torch.tensor([0, 1]), torch.tensor([0, 1])] = torch.tensor([7.0, 8.0])
+e.index_fill_(0, torch.tensor([0]), 7.0)
+
+# %% a view of what was detached in place keeps its old history
+a = torch.ones(3, requires_grad=True)
+b = a * 2
+v = b[:2]
+b.detach_()
+v.grad_fn, v._base is b, b.requires_grad
+v.add_(1)  # raises
+plain = torch.ones(3)
+own = plain[:2].requires_grad_()
+own.add_(1)  # raises
+own[0].add_(1)  # raises
+written = torch.ones(3)
+view = written[:2]
+view.mul_(a[:2])
+written.detach_()
+view

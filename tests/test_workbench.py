@@ -1,0 +1,78 @@
+"""The tools of lesson 07: `where` says and draws where an engine goes wrong, `go_on` goes on with a piece that is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from exercises import lessons, tiny_engine
+from exercises.workbench import go_on, where
+from tests.test_exercises import HOSTILE
+
+CLASSIC = {
+    "fires_again": ("x.grad is 16", "it fires 2 times, with 1, then 3"),
+    "fires_too_early": ("x.grad is 4", "it fires once, with 1"),
+    "overwrites": ("x.grad is 2", "it fires once, with 1"),
+    "follows_paths": ("x.grad is 12", "it fires 2 times, with 1, then 2"),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_a_broken_engine_is_told_by_its_number_and_its_place(name):
+    look = where(getattr(tiny_engine, name))
+    for words in (*CLASSIC[name], "goes wrong at MulBackward0 of y", "It should fire once, with 3"):
+        assert words in look.sentence
+    assert look.svg.count("stroke-dasharray") >= 1 and 'alt="x.grad is' in look._repr_html_()
+
+
+def test_of_an_engine_that_overwrites_the_cause_is_told():
+    assert "the last part was written over the others" in where(tiny_engine.overwrites).sentence
+
+
+def test_a_right_engine_is_called_right():
+    look = where(tiny_engine.run)
+    assert (
+        look.sentence
+        == "x.grad is 12. Each node fires once, with everything that it should receive, in the order of the reference."
+    )
+
+
+@pytest.mark.parametrize("engine", HOSTILE.values(), ids=HOSTILE)
+def test_it_never_raises(engine):
+    look = where(engine)
+    assert (
+        "12 is right" in look.sentence
+        or "did not come to its end" in look.sentence
+        or "`where(run)`" in look.sentence
+    )
+    assert "\n" not in repr(look) and len(repr(look)) <= 110 and "<script" not in look._repr_html_()
+
+
+def test_an_engine_that_never_ends_is_cut_off():
+    def endless(root, grad):
+        while True:
+            pass
+
+    assert "stopped after" in where(endless).sentence
+
+
+def test_the_lesson_goes_on_with_ones_own_piece_if_it_is_right(capsys):
+    def own(ready):
+        return ready.pop(ready.index(max(ready, key=lambda node: node.sequence)))
+
+    assert go_on("7.7", own) is own
+    assert capsys.readouterr().out == "7.7 is solved: the lesson goes on with your choose.\n"
+
+
+@pytest.mark.parametrize(
+    "answer", [..., None, 3, lambda ready: ready[0]], ids=["stub", "None", "number", "wrong"]
+)
+def test_and_with_the_reference_if_not(answer, capsys):
+    choose = go_on("7.7", answer)
+    assert choose is not answer and choose.__name__ == "choose"
+    assert capsys.readouterr().out == "7.7 is open: the lesson goes on with the reference for choose.\n"
+
+
+def test_a_piece_of_two_parts_comes_back_as_two(capsys):
+    exercise = lessons.find_exercise("7.3")
+    assert go_on("7.3", *exercise.reference) == exercise.reference
+    assert "TanhBackward0 and tanh" in capsys.readouterr().out
