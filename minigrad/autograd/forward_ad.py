@@ -18,7 +18,7 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from .backward import grad
-from .function import Function, refuse_old_form, run_forward
+from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import enable_grad, local
 from .interpreter import Interpreter, Wrapper
 
@@ -197,28 +197,42 @@ class Forward(Interpreter):
         )
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        if not self.user:
-            refuse_old_form(cls)
+        if cls.setup_context is Function.setup_context and self.user:
+            return self.function_value(cls, args)
+        refuse_old_form(cls)
+        return run_forward(cls, args, lambda: self.function_value(cls, args))
+
+    def function_value(self, cls: type[Function], args: tuple) -> object:
+        """The value and the tangent of a Function's result, without history at this level."""
         pairs = [self.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
+        primals, tangents = tuple(p for p, _ in pairs), [t for _, t in pairs]
+        moves = any(t is not None for t in tangents)
         with self.lowered():
-            primals = tuple(p for p, _ in pairs)
-            result, ctx = run_forward(cls, primals, with_ctx=True)
-            several = isinstance(result, tuple)
-            results = result if several else (result,)
-            tangents = (None,) * len(results)
-            if any(t is not None for _, t in pairs):
-                found = cls.jvp(ctx, *(t for _, t in pairs))
-                tangents = found if isinstance(found, tuple) else (found,)
-        if len(tangents) != len(results):
+            if cls.setup_context is Function.setup_context:
+                result, ctx = run_forward(cls, primals, with_ctx=True)
+            else:
+                result = cls.apply(*primals)
+                ctx = context(cls, primals, result) if moves else None
+            results = result if isinstance(result, tuple) else (result,)
+            found = (None,) * len(results)
+            if moves:
+                if ctx.materialize:
+                    tangents = [
+                        zeros(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
+                        for p, t in zip(primals, tangents, strict=True)
+                    ]
+                found = cls.jvp(ctx, *tangents)
+                found = found if isinstance(found, tuple) else (found,)
+        if len(found) != len(results):
             raise RuntimeError(
                 f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
-                f"{len(tangents)})"
+                f"{len(found)})"
             )
         outs = tuple(
             self.with_tangent(r, t) if isinstance(r, Tensor) else r
-            for r, t in zip(results, tangents, strict=True)
+            for r, t in zip(results, found, strict=True)
         )
-        return outs if several else outs[0]
+        return outs if isinstance(result, tuple) else outs[0]
 
 
 # ---------------------------------------------------------------- tangents

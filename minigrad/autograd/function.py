@@ -15,12 +15,19 @@ import numpy as np
 from ..tensor import Tensor, new_object, wrap
 from . import node as nodes
 from .grad_mode import anomaly, local
+from .interpreter import Wrapper
 from .node import Node, Packed, edge, next_sequence, no_recording
+
+
+def twin(t: Tensor) -> Tensor:
+    """A tensor with the same value and no history (at its level, inside a transform)."""
+    return t.face() if isinstance(t, Wrapper) else wrap(t._array)
 
 
 class FunctionCtx(Node):
     """The node of a custom operation, and the `ctx` that its forward and backward are given."""
 
+    reads_forward = False  # is this the ctx of a `jvp`?
     function: type[Function]
     runs_undefined = True
     frees = True
@@ -79,7 +86,8 @@ class FunctionCtx(Node):
             raise nodes.modified_error(t._array, maker, output_nr or 0, nodes.version_of(t), version)
         if output_nr is None:
             return t
-        out = wrap(t._array, requires_grad=True)  # the output itself, made anew: the node must not hold it
+        out = twin(t)  # the output itself, made anew: the node must not hold it
+        out._requires_grad = True
         out._grad_fn, out._output_nr, out._counter = self, output_nr, t._counter
         return out
 
@@ -92,7 +100,7 @@ class FunctionCtx(Node):
                 t, number = Packed(t, local.saved_hooks[-1], self), None
             version = 0 if t is None or type(t) is Packed else nodes.version_of(t)
             if number is not None:
-                holder = wrap(t._array)
+                holder = twin(t)
                 holder._counter = t.counter()
                 t = holder
             kept.append((t, version, number))
@@ -246,14 +254,40 @@ def refuse_old_form(cls: type[Function]) -> None:
         )
 
 
-def run_forward(cls: type[Function], args: tuple, with_ctx: bool = False) -> object:
-    """Call `forward` without recording, then hang the node on its outputs. `with_ctx` returns (result, ctx)."""
+def blank_context(cls: type[Function]) -> FunctionCtx:
     ctx = new_object(cls.node_class)
-    ctx.hooks = ctx.counter = ctx.input_nrs = None
+    ctx.hooks = ctx.counter = ctx.input_nrs = ctx.saved_for_forward = None
     ctx.saved, ctx.to_save, ctx.dirty, ctx.non_differentiable, ctx.materialize = (), (), (), (), True
+    return ctx
+
+
+def context(cls: type[Function], inputs: tuple, output: object) -> FunctionCtx:
+    """A `ctx` for `jvp`: `saved_tensors` are those that were saved for it, or else those saved for backward."""
+    ctx = blank_context(cls)
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in inputs)
+    with no_recording():
+        cls.setup_context(ctx, inputs, output)
+    ctx.reads_forward = True
+    kept = ctx.to_save if ctx.saved_for_forward is None else ctx.saved_for_forward
+    ctx.saved = tuple((t, 0 if t is None else nodes.version_of(t), None) for t in kept or ())
+    return ctx
+
+
+def run_forward(
+    cls: type[Function], args: tuple, compute: Callable | None = None, *, with_ctx: bool = False
+) -> object:
+    """Call `forward` without recording, then hang the node on its outputs. `with_ctx` returns (result, ctx).
+
+    compute: what gives the result in the place of `forward`, inside a transform; it records at the levels below.
+    """
     tensors = [a for a in args if isinstance(a, Tensor)]
-    recording = local.grad and any(t.requires_grad for t in tensors)
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    recording = local.grad and any(t._requires_grad for t in tensors)
+    if compute is not None:
+        result = compute()
+        if not recording:
+            return result
+    ctx = blank_context(cls)
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
     ctx.is_tensor = tuple(isinstance(a, Tensor) for a in args)
     ctx.edges = tuple(edge(t) for t in tensors) if recording else ()
     ctx.input_nrs = tuple(t._output_nr for t in tensors)
@@ -262,7 +296,8 @@ def run_forward(cls: type[Function], args: tuple, with_ctx: bool = False) -> obj
         if cls.setup_context is Function.setup_context:
             result = cls.forward(ctx, *args)
         else:
-            result = cls.forward(*args)
+            if compute is None:
+                result = cls.forward(*args)
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
     for i, out in enumerate(outputs):
@@ -304,7 +339,7 @@ def finish_output(
         out.counter().version += 1
     elif any(out is t for t in inputs):  # returned as it came: a new tensor on the same memory
         counter = out.counter()
-        out = wrap(out._array)
+        out = twin(out)
         out._counter = counter
     if recording and differentiable:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number

@@ -377,9 +377,10 @@ def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
     for leaf in flatten(primals)[0]:
         if isinstance(leaf, Tensor) and not leaf.is_floating_point():
             raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype}")
-    with Level():
+    with Level() as level:
         inner, copies = fresh_arguments(primals, tuple(range(len(primals))))
         outs, rebuild = flat_output("linearize(f, *primals)", func(*inner))
+        record = level.seen_outside(outs, copies)
         us = [fresh(zeros_like(o)) for o in outs]
         rows = gradients(outs, copies, us, True, True)
 
@@ -397,10 +398,13 @@ def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
                         "corresponding primal."
                     )
         pairs = [(r, d) for r, d in zip(rows, directions, strict=True) if r.requires_grad]
-        found = gradients([r for r, _ in pairs], us, [d for _, d in pairs], False, True)
+        again = local.grad and (
+            record or local.transform_depth > 0 or any(d.requires_grad for d in directions)
+        )
+        found = gradients([r for r, _ in pairs], us, [d for _, d in pairs], again, True)
         return rebuild(list(found))
 
-    return rebuild([cut(o) for o in outs]), jvp_fn
+    return rebuild(outs if record else [cut(o) for o in outs]), jvp_fn
 
 
 def jacfwd(

@@ -17,6 +17,7 @@ from ..autograd.function import Function, refuse_old_form, run_forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import Interpreter, Wrapper
 from ..tensor import Tensor, check_dim, wrap
+from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
 
 if TYPE_CHECKING:
@@ -217,68 +218,19 @@ class Vmap(Interpreter):
                 return draw(*args, **kwargs)
             return Batched.of(self, Tensor.stack_all([draw(*args, **kwargs) for _ in range(self.size)]), 0)
 
+    def wrapped(self, tree: object, dims: object) -> object:
+        """Tensors of the level below as tensors of this one; `dims` like `tree`, a tuple or one."""
+        if isinstance(tree, tuple):
+            return tuple([self.wrapped(t, d) for t, d in zip(tree, dims, strict=True)])
+        return tree if dims is None or not isinstance(tree, Tensor) else Batched.of(self, tree)
+
     def process_function(self, cls: type[Function], args: tuple) -> object:
         refuse_old_form(cls)
-        own = cls.vmap is not Function.vmap
-        if own and cls.generate_vmap_rule:
-            raise RuntimeError(
-                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
-                "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
-                "ambiguity. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
-            )
+        refuse_unclear_rule(cls)
         if not any(isinstance(a, Tensor) and self.owns(a) for a in args):
             with self.lowered():
                 return cls.apply(*args)
-        if cls.generate_vmap_rule:
-            return run_forward(cls, args)  # forward and backward run on batched tensors as they are
-        if not own:
-            raise RuntimeError(
-                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
-                "vmap staticmethod or set generate_vmap_rule=True. For more details, please see "
-                "https://pytorch.org/docs/main/notes/extending.func.html"
-            )
-        return run_forward(own_rule(self, cls), args)
-
-
-class VmapInfo:
-    """What a Function's `vmap` is told: the batch size and the randomness that was asked for."""
-
-    def __init__(self, batch_size: int, randomness: str):
-        self.batch_size, self.randomness = batch_size, randomness
-
-
-def own_rule(level: Vmap, cls: type[Function]) -> type[Function]:
-    """`cls` with its `vmap` as forward, on batched arguments."""
-
-    class Ruled(cls):
-        @staticmethod
-        def forward(*args: object) -> object:
-            pairs = [level.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
-            with level.lowered():
-                info = VmapInfo(level.size, level.randomness)
-                found = cls.vmap(info, tuple(b for _, b in pairs), *(v for v, _ in pairs))
-                if not (isinstance(found, tuple) and len(found) == 2):
-                    raise RuntimeError(
-                        "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
-                        f"compatible with the output. Got a {type(found)} instead"
-                    )
-                result, out_dims = found
-                leaves, rebuild = flatten(result)
-                dims = broadcast_prefix(out_dims, result)
-                if dims is None:
-                    raise RuntimeError(
-                        "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
-                        f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
-                        f"structure {spec(out_dims)} but output has structure {spec(result)}. For more details, please see "
-                        "https://pytorch.org/docs/main/notes/extending.func.html"
-                    )
-                moved = [t if d is None else t.movedim(d, 0) for t, d in zip(leaves, dims, strict=True)]
-            return rebuild(
-                [Batched.of(level, t, None if d is None else 0) for t, d in zip(moved, dims, strict=True)]
-            )
-
-    Ruled.node_class = type(cls.__name__ + "Backward", (cls.node_class,), {"function": cls})
-    return Ruled
+        return run_forward(cls, args, lambda: batched_value(self, cls, args))
 
 
 # ---------------------------------------------------------------- the transform
