@@ -123,7 +123,7 @@ def _hook_words(f: Function) -> str:
 def _shape(out: Output) -> str:
     """The shape of an output; of a batch under vmap, how many of what shape."""
     if out.batch is not None and out.shape:
-        return f"{out.batch} × {shape_text(out.shape[1:])}"
+        return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
     return shape_text(out.shape)
 
 
