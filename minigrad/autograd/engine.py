@@ -1,4 +1,4 @@
-"""The backward pass: one generator that fires the nodes of a graph in PyTorch's order.
+"""The backward pass: one loop that fires the nodes of a graph in PyTorch's order.
 
 A node is fired once, after the gradients of all its consumers have arrived and been added up. Among the nodes that are
 ready the newest goes first, except that AccumulateGrad goes before everything. The walk is a loop with a queue, never
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from . import anomaly_mode
@@ -51,8 +51,8 @@ def run(
     roots: Sequence[Root],
     retain_graph: bool,
     recorded: bool,
-    targets: dict[tuple[Node, int], object] | None,
-    accumulate_into: set[Node],
+    targets: dict[tuple[Node, int], object] | None = None,
+    accumulate_into: set[Node] = frozenset(),
 ) -> None:
     """Walk back from `roots`.
 
@@ -71,10 +71,11 @@ def run(
     leaves: deque[AccumulateGrad] = deque()  # ready: these go first, in the order in which they became so
     ready: list[tuple[int, int, Node]] = []  # ready: a heap, highest sequence number first, then first come
     following = None  # ready while nothing else is: it need not go through the heap
-    ticket = itertools.count().__next__
+    ticket = 0
     for node, output_nr, grad in roots:
         if node not in arrived and not waiting[node]:
-            heappush(ready, (-node.sequence, ticket(), node))
+            heappush(ready, (-node.sequence, ticket, node))
+            ticket += 1
         put(arrived, node, output_nr, grad)
 
     while True:
@@ -142,11 +143,12 @@ def run(
                 elif following is None and not ready:
                     following = parent
                 else:
-                    heappush(ready, (-parent.sequence, ticket(), parent))
                     if following is not None:
-                        heappush(ready, (-following.sequence, ticket(), following))
+                        heappush(ready, (-following.sequence, ticket, following))
                         following = None
-        part = before = None  # nothing is held longer than needed, see AccumulateGrad.is_ours
+                    heappush(ready, (-parent.sequence, ticket + 1, parent))
+                    ticket += 2
+        part = before = None  # nothing is held longer than needed, see AccumulateGrad.vjp
         node = grad = grad_inputs = None
 
 
