@@ -300,6 +300,10 @@ class Tensor:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key
 
     def __contains__(self, element) -> bool:
+        if not isinstance(element, (Tensor, bool, int, float)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
         value = element._array if isinstance(element, Tensor) else element
         return bool((self._array == value).any())
 
@@ -530,6 +534,12 @@ def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) ->
 def address(array: ndarray) -> int:
     """The address of the first element."""
     return array.__array_interface__["data"][0]
+
+
+def full_name(kind: type) -> str:
+    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
 
 
 def dtype_word(t: Tensor) -> str:

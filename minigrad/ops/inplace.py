@@ -111,9 +111,9 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
 
 def is_stretched(array: ndarray) -> bool:
     """Does it show one element several times, as an expanded tensor does?"""
-    return 0 in array.strides and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
-    )
+    if 0 not in array.strides or not array.size:
+        return False
+    return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 # What PyTorch still allows on expanded tensors, with a warning; `fill` and `zero` without one.
