@@ -22,7 +22,6 @@ from . import rules
 from .check import check_steps
 from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
 from .record import recall
-from .text import shape_text
 from .values import Value, as_array
 
 LISTED = 40  # of a long queue, as many nodes are listed at each step
@@ -103,7 +102,8 @@ class Step:
 
     @property
     def total(self) -> Value | None:
-        return self.totals[0] if self.totals else None
+        """What the rule receives; of a node with several outputs, the gradient of the first that has one."""
+        return next((t for t in self.totals if t is not None), None)
 
     def __repr__(self) -> str:
         return f"Step({self.number}: {self.name} of {self.tensor}, receives {_short(self.total, 40)})"[:110]
@@ -657,6 +657,8 @@ def _stored(a: Accumulated, name: str) -> str:
 
 def _received(s: Step, name: str, out: Trace) -> str:
     got = [p for p in s.parts if p.value is not None]
+    if len(s.totals) > 1:
+        return _received_by_each(s)
     if s.wrong:
         return f"receives {_short(s.total)}, the gradient for {name}"
     if len(got) > 1:
@@ -671,9 +673,19 @@ def _received(s: Step, name: str, out: Trace) -> str:
     return f"receives {_short(s.total)}, the gradient for {name}"
 
 
-def step_shape(value: Value | None) -> str:
-    """The shape of a gradient in words."""
-    return shape_text(value.shape if value is not None else None)
+def _received_by_each(s: Step) -> str:
+    """What a node with several outputs receives: a gradient, or nothing, for each of the first few."""
+    said = []
+    for nr, total in enumerate(s.totals[:6]):
+        name = _cut(s.function.output(nr).name or f"output {nr}", 30)
+        parts = [_short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
+        added = (
+            f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
+            if len(parts) > 1 and not s.wrong
+            else ""
+        )
+        said.append(f"nothing for {name}" if total is None else f"{added}{_short(total)} for {name}")
+    return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"
 
 
 __all__: Sequence[str] = ("Step", "Trace", "trace")

@@ -468,6 +468,8 @@ class _Cards(_Compact):
                 text = fit(f"{operands.get(name, name)}: {rule}", 185, TINY, mono=True)
                 lines.append(Line("rule", text, TINY, mono=True))
         out = f.outputs[min((e.nr for e in f.users), default=0)]
+        if len(names) > 1:
+            lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.card(
             "function", lines, out.shape, self.boxes(out), _function_tooltip(f), function=f, **more
