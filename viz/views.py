@@ -427,7 +427,8 @@ class _Functions(_Compact):
 
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
-        sub = " ".join(t for t in (out.name if out.named else "", _shape(out)) if t)
+        named = [o.name for o in f.outputs if o.named and o.name]
+        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
         column = Column.of([name_line(f.name, 12.0), sub_line(sub)], 70, 10, 6)
         more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
