@@ -154,16 +154,16 @@ def run(
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it will have to wait for."""
-    waiting = dict.fromkeys((node for node, _, _ in roots), 0)
-    stack = list(waiting)
-    while stack:
-        for parent in stack.pop().edges:
+    waiting = {node: 0 for node, _, _ in roots}
+    found = list(waiting)
+    for node in found:  # which grows meanwhile
+        for parent in node.edges:
             if parent is not None:
                 if parent in waiting:
                     waiting[parent] += 1
                 else:
                     waiting[parent] = 1
-                    stack.append(parent)
+                    found.append(parent)
     return waiting
 
 
