@@ -300,6 +300,10 @@ class Tensor:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key
 
     def __contains__(self, element) -> bool:
+        if not isinstance(element, (Tensor, bool, int, float)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
         value = element._array if isinstance(element, Tensor) else element
         return bool((self._array == value).any())
 
@@ -409,28 +413,32 @@ class Tensor:
     @grad.setter
     def grad(self, new: Tensor | None) -> None:
         if new is not None:
-            if not isinstance(new, Tensor):
-                raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
-                )
-            if new is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if new._array.dtype != self._array.dtype:
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with grad_dtype "
-                    f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
-                    "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
-                    "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
-                    "tensor and its gradient may break downstream systems that assume they match."
-                )
-            if new._array.shape != self._array.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
-                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                )
-        elif self._meta is None:
-            return
-        self.meta().grad = new
+            self._check_grad(new)
+            self.meta().grad = new
+        elif self._meta is not None:
+            self._meta.grad = None
+
+    def _check_grad(self, new: Tensor) -> None:
+        """Raise PyTorch's error if `new` cannot be the gradient of this tensor."""
+        if not isinstance(new, Tensor):
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
+            )
+        if new is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if new._array.dtype != self._array.dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with grad_dtype "
+                f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
+                "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
+                "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+                "tensor and its gradient may break downstream systems that assume they match."
+            )
+        if new._array.shape != self._array.shape:
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+            )
 
     @grad.deleter
     def grad(self) -> None:
@@ -526,6 +534,12 @@ def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) ->
 def address(array: ndarray) -> int:
     """The address of the first element."""
     return array.__array_interface__["data"][0]
+
+
+def full_name(kind: type) -> str:
+    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
 
 
 def dtype_word(t: Tensor) -> str:

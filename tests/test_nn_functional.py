@@ -28,7 +28,7 @@ def classes(count: int, *shape: int) -> np.ndarray:
 
 
 # name: (the call, the arrays it gets). Floating point arrays are differentiated; functions get (torch, F, *tensors).
-IMAGE, SIGNAL = normal(2, 4, 6, 7), normal(2, 4, 9)
+IMAGE, SIGNAL, BLOCK = normal(2, 4, 6, 7), normal(2, 4, 9), normal(1, 2, 4, 5, 6)
 LOGITS, TARGETS = normal(5, 4), normal(5, 4)
 CASES = {
     "conv1d": (lambda t, F, x, w, b: F.conv1d(x, w, b), SIGNAL, normal(3, 4, 3), normal(3)),
@@ -82,6 +82,62 @@ CASES = {
     "adaptive_avg_pool2d": (lambda t, F, x: F.adaptive_avg_pool2d(x, (4, 3)), IMAGE),
     "adaptive_avg_pool2d 1": (lambda t, F, x: F.adaptive_avg_pool2d(x, 1), IMAGE),
     "adaptive_avg_pool2d None": (lambda t, F, x: F.adaptive_avg_pool2d(x, (None, 2)), IMAGE),
+    "max_pool3d": (lambda t, F, x: F.max_pool3d(x, 2, 1, 1, dilation=(1, 2, 1)), BLOCK),
+    "max_pool3d indices": (
+        lambda t, F, x: F.max_pool3d(x, 2, ceil_mode=True, return_indices=True)[1] * 1.0,
+        BLOCK,
+    ),
+    "avg_pool3d": (lambda t, F, x: F.avg_pool3d(x, 2, 1, 1), BLOCK),
+    "avg_pool3d without padding": (
+        lambda t, F, x: F.avg_pool3d(x, (2, 3, 2), 2, 1, ceil_mode=True, count_include_pad=False),
+        BLOCK,
+    ),
+    "adaptive_avg_pool3d": (lambda t, F, x: F.adaptive_avg_pool3d(x, (2, None, 3)), BLOCK),
+    "adaptive_max_pool1d": (lambda t, F, x: F.adaptive_max_pool1d(x, 4), SIGNAL),
+    "adaptive_max_pool2d": (lambda t, F, x: F.adaptive_max_pool2d(x, (4, None)), IMAGE),
+    "adaptive_max_pool2d indices": (lambda t, F, x: F.adaptive_max_pool2d(x, 3, True)[1] * 1.0, IMAGE),
+    "adaptive_max_pool3d": (lambda t, F, x: F.adaptive_max_pool3d(x, (2, 1, 3)), BLOCK),
+    "lp_pool1d": (lambda t, F, x: F.lp_pool1d(x, 2, 3), SIGNAL),
+    "lp_pool2d": (lambda t, F, x: F.lp_pool2d(x.abs(), 1.5, (2, 3), stride=1), IMAGE),
+    "local_response_norm": (lambda t, F, x: F.local_response_norm(x, 3, alpha=0.1, beta=0.5, k=2.0), SIGNAL),
+    "local_response_norm of images": (lambda t, F, x: F.local_response_norm(x, 2, alpha=0.1), IMAGE),
+    "interpolate nearest": (lambda t, F, x: F.interpolate(x, 5), SIGNAL),
+    "interpolate nearest 2d": (lambda t, F, x: F.interpolate(x, scale_factor=(1.7, 0.6)), IMAGE),
+    "interpolate nearest 3d": (lambda t, F, x: F.interpolate(x, scale_factor=2), BLOCK),
+    "interpolate nearest-exact": (lambda t, F, x: F.interpolate(x, (4, 9), mode="nearest-exact"), IMAGE),
+    "interpolate linear": (lambda t, F, x: F.interpolate(x, scale_factor=1.6, mode="linear"), SIGNAL),
+    "interpolate linear down": (
+        lambda t, F, x: F.interpolate(x, 4, mode="linear", align_corners=True),
+        SIGNAL,
+    ),
+    "interpolate bilinear": (lambda t, F, x: F.interpolate(x, scale_factor=1.5, mode="bilinear"), IMAGE),
+    "interpolate bilinear recomputed": (
+        lambda t, F, x: F.interpolate(x, scale_factor=1.3, mode="bilinear", recompute_scale_factor=True),
+        IMAGE,
+    ),
+    "interpolate bilinear corners": (
+        lambda t, F, x: F.interpolate(x, (1, 11), mode="bilinear", align_corners=True),
+        IMAGE,
+    ),
+    "interpolate trilinear": (lambda t, F, x: F.interpolate(x, (5, 2, 7), mode="trilinear"), BLOCK),
+    "interpolate bicubic": (lambda t, F, x: F.interpolate(x, (9, 4), mode="bicubic"), IMAGE),
+    "interpolate bicubic corners": (
+        lambda t, F, x: F.interpolate(x, (9, 4), mode="bicubic", align_corners=True),
+        IMAGE,
+    ),
+    "interpolate area": (lambda t, F, x: F.interpolate(x, (4, 3), mode="area"), IMAGE),
+    "unfold": (lambda t, F, x: F.unfold(x, (3, 2), dilation=(1, 2), padding=(2, 1), stride=2), IMAGE),
+    "unfold unbatched": (lambda t, F, x: F.unfold(x, 2), IMAGE[0]),
+    "fold": (lambda t, F, x: F.fold(x, (4, 5), (2, 3), padding=1), normal(2, 12, 25)),
+    "fold dilation": (lambda t, F, x: F.fold(x, 5, 2, dilation=2, stride=2), normal(8, 4)),
+    "pixel_shuffle": (lambda t, F, x: F.pixel_shuffle(x, 2), normal(2, 8, 3, 2)),
+    "pixel_unshuffle": (lambda t, F, x: F.pixel_unshuffle(x, 2), normal(3, 4, 6)),
+    "conv_transpose3d": (
+        lambda t, F, x, w, b: F.conv_transpose3d(x, w, b, stride=2, output_padding=1),
+        BLOCK,
+        normal(2, 3, 2, 2, 2),
+        normal(3),
+    ),
     "pad": (lambda t, F, x: F.pad(x, (1, 2)), SIGNAL),
     "pad two dimensions": (lambda t, F, x: F.pad(x, (1, 2, 0, 3), value=2.5), IMAGE),
     "pad negative": (lambda t, F, x: F.pad(x, (-1, 2, 1, -2)), IMAGE),

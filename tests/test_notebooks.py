@@ -84,6 +84,36 @@ def test_the_skeleton_of_a_lesson_is_there(path):
     assert "\nimport torch" not in everything
 
 
+def minutes_of(path):
+    """(declared, declared without what can wait, of the exercises, of those that can wait)."""
+    cells = read(path).cells
+    declared, _, short = re.search(
+        r"\*\*Minutes\.\*\* (\d+)(; (\d+) without the exercises)?", cells[0].source
+    ).groups()
+    texts = "\n".join(cell.source for cell in cells)
+    lines = re.findall(r"^### Exercise .*\n\*(easy|medium|hard) · (\d+) min(.*)\*$", texts, re.M)
+    assert len(lines) == len(lessons.exercises(int(path.stem[:2]))), (
+        "each says how hard it is, and its minutes"
+    )
+    every = sum(int(minutes) for _, minutes, _ in lines)
+    waiting = sum(int(minutes) for _, minutes, more in lines if "can wait" in more)
+    return int(declared), int(short or declared), every, waiting
+
+
+@each_lesson
+def test_the_minutes_add_up(path):
+    declared, short, every, waiting = minutes_of(path)
+    assert declared >= every + 5, "there is something to read, too"
+    assert abs(declared - short - waiting) < 5, "the difference is what can wait, to the nearest five minutes"
+
+
+def test_lessons_0_to_6_fill_an_afternoon():
+    """Lesson 00, README.md and TEACHING.md say so: about four hours without what can wait, five with it."""
+    times = [minutes_of(BY_NUMBER[number]) for number in range(7)]
+    assert 225 <= sum(short for _, short, _, _ in times) <= 255
+    assert 285 <= sum(declared for declared, _, _, _ in times) <= 315
+
+
 @each_lesson
 def test_something_is_predicted_before_the_first_picture_is_stepped(path):
     kinds = [

@@ -59,15 +59,34 @@ def test_a_frame_says_what_the_stepper_says():
     dot = frame_dot(data, 4)
     caption = re.search(r'caption \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
     assert caption.split() == data["steps"][3]["sentence"].split()
-    assert '"4. MulBackward0' in dot and '"5. ' not in dot
+    badges = dict(re.findall(r'^(n\d+)_n \[.*label="(\d+)"', dot, flags=re.M))
+    assert badges == {step["node"]: str(number) for number, step in enumerate(data["steps"][:4], 1)}
 
 
 def test_nothing_moves_from_frame_to_frame():
     data = diamond().data
     places = [
-        re.findall(r'pos="([^"]*)!"', frame_dot(data, k))[:-1] for k in range(6)
-    ]  # the caption is centred
-    assert all(p == places[0] for p in places)
+        dict(re.findall(r'^(\w+) \[.*?pos="([^"]*)!"', frame_dot(data, k), flags=re.M)) for k in range(6)
+    ]
+    for later in places[1:]:
+        assert set(places[0]) <= set(later)
+        assert all(later[ident] == place for ident, place in places[0].items())
+
+
+def test_a_frame_of_cards_holds_the_numbers_that_are_known_by_then():
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    z = y * 3
+    data = viz.step(z, view="cards").data
+    box = next(i for i, n in data["nodes"].items() if n["name"] == "y") + "_grad"
+    before, after = (next(t for t in frame_dot(data, k).splitlines() if t.startswith(box)) for k in (1, 2))
+    assert 'label="3"' not in before and 'label="3"' in after
+
+
+def test_a_frame_shows_the_frames_of_modules():
+    layer = mg.nn.Linear(2, 2)
+    data = viz.step(layer(mg.ones(1, 2)).sum()).data
+    assert "<<B>layer</B>>" in frame_dot(data, 0)
 
 
 @pytest.mark.parametrize("name", sorted(set(GALLERY) - {"freed"}))

@@ -176,20 +176,21 @@ def test_the_cell_magic_says_what_it_takes(t):
         run(Shell(), "", "x = 1\nx")
 
 
-def test_a_batch_under_vmap_is_a_stack():
-    x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    w = minigrad.tensor([0.5, -0.5], requires_grad=True)
+def test_a_batch_under_vmap_is_a_stack(t):
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    w = t.tensor([0.5, -0.5], requires_grad=True)
 
     def one(row):
         h = (row * w).tanh()
         return h.sum()
 
     with viz.record():
-        y = minigrad.func.vmap(one)(x)
+        y = t.func.vmap(one)(x)
         loss = y.mean()
     drawing = viz.draw(loss, view="graph")
     stacks = {i.name: i.lines[1].text for i in drawing.picture.items if "stack" in i.classes}
-    assert stacks == {"x * w": "3 × (2,)", "h": "3 × (2,)", "y": "3 × scalar"}
+    product = next(i.name for i in drawing.picture.items if i.function and i.function.name == "MulBackward0")
+    assert stacks == {product: "3 × (2,)", "h": "3 × (2,)", "y": "3 × scalar"}
     assert drawing.svg.count('class="behind"') == 2 * len(stacks)
     data = payload(loss)
     assert {n["name"]: n["batch"] for n in data["nodes"].values() if n["batch"]} == dict.fromkeys(stacks, 3)
@@ -199,6 +200,39 @@ def test_a_batch_under_vmap_is_a_stack():
         h["value"]["values"], np.tanh(x.numpy() * w.detach().numpy()).ravel(), rtol=1e-6
     )
     assert w.grad is not None  # and the recorded pass was an ordinary one
+
+
+def test_reshapes_and_layers_under_vmap_keep_count_of_the_batch(t):
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    layer = t.nn.Linear(2, 4)
+
+    def one(row):
+        h = layer(row).reshape(2, 2)
+        g = h.tanh()
+        return g.sum()
+
+    with viz.record():
+        loss = t.func.vmap(one)(x).mean()
+    lines = {
+        i.name: i.lines[1].text for i in viz.draw(loss, view="graph").picture.items if i.kind == "tensor"
+    }
+    assert lines["h"] == lines["g"] == "3 × (2, 2)"
+
+
+def test_a_batch_that_is_not_counted_by_the_first_axis_is_told_right(t):
+    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    w = t.tensor([[0.5, -0.5], [1.0, 2.0]], requires_grad=True)
+
+    def one(row):
+        h = w @ row
+        return (h * h).sum()
+
+    with viz.record():
+        loss = t.func.vmap(one)(x).mean()
+    lines = {
+        i.name: i.lines[1].text for i in viz.draw(loss, view="graph").picture.items if i.kind == "tensor"
+    }
+    assert lines["h"] == "3 × (2,)"  # PyTorch holds it as (2, 3)
 
 
 def test_the_tangent_of_a_leaf_is_shown_beside_its_gradient():

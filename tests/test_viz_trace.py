@@ -265,3 +265,33 @@ def test_hooks_are_removed_when_a_hook_raises(t):
     z.backward()
     assert len(made[0].steps) == recorded, "a hook of the failed trace still ran"
     assert x.grad.item() == 3.0
+
+
+def test_each_output_of_a_node_receives_its_own_gradient(t):
+    x = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    a, b, c = x.unbind(0)
+    s = b * c + c
+    step = viz.trace(s, names={"x": x, "a": a, "b": b, "c": c, "s": s})[2]
+    assert [None if v is None else v.array.item() for v in step.totals] == [None, 3.0, 3.0]
+    assert step.sentence == (
+        "Step 3 of 4. UnbindBackward0 receives nothing for a, 3 for b, 1 + 2 = 3 for c. It sends [0, 3, 3] to x."
+    )
+    assert step.total.array.item() == 3.0
+
+
+def test_an_output_that_nobody_uses_is_not_talked_about(t):
+    x = t.tensor([[1.0, 3.0, 2.0]], requires_grad=True)
+    values, _ = x.max(1)
+    step = viz.trace(values.sum(), names={"values": values})[1]
+    assert step.name == "MaxBackward0"
+    assert "MaxBackward0 receives [1], the gradient for values." in step.sentence
+
+
+def test_inputs_may_be_results_of_functions(t):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * 3
+    z = y * y
+    trace = viz.trace(z, inputs=[y])
+    assert y.grad.item() == 12.0 and x.grad is None
+    assert "It sends 6 to y, and 6 to y." in trace[0].sentence
+    assert "not needed" not in trace[0].sentence

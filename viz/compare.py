@@ -254,9 +254,10 @@ def _cell(s: Step | None) -> str:
 
 def _differs(x: Step, y: Step, tolerance: float) -> str | None:
     """What differs between two matched steps, or None."""
-    said = _values(x.total, y.total, "receives", tolerance)
-    if said:
-        return said
+    for a, b in zip(x.totals, y.totals, strict=False):
+        said = _values(a, b, "receives", tolerance)
+        if said:
+            return said
     for a, b in zip(x.sent, y.sent, strict=False):
         said = _values(a.value, b.value, f"sends {a.input}", tolerance)
         if said:

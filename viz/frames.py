@@ -1,7 +1,8 @@
 """The steps of a recorded pass as pictures for slides: a numbered PNG series or one animated GIF.
 
-Graphviz paints each frame from the places that the payload already has (nothing is laid out again, so nothing moves); the
-GIF frames that it makes are joined here, byte by byte, because no other library is needed for that.
+Graphviz paints each frame from the places that the payload already has (nothing is laid out again, so nothing moves): the
+texts of its SVG, and over them what each step changes. The GIF frames that it makes are joined here, byte by byte, because
+no other library is needed for that.
 """
 
 from __future__ import annotations
@@ -9,23 +10,33 @@ from __future__ import annotations
 import re
 import struct
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
+from .dot import FRAME, _cells_table, _html
 from .layout import _quiet_c_level
 from .text import shape_text
+from .values import Value
 
 SVG = "{http://www.w3.org/2000/svg}"
 CAPTION = 46.0  # points below the picture, for the sentence
-FILLS = {
+FILLS = {  # kind or class: fill and line
+    "second": ("#f1e6fb", "#7b3fb5"),
+    "custom": ("#dff7fa", "#0b7285"),
     "function": ("#e4f0fa", "#2273ad"),
     "accumulate": ("#fff2bf", "#8a6100"),
     "leaf": ("#ddf5e3", "#1a7f37"),
+    "alias": ("#ddf5e3", "#1a7f37"),
+    "fold": ("#e7ecff", "#3b5bdb"),
 }
 PLAIN = ("#f0f2f5", "#6e7781")
-NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
+NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
 
 
 def _quoted(text: str) -> str:
@@ -43,109 +54,211 @@ def _number(value: Mapping | None) -> str:
     return shape_text(tuple(value["shape"]))
 
 
-def _curves(svg: str) -> dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]:
-    """The places of the arrows, from the picture: control points of the line and the tip of the head, by edge id."""
-    found = {}
+def _value(array: Mapping | None) -> Value | None:
+    """An array of the payload with as many of its numbers as are painted."""
+    if array is None or "shape" not in array:
+        return None
+    if array.get("values") is not None:
+        return Value(np.array([float(x) for x in array["values"]]).reshape(array["shape"]), array["dtype"])
+    cells = array["cells"]
+    if "values" not in cells:
+        return None
+    return Value(
+        np.array([float(x) for x in cells["values"]]).reshape(cells["rows"], cells["cols"]), array["dtype"]
+    )
+
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What the SVG of the payload holds: lines of text of each node, frames around modules, and the arrows."""
+
+    texts: dict[str, list[tuple[str, str, float, float, float]]] = field(default_factory=dict)
+    frames: list[tuple[list[float], str, Point]] = field(default_factory=list)
+    curves: dict[str, tuple[list[Point], Point | None]] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=4)
+def _scene(svg: str) -> _Scene:
+    scene = _Scene()
     for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
-        parts = {p.get("class"): p.get("d", "") for p in group.findall(f"{SVG}path")}
-        if "line" in parts and group.get("id"):
+        ident, css = group.get("id"), group.get("class", "").split()
+        if "cluster" in css:
+            rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
+            box = [float(rect.get(k)) for k in ("x", "y", "width", "height")]
+            scene.frames.append((box, text.text or "", (float(text.get("x")), float(text.get("y")))))
+        elif "node" in css and ident:
+            scene.texts[ident] = [
+                (
+                    t.get("class", "") + (" bold" if t.get("font-weight") else ""),
+                    t.text or "",
+                    *(float(t.get(k)) for k in ("x", "y", "font-size")),
+                )
+                for t in group.findall(f"{SVG}text")
+            ]
+        elif "edge" in css and ident:
+            parts = {p.get("class"): p.get("d", "") for p in group.findall(f"{SVG}path")}
             numbers = [
                 [float(x) for x in re.findall(r"-?[\d.]+", parts.get(k, ""))] for k in ("line", "head")
             ]
             points, head = (list(zip(n[::2], n[1::2], strict=True)) for n in numbers)
-            found[group.get("id")] = (points, head[0] if len(head) == 3 else None)
-    return found
+            scene.curves[ident] = (points, head[0] if len(head) == 3 else None)
+    return scene
+
+
+class _Moment:
+    """What is true after ``k`` steps."""
+
+    def __init__(self, data: Mapping[str, Any], k: int):
+        self.k, steps = k, data["steps"]
+        self.fired: dict[str, int] = {}
+        self.hot: dict[str, Mapping] = {}
+        self.done: dict[str, Mapping] = {}
+        self.grads: dict[str, Mapping] = {}  # what a node received; of a leaf its .grad
+        for number, step in enumerate(steps[:k], 1):
+            self.fired[step["node"]] = number
+            self.done |= self.hot
+            self.hot = {o["edge"]: o["value"] for o in step["outgoing"] if o["edge"] and o["value"]}
+            got = step["accumulate"]["after"] if step["accumulate"] else step["total"]
+            if got:
+                self.grads[step["node"]] = got
+        last = steps[k - 1] if k else None
+        self.ready = set(last["ready"]) if last else {s["node"] for s in steps[:1]}
+        self.sentence = last["sentence"] if last else data["start"]["sentence"]
+        self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
 
 
 def frame_dot(data: Mapping[str, Any], k: int) -> str:
     """The picture after ``k`` steps, as DOT with all places fixed."""
     width, height = max(data["width"], 420.0), data["height"] + CAPTION
-    fired: dict[str, int] = {}
-    hot: dict[str, Mapping] = {}
-    done: dict[str, Mapping] = {}
-    for number, step in enumerate(data["steps"][:k], 1):
-        fired[step["node"]] = number
-        done |= hot
-        hot = {out["edge"]: out["value"] for out in step["outgoing"] if out["edge"] and out["value"]}
-    before = data["steps"][k - 1] if k else None
-    ready = set(before["ready"]) if before else {s["node"] for s in data["steps"][:1]}
-    leaf_grads = {s["node"]: s["accumulate"]["after"] for s in data["steps"][:k] if s["accumulate"]}
+    scene, now = _scene(data["svg"]), _Moment(data, k)
 
     def at(x: float, y: float) -> str:
         return f"{x:.2f},{height - y:.2f}"
 
+    def box(ident: str, x: float, y: float, w: float, h: float, look: str) -> str:
+        size = f"width={w / 72:.3f} height={h / 72:.3f}"
+        return f'{ident} [pos="{at(x + w / 2, y + h / 2)}!" {size} {look}];'
+
+    def text(ident: str, x: float, y: float, said: str, look: str) -> str:
+        return f'{ident} [shape=plain fixedsize=false style="" pos="{at(x, y)}!" label={said} {look}];'
+
+    ground = 'shape=box fillcolor=white color=white label=""'
     out = [
         "digraph {",
-        'graph [bgcolor="white" pad=0.1]; node [fontname="Helvetica" fixedsize=true fontsize=10]; '
+        'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
         'edge [fontname="Helvetica" fontsize=9 arrowsize=0.6];',
-        f'ground [shape=box style=filled fillcolor=white color=white label="" pos="{at(width / 2, height / 2)}!" '
-        f"width={width / 72:.3f} height={height / 72:.3f}];",
+        box("ground", 0, 0, width, height, ground),
     ]
+    for i, ((x, y, w, h), caption, (cx, cy)) in enumerate(scene.frames):
+        look = f'shape=box style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}" label=""'
+        out.append(box(f"frame{i}", x, y, w, h, look))
+        said = f"<<B>{_html(caption)}</B>>"
+        out.append(text(f"frame{i}_t", cx, cy - 4, said, f'fontsize=10 fontcolor="{MUTED}"'))
     for ident, node in data["nodes"].items():
         x, y, w, h = node["at"]
-        fill, line = FILLS.get(node["kind"], PLAIN)
-        of = node.get("function")
-        style, wide = ["filled"], 1.2
-        if ident in fired or (of in fired and node["kind"] in ("tensor", "leaf")):
-            now = fired.get(ident, fired.get(of)) == k
-            line, wide = (NOW, 3.0) if now else (DONE, 2.0)
-            fill = "#fdebdd" if now else fill
-        elif ident in ready:
-            line, wide = NOW, 2.0
-            style.append("dashed")
-        label = [node["name"] or node["label"] or "no grad"]
-        if node["name"] and node["label"] not in (node["name"], "", None):
-            label = [node["label"]] if data["view"] == "graph" else [node["name"], node["label"]]
-        if node["kind"] in ("tensor", "leaf") and node["shape"] is not None:
-            label.append(shape_text(tuple(node["shape"])))
-        grad = leaf_grads.get(ident) or (leaf_grads.get(of) if node["kind"] == "leaf" else None)
-        if grad:
-            label.append(f".grad = {_number(grad)}" if _number(grad)[:1] != "(" else ".grad is there")
-        if ident in fired:
-            label[0] = f"{fired[ident]}. {label[0]}"
-        shape = {"accumulate": "diamond", "leaf": "cylinder", "function": "ellipse"}.get(node["kind"], "box")
-        if data["view"] != "graph":
-            shape = "box"
-            style.append("rounded")
-        short = "\n".join(textwrap.shorten(part, 34, placeholder="…") for part in label)
-        out.append(
-            f'{ident} [shape={shape} style="{",".join(style)}" fillcolor="{fill}" color="{line}" penwidth={wide} '
-            f'label={_quoted(short)} pos="{at(x + w / 2, y + h / 2)}!" width={w / 72:.3f} height={h / 72:.3f}];'
-        )
-    for ident, (points, tip) in _curves(data["svg"]).items():
+        out.append(box(ident, x, y, w, h, _look(data, ident, node, now)))
+        for i, (said, tx, ty, look) in enumerate(_lines(data, ident, node, scene, now)):
+            out.append(text(f"{ident}_t{i}", tx, ty, said, look))
+        for name, (bx, by, bw, bh) in (node.get("box") or {}).items():
+            array = now.grads.get(ident) if name == "grad" else node.get(name)
+            look = _painted(_value(array), bw, bh)
+            out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
+        if ident in now.fired:
+            said, wide = str(now.fired[ident]), 14 + 5 * (len(str(now.fired[ident])) - 1)
+            colour = NOW if now.fired[ident] == k else DONE
+            badge = f'shape=box style="filled,rounded" fillcolor="{colour}" color=white'
+            look = f'{badge} fontcolor=white fontsize=8 label="{said}"'
+            inset = 0.12 if node["kind"] == "accumulate" or data["view"] == "graph" else 0.0
+            out.append(box(f"{ident}_n", x + w * inset - wide / 2, y + h * inset - 7, wide, 14, look))
+    out += _arrows(data, scene, now, at)
+    lines = textwrap.wrap(now.sentence, max(40, int(width / 5.6)))[:3]
+    said = '"' + "\\l".join(_quoted(line)[1:-1] for line in lines) + '\\l"'
+    out.append(text("caption", width / 2, height - CAPTION / 2, said, "fontsize=11"))
+    return "\n".join([*out, "}"])
+
+
+def _painted(value: Value | None, w: float, h: float) -> str:
+    """The box of an array: one number is written, more are painted."""
+    if value is not None and value.array.size == 1:
+        said = _quoted(value.short(40).strip("[]"))
+        return f'shape=box style=filled fillcolor=white color="#adb5bd" fontsize=9 label={said}'
+    return f'shape=plain style="" label=<{_cells_table(value, w, h)}>'
+
+
+def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
+    """Shape and colours of a node at this moment."""
+    classes = node.get("classes") or []
+    kind = next(
+        (c for c in ("second", "custom") if c in classes and node["kind"] == "function"), node["kind"]
+    )
+    fill, line = FILLS.get(kind, PLAIN)
+    of = node.get("function")
+    style, wide = ["filled"], 1.2
+    fired = now.fired.get(ident, now.fired.get(of) if node["kind"] in ("tensor", "leaf") else None)
+    if fired is not None:
+        line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)
+        fill = "#fdebdd" if fired == now.k else fill
+    elif ident in now.ready:
+        line, wide = NOW, 2.0
+        style.append("dashed")
+    elif "unreached" in classes:
+        fill = "#ffffff"
+        style.append("dotted")
+    shape = {"accumulate": "diamond", "leaf": "cylinder", "function": "ellipse"}.get(node["kind"], "box")
+    if data["view"] != "graph":
+        shape = "box"
+        style.append("rounded")
+    return (
+        f'shape={shape} style="{",".join(style)}" fillcolor="{fill}" color="{line}" penwidth={wide} label=""'
+    )
+
+
+def _lines(
+    data: Mapping, ident: str, node: Mapping, scene: _Scene, now: _Moment
+) -> Iterator[tuple[str, float, float, str]]:
+    """The lines of text of a node: label, place of the middle, look. A leaf without a box tells its .grad."""
+    grad = now.leaves.get(ident) or (now.leaves.get(node.get("function")) if node["kind"] == "leaf" else None)
+    told = grad and not (node.get("box") or {}).get("grad") and node["kind"] == "leaf"
+    for css, said, x, y, size in scene.texts.get(ident, ()):
+        colour, face = (INK if css.startswith("name") else MUTED), ""
+        if told and css == "note":
+            number = _number(grad)
+            said, colour = (f".grad = {number}" if number[:1] != "(" else ".grad is there"), DONE
+        if css == "rule":
+            face = ' fontname="Courier"'
+        said = f"<<B>{_html(said)}</B>>" if css.endswith("bold") else f"<{_html(said)}>"
+        yield said, x, y - size * 0.36, f'fontsize={size - 1:g} fontcolor="{colour}"{face}'
+
+
+def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
+    for ident, (points, tip) in scene.curves.items():
         edge = data["edges"].get(ident)
         if edge is None or not points:
             continue
-        colour, wide = (NOW, 2.6) if ident in hot else (DONE, 1.8) if ident in done else (WAIT, 1.0)
-        style = (
-            "dashed"
-            if edge["kind"] in ("forward", "grad_fn")
-            else "dotted"
-            if edge["kind"] != "backward"
-            else "solid"
-        )
-        value = hot.get(ident) or done.get(ident)
+        colour, wide = (NOW, 2.6) if ident in now.hot else (DONE, 1.8) if ident in now.done else (WAIT, 1.0)
+        kinds = {"forward": "dashed", "grad_fn": "dashed", "backward": "solid"}
+        value = now.hot.get(ident) or now.done.get(ident)
         place = ""
         if value:
-            mx, my = points[len(points) // 2]
+            number = _html(_number(value))
             if edge.get("label_box"):
                 bx, by, bw, bh = edge["label_box"]
                 mx, my = bx + bw / 2, by + bh / 2
-            place = f'label={_quoted(_number(value))} lp="{at(mx, my)}" fontcolor="{colour}"'
+                plate = 'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="white"'
+                number = f"<TABLE {plate}><TR><TD>{number}</TD></TR></TABLE>"
+            else:  # beside the arrow
+                mx, my = points[len(points) // 2]
+                my -= 7
+            place = f'label=<{number}> lp="{at(mx, my)}" fontcolor="{colour}"'
         curve = " ".join(at(*p) for p in points)
         end = f"e,{at(*tip)} " if tip else ""
-        out.append(
-            f'{edge["from"]} -> {edge["to"]} [pos="{end}{curve}" color="{colour}" penwidth={wide} style={style} '
-            f"arrowhead={'normal' if tip else 'none'} {place}];"
+        yield (
+            f'{edge["from"]} -> {edge["to"]} [pos="{end}{curve}" color="{colour}" penwidth={wide} '
+            f"style={kinds.get(edge['kind'], 'dotted')} arrowhead={'normal' if tip else 'none'} {place}];"
         )
-    said = before["sentence"] if before else data["start"]["sentence"]
-    lines = textwrap.wrap(said, max(40, int(width / 5.6)))[:3]
-    text = "\\l".join(_quoted(line)[1:-1] for line in lines) + "\\l"
-    out.append(
-        f'caption [shape=plain fixedsize=false fontsize=11 label="{text}" '
-        f'pos="{at(width / 2, height - CAPTION / 2)}!"];'
-    )
-    return "\n".join([*out, "}"])
 
 
 def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144) -> bytes:

@@ -57,7 +57,8 @@ class Output:
     named: bool = False
     value: Value | None = None
     tangent: Value | None = None  # of forward mode, where a recording saw one
-    batch: int | None = None  # made under vmap: axis 0 counts the examples, as many as this
+    batch: int | None = None  # made under vmap: how many examples ``axis`` counts
+    axis: int = 0
     hooks: int = 0
     requires_grad: bool = True
 
@@ -360,7 +361,7 @@ def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
         return name, "accumulate"
     if name == "CopySlices":
         return name, "copyslices"
-    return name, "function" if re.search(r"Backward\d+$", name) else "custom"
+    return name, "function" if re.search(r"Backward\d+$", name) or name == "CopyBackwards" else "custom"
 
 
 def _read_saved(fn: Any) -> Iterator[Saved]:

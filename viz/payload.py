@@ -115,6 +115,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "step": step if item.members else step_of.get(f) if fires else None,
             "members": len(item.members),
             "batch": o.batch if o is not None else None,
+            "output": item.nr if item.kind == "tensor" else None,
             "line": f.line if f is not None else None,
             "classes": list(item.classes),
             "tooltip": item.tooltip,

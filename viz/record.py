@@ -44,7 +44,9 @@ class Recording:
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
         self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
-        self._batches: dict[tuple[Any, int], int] = {}
+        self._batches: dict[
+            tuple[Any, int], tuple[int, int]
+        ] = {}  # of what vmap made: examples, and their axis
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
@@ -301,7 +303,7 @@ class Recording:
                 entry = made["outputs"].setdefault(nr, nothing)
                 seen, tangent = self._values.get((f.fn, nr), (None, None))
                 entry["tangent"] = entry["tangent"] or tangent
-                entry["batch"] = self._batches.get((f.fn, nr))
+                entry["batch"] = self._batches.get((f.fn, nr), (None, 0))
                 if entry["value"] is None:
                     again = values.get((f, nr))
                     dtype = out.dtype or "float32"
@@ -358,14 +360,29 @@ def _graph_of(functions: list[Any]) -> Graph:
     return graph
 
 
-def _whole(tensor: Any) -> tuple[Any, int | None]:
-    """Inside vmap, where a tensor looks like one example and holds all of them (``value``, counted along axis 0: ``bdim``):
-    the tensor of all examples and their number. Any other tensor as it is. PyTorch does not show what its own hold."""
+def _whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
+    """Inside vmap, where a tensor looks like one example and holds all of them: the tensor of all examples, with their
+    number and the axis that counts them. Any other tensor as it is."""
     batch = None
-    while getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
-        tensor = tensor.value
-        batch = int(tensor.shape[0])
+    while (inside := _all_examples(tensor)) is not None:
+        tensor, axis = inside
+        batch = int(tensor.shape[axis]), axis
     return tensor, batch
+
+
+def _all_examples(tensor: Any) -> tuple[Any, int] | None:
+    """One level of a batched tensor taken off; None for any other. Of minigrad ``value`` and ``bdim`` are public; PyTorch
+    shows what its own hold only where functorch's tests look, so a version of it that does not is taken as it is."""
+    if getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
+        return tensor.value, int(tensor.bdim)
+    if not is_tensor(tensor):
+        return None
+    framework = sys.modules.get(type(tensor).__module__.split(".")[0])
+    functorch = getattr(getattr(framework, "_C", None), "_functorch", None)
+    names = ("is_batchedtensor", "get_unwrapped", "maybe_get_bdim")
+    if not all(hasattr(functorch, name) for name in names) or not functorch.is_batchedtensor(tensor):
+        return None
+    return functorch.get_unwrapped(tensor), int(functorch.maybe_get_bdim(tensor))
 
 
 def _tangent(tensor: Any) -> Value | None:
@@ -424,7 +441,8 @@ def recall(graph: Graph) -> None:
             if entry["value"] is not None and out.value is None:
                 out.value = entry["value"]
                 out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
-            out.tangent, out.batch = entry["tangent"], entry.get("batch")
+            out.tangent = entry["tangent"]
+            out.batch, out.axis = entry.get("batch", (None, 0))
             if entry["name"] and not out.named:
                 name = (
                     entry["name"]

@@ -56,6 +56,7 @@ UNARY = frozenset(
         "Clamp",
         "ToCopy",
         "MaskedFill",
+        "CopyBackwards",
         "CopySlices",
     ]
 )
@@ -83,6 +84,10 @@ def infer_shapes(graph: Graph) -> None:
     for f in graph.functions:
         if f.kind != "accumulate" and len(f.outputs) == 1 and f.outputs[0].shape is None:
             f.outputs[0].shape = _forward(f)
+    for f in reversed(graph.functions):  # an elementwise operation tells the shape of its input, too
+        if rules.base_name(f.name) in UNARY and len(f.outputs) == len(f.edges) == 1 and f.edges[0].target:
+            made = f.edges[0].target.output(f.edges[0].nr)
+            made.shape = f.outputs[0].shape if made.shape is None else made.shape
 
 
 def _inputs_from_sizes(f: Function) -> None:

@@ -303,7 +303,7 @@ function timeline(data, late) {
   steps.forEach((step, i) => {
     const k = i + 1;
     (fired[step.node] ??= []).push(k); // a folded box stands for several steps
-    if (!grads[step.node] || step.total) grads[step.node] = { at: late ? k : Math.min(k, ready[step.node] ?? k), array: step.total };
+    if (!grads[step.node] || step.total) grads[step.node] = { at: late ? k : Math.min(k, ready[step.node] ?? k), array: step.total, each: step.totals };
     for (const out of step.outgoing || []) {
       if (out.edge && out.value) edges[out.edge] = { at: [...(edges[out.edge]?.at || []), k], array: out.value };
       if (out.to && out.value) touched[out.to] ??= k;
@@ -313,12 +313,13 @@ function timeline(data, late) {
     // a leaf shows its .grad, which is there once AccumulateGrad has fired
     if (step.accumulate) grads[step.node] = grads[`leaf:${step.node}`] = { at: k, array: step.accumulate.after };
   });
+  const ofOutput = (grad, nr) => (grad && grad.each && typeof nr === "number" ? { ...grad, array: grad.each[nr] } : grad);
   const follow = {};
   for (const [id, node] of Object.entries(data.nodes)) {
     const of = node.grad_fn_id ?? node.function;
     if (!of) continue;
     follow[id] = of;
-    grads[id] ??= node.kind === "leaf" || node.kind === "alias" ? grads[`leaf:${of}`] ?? grads[`leaf:${id}`] : grads[of];
+    grads[id] ??= node.kind === "leaf" || node.kind === "alias" ? grads[`leaf:${of}`] ?? grads[`leaf:${id}`] : ofOutput(grads[of], node.output);
   }
   for (const [id, edge] of Object.entries(data.edges))
     if (edge.kind === "store" && !edges[id] && fired[edge.from]) edges[id] = { at: fired[edge.from], array: null };

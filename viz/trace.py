@@ -22,7 +22,6 @@ from . import rules
 from .check import check_steps
 from .graph import Edge, Function, Graph, Saved, as_tensors, is_tensor, read
 from .record import recall
-from .text import shape_text
 from .values import Value, as_array
 
 LISTED = 40  # of a long queue, as many nodes are listed at each step
@@ -103,7 +102,8 @@ class Step:
 
     @property
     def total(self) -> Value | None:
-        return self.totals[0] if self.totals else None
+        """What the rule receives; of a node with several outputs, the gradient of the first that has one."""
+        return next((t for t in self.totals if t is not None), None)
 
     def __repr__(self) -> str:
         return f"Step({self.number}: {self.name} of {self.tensor}, receives {_short(self.total, 40)})"[:110]
@@ -121,6 +121,7 @@ class Trace:
         self.leaves: dict[str, Value | None] = {}
         self.create_graph = False
         self.given = False  # whether the caller passed gradient=
+        self.wanted: set[tuple[Function, int]] = set()  # of inputs=, those that are results of functions
         single = len(graph.roots) == 1 and seeds[0] is not None and seeds[0].array.size == 1
         self.of_what = title if single and seeds[0].array.item() == 1 else "L"
 
@@ -246,6 +247,7 @@ def run(
         graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
     )
     out.create_graph, out.given = create_graph, any(g is not None for g in gradients)
+    out.wanted = _wanted(graph, inputs)
     keep = create_graph if retain_graph is None else retain_graph
     _finish(out, plain, keep)
     if check:
@@ -347,6 +349,12 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     return given
 
 
+def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
+    tensors = inputs if isinstance(inputs, list | tuple) else [] if inputs is None else [inputs]
+    made = [(graph.by_fn.get(t.grad_fn), int(getattr(t, "output_nr", 0))) for t in tensors if is_tensor(t)]
+    return {(f, nr) for f, nr in made if f is not None}
+
+
 def _seed(root: Any, gradient: Any) -> Value:
     if gradient is not None:
         return Value.of(gradient)
@@ -429,6 +437,8 @@ def _finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         _explain(s, out.of_what)
         for sent in s.sent:
             target = sent.edge.target
+            if target is not None and target not in fired and (target, sent.edge.nr) in out.wanted:
+                continue  # it arrives where inputs= asked for it; the function need not fire for that
             if target is None or target not in fired or sent.edge.cut:
                 sent.value, sent.reason = None, _reason(sent, target)
                 continue
@@ -657,6 +667,8 @@ def _stored(a: Accumulated, name: str) -> str:
 
 def _received(s: Step, name: str, out: Trace) -> str:
     got = [p for p in s.parts if p.value is not None]
+    if any(total is not None for total in s.totals[1:]):
+        return _received_by_each(s)
     if s.wrong:
         return f"receives {_short(s.total)}, the gradient for {name}"
     if len(got) > 1:
@@ -671,9 +683,19 @@ def _received(s: Step, name: str, out: Trace) -> str:
     return f"receives {_short(s.total)}, the gradient for {name}"
 
 
-def step_shape(value: Value | None) -> str:
-    """The shape of a gradient in words."""
-    return shape_text(value.shape if value is not None else None)
+def _received_by_each(s: Step) -> str:
+    """What a node with several outputs receives: a gradient, or nothing, for each of the first few."""
+    said = []
+    for nr, total in enumerate(s.totals[:6]):
+        name = _cut(s.function.output(nr).name or f"output {nr}", 30)
+        parts = [_short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
+        added = (
+            f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
+            if len(parts) > 1 and not s.wrong
+            else ""
+        )
+        said.append(f"nothing for {name}" if total is None else f"{added}{_short(total)} for {name}")
+    return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"
 
 
 __all__: Sequence[str] = ("Step", "Trace", "trace")

@@ -123,7 +123,7 @@ def _hook_words(f: Function) -> str:
 def _shape(out: Output) -> str:
     """The shape of an output; of a batch under vmap, how many of what shape."""
     if out.batch is not None and out.shape:
-        return f"{out.batch} × {shape_text(out.shape[1:])}"
+        return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
     return shape_text(out.shape)
 
 
@@ -427,7 +427,8 @@ class _Functions(_Compact):
 
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
-        sub = " ".join(t for t in (out.name if out.named else "", _shape(out)) if t)
+        named = [o.name for o in f.outputs if o.named and o.name]
+        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
         column = Column.of([name_line(f.name, 12.0), sub_line(sub)], 70, 10, 6)
         more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
@@ -468,6 +469,8 @@ class _Cards(_Compact):
                 text = fit(f"{operands.get(name, name)}: {rule}", 185, TINY, mono=True)
                 lines.append(Line("rule", text, TINY, mono=True))
         out = f.outputs[min((e.nr for e in f.users), default=0)]
+        if len(names) > 1:
+            lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.card(
             "function", lines, out.shape, self.boxes(out), _function_tooltip(f), function=f, **more

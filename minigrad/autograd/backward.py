@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .engine import execute, works_on_tensors
+from .engine import execute, run, works_on_tensors
 from .grad_mode import local
 from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
 
@@ -246,11 +246,13 @@ def tensor_backward(
     """
     if gradient is None and inputs is None and not create_graph and local.interpreter is None:
         node = edge(self.in_graph())
-        if (
-            node is not None and self._array.size == 1
-        ):  # the usual call: the loss, from which all leaves are reached
-            root = (node, self._output_nr, one_like(self._array))
-            execute([root], retain_graph=bool(retain_graph), create_graph=False)
+        if node is not None and self._array.size == 1:
+            # the usual call: the loss, from which all leaves are reached
+            outer = local.backward_pass
+            try:
+                run([(node, self._output_nr, one_like(self._array))], bool(retain_graph), False)
+            finally:
+                local.backward_pass = outer
             return
     backward(self, gradient, retain_graph, create_graph, inputs)
 

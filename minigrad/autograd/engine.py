@@ -1,4 +1,4 @@
-"""The backward pass: one generator that fires the nodes of a graph in PyTorch's order.
+"""The backward pass: one loop that fires the nodes of a graph in PyTorch's order.
 
 A node is fired once, after the gradients of all its consumers have arrived and been added up. Among the nodes that are
 ready the newest goes first, except that AccumulateGrad goes before everything. The walk is a loop with a queue, never
@@ -7,16 +7,18 @@ recursion, so a chain of a million nodes is no deeper than one of three.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from . import anomaly_mode
 from .grad_mode import anomaly, local
 from .hooks import refuse_nan, run_post_hooks, run_pre_hooks, run_tensor_hooks
-from .node import Node
+from .node import AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
+ZEROS = itertools.repeat(0)
 
 
 def execute(
@@ -33,14 +35,7 @@ def execute(
     if recorded:
         local.update(grad=create_graph)
     try:
-        walk = run(
-            roots,
-            retain_graph=retain_graph,
-            recorded=recorded,
-            targets=targets,
-            accumulate_into=accumulate_into,
-        )
-        deque(walk, maxlen=0)  # to the end, keeping nothing
+        run(roots, retain_graph, recorded, targets, accumulate_into)
     finally:
         local.backward_pass = outer_pass
         if recorded:
@@ -54,13 +49,12 @@ def works_on_tensors(create_graph: bool) -> bool:
 
 def run(
     roots: Sequence[Root],
-    *,
     retain_graph: bool,
     recorded: bool,
     targets: dict[tuple[Node, int], object] | None = None,
     accumulate_into: set[Node] = frozenset(),
-) -> Iterator[tuple[Node, object, tuple]]:
-    """Walk back from `roots`, yielding `(node, grad, grad_inputs)` after each node that is fired.
+) -> None:
+    """Walk back from `roots`.
 
     roots: (node, output number, gradient) of each tensor that the walk starts from.
     recorded: gradients are Tensors and the rules' operations are recorded (create_graph); else they are plain arrays.
@@ -69,23 +63,30 @@ def run(
     """
     waiting = count_dependencies(roots)
     needed = None if targets is None else nodes_leading_to(targets, accumulate_into, waiting)
+    capture_nodes = {} if targets is None else outputs_by_node(targets)
+    local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
     arrived: dict[Node, object] = {}
-    ready: list[tuple[int, int, Node]] = []  # a heap: highest sequence number first, then first come
-    ticket = 0
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 
+    leaves: deque[AccumulateGrad] = deque()  # ready: these go first, in the order in which they became so
+    ready: list[tuple[int, int, Node]] = []  # ready: a heap, highest sequence number first, then first come
+    following = None  # ready while nothing else is: it need not go through the heap
+    ticket = 0
     for node, output_nr, grad in roots:
         if node not in arrived and not waiting[node]:
             heappush(ready, (-node.sequence, ticket, node))
             ticket += 1
         put(arrived, node, output_nr, grad)
 
-    capture_nodes = {} if targets is None else outputs_by_node(targets)
-    local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
-    node = None
-    while ready or node is not None:
-        if node is None:
+    while True:
+        if leaves:
+            node = leaves.popleft()
+        elif following is not None:
+            node, following = following, None
+        elif ready:
             node = heappop(ready)[2]
+        else:
+            return
         grad = arrived.pop(node)
         hooks = node.hooks
         if needed is not None:
@@ -96,7 +97,6 @@ def run(
             for output_nr in capture_nodes.get(node, ()):
                 targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
             if not fired:
-                node = None
                 continue
         if hooks is not None:
             grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
@@ -117,14 +117,11 @@ def run(
         if hooks is not None and hooks.post:
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
 
-        following = None  # a node that is ready while no other is: it need not go through the heap
-        numbers = node.input_nrs
-        for i, parent in enumerate(node.edges):
+        for parent, part, output_nr in zip(node.edges, grad_inputs, node.input_nrs or ZEROS):  # noqa: B905
             if parent is None:
                 continue
-            part = grad_inputs[i]
-            before = arrived.get(parent)
-            if numbers is None and parent.outputs == 1:
+            if parent.outputs == 1:
+                before = arrived.get(parent)
                 if before is None:
                     arrived[parent] = part
                 elif part is not None:
@@ -136,42 +133,37 @@ def run(
                             own.add(parent)
                     arrived[parent] = before
             else:
-                put(arrived, parent, 0 if numbers is None else numbers[i], part)
+                put(arrived, parent, output_nr, part)
             left = waiting[parent] - 1
             if left:
                 waiting[parent] = left
             elif needed is None or parent in needed or parent in capture_nodes:
-                if not ready and following is None:
+                if type(parent) is AccumulateGrad:
+                    leaves.append(parent)
+                elif following is None and not ready:
                     following = parent
                 else:
                     if following is not None:
                         heappush(ready, (-following.sequence, ticket, following))
                         following = None
-                        ticket += 1
-                    heappush(ready, (-parent.sequence, ticket, parent))
-                    ticket += 1
-        part = before = None
-        yield node, grad, grad_inputs
-        node, grad, grad_inputs = (
-            following,
-            None,
-            None,
-        )  # nothing is held longer than needed, see node.is_ours
+                    heappush(ready, (-parent.sequence, ticket + 1, parent))
+                    ticket += 2
+        part = before = None  # nothing is held longer than needed, see AccumulateGrad.vjp
+        node = grad = grad_inputs = None
 
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it will have to wait for."""
-    waiting = dict.fromkeys((node for node, _, _ in roots), 0)
-    stack = list(waiting)
-    while stack:
-        for parent in stack.pop().edges:
-            if parent is None:
-                continue
-            if parent in waiting:
-                waiting[parent] += 1
-            else:
-                waiting[parent] = 1
-                stack.append(parent)
+    waiting = {node: 0 for node, _, _ in roots}
+    found = list(waiting)
+    for node in found:  # which grows meanwhile
+        for parent in node.edges:
+            if parent is not None:
+                if parent in waiting:
+                    waiting[parent] += 1
+                else:
+                    waiting[parent] = 1
+                    found.append(parent)
     return waiting
 
 

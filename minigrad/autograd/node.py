@@ -20,6 +20,7 @@ import numpy as np
 from ..tensor import Counter, Tensor, new_object, plain_types, read_only, wrap
 from .grad_mode import local
 
+ndarray = np.ndarray
 next_sequence = (
     itertools.count().__next__
 )  # later operations have higher numbers; the engine goes from high to low
@@ -184,11 +185,19 @@ class AccumulateGrad(Node):
             if recorded:
                 meta.grad = grad if old is None else old + grad
             elif old is None:
-                meta.grad = wrap(grad if is_ours(grad) else np.array(grad, order="C"))
+                # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
+                # own references are three: its variable, the argument of this function, and that of getrefcount.
+                ours = (
+                    COUNTS_ARGUMENTS
+                    and getrefcount(grad) == 3
+                    and type(grad) is ndarray
+                    and grad.base is None
+                )
+                meta.grad = wrap(grad if ours and grad.flags.c_contiguous else np.array(grad, order="C"))
             elif old._requires_grad:
                 meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
             else:
-                np.add(old._array, grad, out=old._array)
+                np.add(old._array, grad, old._array)
                 if old._counter is not None:
                     old._counter.version += 1
         if meta.post_hooks:
@@ -200,23 +209,8 @@ class AccumulateGrad(Node):
 
 accumulate_lock = threading.RLock()
 
-
-def is_ours(grad: np.ndarray) -> bool:
-    """May a leaf keep this array as its gradient? Only if nobody else has it: not another leaf, not the caller.
-
-    Four references are the engine's own: its variable and the arguments of `vjp`, of this function and of getrefcount.
-    Where an interpreter counts otherwise, nothing is taken for ours, and the leaf gets a copy.
-    """
-    return (
-        COUNTS_ARGUMENTS
-        and getrefcount(grad) <= 4
-        and type(grad) is np.ndarray
-        and grad.base is None
-        and grad.flags.c_contiguous
-    )
-
-
-# CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each.
+# CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each: there nothing
+# is taken for ours, and leaves get copies.
 COUNTS_ARGUMENTS = (
     sys.implementation.name == "cpython"
     and sys.version_info < (3, 14)

@@ -216,7 +216,7 @@ class ModuleList(Module):
     def __repr__(self) -> str:
         modules = [repr(m) for m in self]
         if not modules:
-            return "ModuleList()"
+            return f"{self._get_name()}()"
         runs: list[list] = []  # equal neighbours are printed once: (0-2): 3 x Linear(...)
         for i, text in enumerate(modules):
             if runs and runs[-1][2] == text:
@@ -227,7 +227,7 @@ class ModuleList(Module):
             f"({a}): {indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {indented(text)}"
             for a, b, text in runs
         ]
-        return "ModuleList(\n  " + "\n  ".join(lines) + "\n)"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 class ModuleDict(Module):

@@ -47,6 +47,8 @@ from ..ops.linalg import linear as _linear
 from ..ops.pointwise import add_number, mul_number
 from ..random import drawn_for_each_example, rng
 from ..tensor import Tensor, plain_types, wrap
+from .functional_images import *  # noqa: F403
+from .functional_images import tensor_argument
 from .functional_losses import *  # noqa: F403
 
 # ---------------------------------------------------------------- linear
@@ -182,163 +184,6 @@ def conv_transpose2d(
     return ops.conv_transpose_nd(input, weight, bias, stride, padding, output_padding, groups, dilation, 2)
 
 
-# ---------------------------------------------------------------- pooling
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: int | tuple,
-    stride: int | tuple | None = None,
-    padding: int | tuple = 0,
-    dilation: int | tuple = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
-    """The maximum of each window of (N, C, H, W) or (C, H, W); the gradient goes to the first of equal maxima.
-
-    return_indices: also the position of each maximum in its plane, counted row by row.
-    """
-    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode)
-    out, indices = ops.max_pool2d_with_indices(input, *window, ceil_mode)
-    return (out, indices) if return_indices else out
-
-
-def _one_dim(value: int | tuple | None, other: int) -> tuple | None:
-    """The argument of a one-dimensional pooling for the two-dimensional one with height 1."""
-    return None if value is None else (other, value if isinstance(value, int) else value[0])
-
-
-def _check_1d(input: Tensor, caller: str) -> None:
-    if input.dim() in (2, 3):
-        return
-    if caller == "max_pool1d":
-        raise RuntimeError(
-            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{list(input.shape)}"
-        )
-    raise RuntimeError(
-        f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
-        f"arguments for {caller})"
-    )
-
-
-def max_pool1d(
-    input: Tensor,
-    kernel_size: int | tuple,
-    stride: int | tuple | None = None,
-    padding: int | tuple = 0,
-    dilation: int | tuple = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
-    """The maximum of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "max_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0), _one_dim(dilation, 1))
-    out, indices = max_pool2d(input.unsqueeze(-2), *window, ceil_mode, True)
-    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
-
-
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: int | tuple,
-    stride: int | tuple | None = None,
-    padding: int | tuple = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The mean of each window of (N, C, H, W) or (C, H, W); with count_include_pad padding counts as zeros."""
-    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    return ops.avg_pool2d(input, *window[:3], ceil_mode, count_include_pad, divisor_override)
-
-
-def avg_pool1d(
-    input: Tensor,
-    kernel_size: int | tuple,
-    stride: int | tuple | None = None,
-    padding: int | tuple = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
-    """The mean of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "avg_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0))
-    return avg_pool2d(input.unsqueeze(-2), *window, ceil_mode, count_include_pad).squeeze(-2)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
-    """The mean over as many windows as make an output of `output_size`; None keeps a length."""
-    if input.dim() not in (3, 4):
-        raise RuntimeError(f"adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {list(input.shape)}")
-    given = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
-    size = tuple(n if want is None else want for want, n in zip(given, input.shape[-2:], strict=True))
-    if size == (1, 1):
-        return input.mean((-1, -2), keepdim=True)
-    return ops.adaptive_avg_pool2d(input, size)
-
-
-def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
-    """The mean over as many windows of (N, C, L) as make an output of that length."""
-    _check_1d(input, "adaptive_avg_pool1d")
-    size = output_size if isinstance(output_size, int) else output_size[0]
-    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
-
-
-# ---------------------------------------------------------------- padding
-
-
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """`input` with more elements at the ends of its last dimensions.
-
-    pad: (before, after) of the last dimension, then of the one before it, ...; negative numbers cut off.
-    mode: "constant" (filled with `value`, default 0), "reflect", "replicate" or "circular".
-    """
-    pad = tuple(int(p) for p in pad)
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    dims = len(pad) // 2
-    if dims > input.dim():
-        raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} "
-            f"and input of dimension {input.dim()}"
-        )
-    if mode == "constant":
-        _check_pad_lengths(input, pad)
-        return ops.constant_pad_nd(input, pad, 0 if value is None else value)
-    if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    found = ops.index_pads.get((mode, dims))
-    if found is None or input.dim() not in (dims + 1, dims + 2):
-        if mode not in ("reflect", "replicate", "circular"):
-            raise NotImplementedError(f"Unrecognised padding mode {mode}")
-        raise NotImplementedError(
-            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, got {input.dim()}D input with "
-            f"padding {list(pad)}"
-        )
-    if mode == "reflect":
-        _check_reflection(input, pad)
-    return found(input, pad)
-
-
-def _check_pad_lengths(input: Tensor, pad: tuple) -> None:
-    for i in range(len(pad) // 2):
-        n = input.shape[-1 - i]
-        if n + sum(p for p in pad[2 * i : 2 * i + 2] if p < 0) < 0:
-            raise RuntimeError("narrow(): length must be non-negative.")  # more is cut off than there is
-
-
-def _check_reflection(input: Tensor, pad: tuple) -> None:
-    for i in range(len(pad) // 2):
-        dim = input.dim() - 1 - i
-        if max(pad[2 * i : 2 * i + 2]) >= input.shape[dim]:
-            raise RuntimeError(
-                "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
-                f"({pad[2 * i]}, {pad[2 * i + 1]}) at dimension {dim} of input {list(input.shape)}"
-            )
-
-
 # ---------------------------------------------------------------- embedding
 
 
@@ -444,13 +289,6 @@ def _memory_order(array: np.ndarray) -> list[int] | None:
     return sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
 
 
-def _check_tensor(input: object, caller: str) -> None:
-    if not isinstance(input, Tensor):
-        kind = type(input)
-        name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
-        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {name}")
-
-
 def _dropped(
     input: Tensor, p: float, training: bool, inplace: bool, shape: tuple, order: list[int] | None = None
 ) -> Tensor:
@@ -464,7 +302,7 @@ def _dropped(
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
-    _check_tensor(input, "dropout")
+    tensor_argument(input, "dropout")
     array = input._array
     return _dropped(input, p, training, inplace, array.shape, _memory_order(array))
 
@@ -553,7 +391,7 @@ def _alpha_dropped(
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps the mean and the variance of what SELUs give."""
-    _check_tensor(input, "alpha_dropout")
+    tensor_argument(input, "alpha_dropout")
     array = input._array
     return _alpha_dropped(input, p, training, inplace, array.shape, _memory_order(array))
 
@@ -562,7 +400,7 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """alpha_dropout of whole channels of (N, C, *)."""
-    _check_tensor(input, "feature_alpha_dropout")
+    tensor_argument(input, "feature_alpha_dropout")
     return _alpha_dropped(input, p, training, inplace, _feature_shape(input))
 
 
@@ -590,7 +428,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean)/√(var + eps)·weight + bias, mean and variance over the last dimensions, those in normalized_shape."""
-    _check_tensor(input, "layer_norm")
+    tensor_argument(input, "layer_norm")
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -629,7 +467,7 @@ def batch_norm(
     `momentum`; the variance unbiased); else with running_mean and running_var.
     Raises ValueError when training on one value per channel.
     """
-    _check_tensor(input, "batch_norm")
+    tensor_argument(input, "batch_norm")
     count = input.numel() // input.shape[1] if input.shape[1] else 0
     if training and count == 1:
         raise ValueError(

@@ -68,6 +68,12 @@ class Module:
         for name in HOOKS:
             state[name] = OrderedDict()
 
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        for name in HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+        self.__dict__.setdefault("_hooked", any(self.__dict__[name] for name in HOOKS))
+
     def forward(self, *input: object) -> object:
         """Compute the result. Every subclass defines it."""
         raise NotImplementedError(

@@ -182,6 +182,12 @@ class LPPool2d(_LPPool):
     dims = 2
 
 
+class LPPool3d(_LPPool):
+    """The p-norm of each window of (N, C, D, H, W)."""
+
+    dims = 3
+
+
 class _AdaptiveAvgPool(Module):
     dims: int
 
@@ -245,5 +251,6 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "MaxPool1d", "MaxPool2d", "MaxPool3d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d",
+    "MaxPool3d",
 ]  # fmt: skip

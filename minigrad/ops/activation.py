@@ -32,8 +32,10 @@ def _floating(input: Tensor, kernel: str) -> None:
 
 # ---------------------------------------------------------------- straight lines with a kink
 
+ZERO = {char: np.zeros((), char) for char in "efdbBhHiIlLqQ"}
+
 relu_op = define(
-    "relu", lambda x: np.maximum(x, np.zeros((), x.dtype)), kind="elementwise",
+    "relu", lambda x: np.maximum(x, ZERO[x.dtype.char]), kind="elementwise",
     self=lambda grad, result: where(result > 0, grad, 0.0),
 )  # fmt: skip
 

@@ -126,16 +126,19 @@ def source_of(op: Op) -> str:
     elif op.floating:
         for i in differentiable or range(count):
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
+    always_array = (
+        type(op.forward) is np.ufunc
+    )  # NumPy makes numbers of 0-d results, unless it is told not to
     lines += [
         "    try:",
-        f"        {', '.join(results)} = forward({', '.join(arrays)}{star})",
+        f"        {', '.join(results)} = forward({', '.join(arrays)}{star}{', out=...' if always_array else ''})",
         "    except (ValueError, TypeError) as error:",
         f"        raise explained(error, op, {values}) from None",
     ]
     for out, y in zip(outs, results, strict=True):
+        if not always_array:
+            lines += [f"    if type({y}) is not ndarray:", f"        {y} = asarray({y})"]
         lines += [
-            f"    if type({y}) is not ndarray:",
-            f"        {y} = asarray({y})",
             f"    {out} = new_object(Tensor)",
             f"    {out}._array = {y}",
             f"    {out}._output_nr = 0",

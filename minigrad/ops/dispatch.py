@@ -44,7 +44,7 @@ def operand(value, like: Tensor) -> Tensor:
     if kind is not float and kind is not int and kind is not bool:
         return value
     dtype = like._array.dtype
-    key = (value, kind, dtype)
+    key = (value, kind, dtype.num)
     found = scalars.get(key)
     if found is None or not value:  # 0.0 == -0.0, so zeros are not looked up
         found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))

@@ -7,6 +7,7 @@ other; what is left, tensors and lists, is one `index` (a copy) at the end.
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.interpreter import Wrapper
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from .inplace import apply_inplace
 from .shape import _alias, _unsqueeze, expand, view
 from .table import define, function, is_array, method
@@ -218,11 +219,13 @@ def as_index(k: object) -> Tensor:
         if not isinstance(k, (list, tuple, range, ndarray)):
             if isinstance(k, str):
                 raise TypeError("new(): invalid data type 'str'")
-            raise IndexError(KINDS.format(type(k).__name__))
+            raise IndexError(KINDS.format(full_name(type(k))))
         if isinstance(k, (list, tuple)):
             k = [x.item() if isinstance(x, Tensor) else x for x in k]
-        array = np.asarray(k)
-        k = wrap(array.astype(np.int64) if not array.size else array)
+            array = np.asarray(k)
+            k = wrap(array.astype(np.int64) if not array.size or array.dtype.kind == "f" else array)
+        else:
+            k = wrap(np.asarray(k))
     array = k._array
     if array.dtype == np.uint8:
         warnings.warn(
@@ -231,7 +234,7 @@ def as_index(k: object) -> Tensor:
             stacklevel=4,
         )
         return wrap(array.astype(bool))
-    if array.dtype.kind not in "bi":
+    if array.dtype not in (np.int64, np.int32, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return k
 
@@ -289,7 +292,7 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
             if not -length <= number < length:
                 raise IndexError(f"index {number} is out of bounds for dimension {place} with size {length}")
             out, place = _select(out, dim, number % length), place + 1
-        elif isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype.kind == "b":
+        elif isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype in (np.bool_, np.uint8):
             out = _unsqueeze(out, dim)
             by_tensor(wrap(np.zeros(1 if k.item() else 0, np.int64)))
             dim += 1
@@ -303,7 +306,7 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
 
 def is_position(k: object) -> bool:
     """Is this a 0-d integer tensor, which counts as an integer? Not inside vmap: there it is one for each example."""
-    if not isinstance(k, Tensor) or k._array.ndim or k._array.dtype.kind not in "iu":
+    if not isinstance(k, Tensor) or k._array.ndim or k._array.dtype.kind != "i":
         return False
     while isinstance(k, Wrapper):
         if getattr(k, "bdim", None) is not None:
@@ -319,11 +322,19 @@ def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     """`key` applied to one dimension; a slice of everything gives `t` itself unless `keep`."""
     if key.step is not None and key.step <= 0:
         raise ValueError("slice step cannot be zero" if key.step == 0 else "step must be greater than zero")
-    start = 0 if key.start is None else int(key.start)
-    end, step = END if key.stop is None else int(key.stop), 1 if key.step is None else int(key.step)
+    start = 0 if key.start is None else position(key.start)
+    end = END if key.stop is None else position(key.stop)
+    step = 1 if key.step is None else position(key.step)
     if not keep and start == 0 and step == 1 and end >= t._array.shape[dim]:
         return t
     return _slice(t, dim, start, end, step)
+
+
+def position(k: object) -> int:
+    """The start, end or step of a slice. Raises TypeError if it is not an integer."""
+    if not hasattr(k, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return operator.index(k)
 
 
 def slice_along(t: Tensor, dim: int, start: int, end: int, step: int = 1) -> Tensor:
@@ -348,15 +359,17 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     `value` is broadcast. Raises RuntimeError for shapes that do not fit and wherever an in-place operation is refused.
     """
     if not isinstance(value, Tensor):
-        if not isinstance(value, (bool, int, float, np.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a {self.dtype.tensor_type}")
+        if not isinstance(value, (bool, int, float, np.integer)):
+            raise TypeError(f"can't assign a {full_name(type(value))} to a {self.dtype.tensor_type}")
         value = wrap(np.asarray(value).astype(self._array.dtype))
     if key is False:
         return
     out, indices = work_off(self, key, writing=True)
     if indices:
         shape = without_leading_ones(value._array.shape)
-        check_source(out, value)
+        given = [i for i in indices if i is not None]
+        if value._array.size != 1 or len(given) != 1 or given[0]._array.dtype.kind != "b":
+            check_source(out, value)  # one value for a mask is cast, like a number
         apply_inplace(
             _index_put.op,
             (out, value if shape == value._array.shape else view(value, shape)),
@@ -389,8 +402,13 @@ def check_source(out: Tensor, values: Tensor) -> None:
         )
 
 
-function(getitem, "__getitem__")
-function(setitem, "__setitem__")
+def delitem(self: Tensor, key: object) -> None:
+    """Elements of a tensor cannot be deleted."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+for _name, _function in {"get": getitem, "set": setitem, "del": delitem}.items():
+    function(_function, f"__{_name}item__")
 
 
 # ---------------------------------------------------------------- named forms

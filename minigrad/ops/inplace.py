@@ -111,9 +111,9 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
 
 def is_stretched(array: ndarray) -> bool:
     """Does it show one element several times, as an expanded tensor does?"""
-    return 0 in array.strides and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
-    )
+    if 0 not in array.strides or not array.size:
+        return False
+    return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 # What PyTorch still allows on expanded tensors, with a warning; `fill` and `zero` without one.
@@ -344,19 +344,20 @@ def quickly(call: Callable, general: Callable) -> Callable:
     @functools.wraps(general)
     def in_place(self, other, **options):
         if type(other) is Tensor and type(self) in plain_types and not options:
-            target, array = self._array, other._array
+            recording = not special or (None if anomaly.on else local.recording)
+            target, array, counter = self._array, other._array, self._counter
+            dtype = target.dtype
             if (
-                array.dtype is target.dtype
+                recording is not None
+                and not (recording and (self._requires_grad or other._requires_grad))
+                and dtype is array.dtype
+                and dtype.kind == "f"
                 and array.shape == target.shape
-                and target.dtype.kind == "f"
-                and not (self._requires_grad and local.grad)
-                and not (other._requires_grad and local.grad)
-                and (not special or (local.ordinary and not anomaly.on))
-                and (other._counter is None or other._counter is not self._counter)
-                and 0 not in target.strides
+                and (counter is None or counter is not other._counter)  # they may share memory
+                and (target.base is None or 0 not in target.strides)
             ):
                 compute(target, array, target)
-                (self._counter or self.counter()).version += 1
+                (counter or self.counter()).version += 1
                 return self
         return general(self, other, **options)
 

@@ -163,9 +163,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     1-D @ 1-D is a dot product; 2-D @ 2-D the matrix product; with a 1-D operand on either side that dimension is summed
     away; with more dimensions the leading ones are batches and broadcast. Raises RuntimeError if the lengths differ.
     """
-    if not isinstance(other, Tensor):
+    if type(other) is not Tensor and not isinstance(other, Tensor):
         return NotImplemented
-    if not isinstance(input, Tensor):
+    if type(input) is not Tensor and not isinstance(input, Tensor):
         raise TypeError(f"matmul(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     a, b = input._array.ndim, other._array.ndim
     if a == 2 and b == 2:

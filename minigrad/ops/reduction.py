@@ -167,7 +167,8 @@ def mean(
     if axis is not ALL or keepdims:
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
-        return computed_in(dtype, input, _mean, input._array.size)
+        size = input._array.size
+        return _mean(input, size) if dtype is None else computed_in(dtype, input, _mean, size)
     array = input._array
     return computed_in(dtype, input, _mean_dim, dims_of(dim, array.ndim), keepdim, array.size)
 

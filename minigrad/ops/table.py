@@ -323,7 +323,7 @@ def fit(grad, shape: tuple, dtype: np.dtype):
     """Undo broadcasting and promotion: sum `grad` to `shape` and cast it to `dtype`."""
     if grad is None:
         return None
-    if isinstance(grad, Tensor):
+    if type(grad) is not ndarray and isinstance(grad, Tensor):
         if grad._array.shape != shape:
             grad = grad.sum_to_size(shape)
         return grad if grad._array.dtype == dtype else grad.to(dtypes.of_numpy(dtype))
@@ -336,7 +336,11 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
     lead = array.ndim - len(shape)
     if lead > 0:
-        array = np.add.reduce(array, axis=0 if lead == 1 else tuple(range(lead)))
+        array = (
+            columns_added(array)
+            if array.ndim == 2 and lead == 1
+            else np.add.reduce(array, axis=tuple(range(lead)))
+        )
         if array.shape == shape:
             return array
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
@@ -345,6 +349,22 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
     if array.shape != shape:  # a gradient that is smaller than its input: stretch it
         array = np.broadcast_to(array, shape)
     return array
+
+
+def columns_added(matrix: ndarray) -> ndarray:
+    """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
+    if matrix.dtype.char not in "fd":
+        return np.add.reduce(matrix, axis=0)
+    key = (matrix.shape[0], matrix.dtype.char)
+    ones = rows_of_ones.get(key)
+    if ones is None:
+        if len(rows_of_ones) > 64:
+            rows_of_ones.clear()
+        ones = rows_of_ones[key] = np.ones(*key)
+    return ones.dot(matrix)
+
+
+rows_of_ones: dict[tuple[int, str], ndarray] = {}
 
 
 # ---------------------------------------------------------------- forward

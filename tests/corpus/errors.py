@@ -241,3 +241,25 @@ torch.linalg.cholesky(-torch.eye(2))  # raises
 torch.linalg.det(torch.ones(3))  # raises
 torch.einsum("ij,jk", torch.ones(2, 3), torch.ones(2, 3))  # raises
 torch.einsum("ij", torch.ones(3))  # raises
+
+# %% what may stand in brackets, and what may be assigned
+b = torch.ones(2, 3)
+b[0] = np.float32(3)  # raises
+b[0] = np.float64(4)
+b[0] = np.int64(5)
+b[0] = np.bool_(True)  # raises
+b[0] = np.array(3.0)  # raises
+b[[1.0]]
+b[np.float32(1)]  # raises
+b[torch.tensor(1, dtype=torch.uint8)]
+b[torch.tensor([1, 0], dtype=torch.int8)]  # raises
+b["x":]  # raises
+b[1.5:]  # raises
+b[torch.tensor(0) : torch.tensor(2)]
+b[torch.tensor([0, 1]) :]  # raises
+b[b > 3] = torch.tensor([[2]])
+b[torch.tensor([0])] = torch.tensor([7])  # raises
+del b[0]  # raises
+"a" in b  # raises
+None in b  # raises
+b

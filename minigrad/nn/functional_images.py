@@ -1,0 +1,605 @@
+"""Images as functions: other sizes, windows as columns, padding, pooling; `minigrad.nn.functional` offers them.
+
+Signatures and errors are PyTorch's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..ops import images
+from ..ops import nn as ops
+from ..ops.nn import conv_transpose_nd, per_dim, pooled_size
+from ..tensor import Tensor
+
+
+def tensor_argument(input: object, caller: str) -> None:
+    """Raise TypeError unless `input` is a tensor."""
+    if not isinstance(input, Tensor):
+        kind = type(input)
+        name = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
+        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {name}")
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | tuple = 1,
+    padding: int | tuple = 0,
+    output_padding: int | tuple = 0,
+    groups: int = 1,
+    dilation: int | tuple = 1,
+) -> Tensor:
+    """The transpose of conv3d: (N, C, D, H, W) with a weight (C, O/groups, KD, KH, KW)."""
+    return conv_transpose_nd(input, weight, bias, stride, padding, output_padding, groups, dilation, 3)
+
+
+# ---------------------------------------------------------------- other sizes
+
+MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
+KINDS = {"nearest": "nearest", "nearest-exact": "nearest-exact", "linear": "linear", "bilinear": "linear",
+         "trilinear": "linear", "bicubic": "cubic"}  # fmt: skip
+DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+
+
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """(N, C, L), (N, C, H, W) or (N, C, D, H, W) in another size, or larger by scale_factor.
+
+    mode: "nearest", "nearest-exact", "linear"/"bilinear"/"trilinear" for one, two, three dimensions, "bicubic", "area"
+    (means). align_corners: the first and last elements keep their places. Raises ValueError or NotImplementedError.
+    """
+    dims = input.dim() - 2
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            )
+    else:
+        align_corners = bool(align_corners)
+    spatial = list(input.shape[2:])
+    out, scales = _target(spatial, dims, size, scale_factor)
+    if recompute_scale_factor:
+        if size is not None:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        scales = None
+    if antialias:
+        if mode not in ("bilinear", "bicubic") or dims != 2:
+            raise ValueError(
+                "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+            )
+        raise NotImplementedError("interpolate(antialias=True) is not there; antialias=False is")
+    if not 1 <= dims <= 3 or mode not in (*KINDS, "area"):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dims + 2}D) for the modes: {MODES} (got {mode})"
+        )
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dims - 1](input, out)
+    if mode in DIMS and dims != DIMS[mode]:
+        raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {DIMS[mode] + 2}D input")
+    if 0 in out or 0 in spatial:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input (H: {spatial[0]}) output (H: {out[0]})"
+        )
+    kind = KINDS[mode]
+    steps = [None] * dims if scales is None else [1 / s for s in scales]
+    hows = tuple(
+        ("resample", kind, n, o, step, bool(align_corners))
+        for n, o, step in zip(spatial, out, steps, strict=True)
+    )
+    return images.resampling[kind, dims](input, hows)
+
+
+def _target(spatial: list, dims: int, size, scale_factor) -> tuple[list[int], list[float] | None]:
+    """(the lengths of the output, the factors if these were given)."""
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    given = size if size is not None else scale_factor
+    if isinstance(given, (list, tuple)):
+        if len(given) != dims:
+            kind, what, letter = ("output", "output size of", "o")
+            if size is None:
+                kind, what, letter = ("scale_factor", "scale_factor of shape", "s")
+            raise ValueError(
+                f"Input and {kind} must have the same number of spatial dimensions, but got input with spatial dimensions of "
+                f"{spatial} and {what} {given}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                f"{what.split(' of')[0]} in ({letter}1, {letter}2, ...,{letter}K) format."
+            )
+        given = list(given)
+    else:
+        given = [given] * dims
+    if size is not None:
+        return [int(n) for n in given], None
+    factors = [float(f) for f in given]
+    return [math.floor(n * f) for n, f in zip(spatial, factors, strict=True)], factors
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Groups of r² channels as r × r pixels: (*, C·r², H, W) → (*, C, H·r, W·r)."""
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+        )
+    if upscale_factor <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    if input.shape[-3] % upscale_factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={input.shape[-3]} is not divisible by {upscale_factor**2}"
+        )
+    return images.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """r × r pixels as r² channels: (*, C, H·r, W·r) → (*, C·r², H, W)."""
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+        )
+    if downscale_factor <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    for dim, name in ((-2, "height"), (-1, "width")):
+        if input.shape[dim] % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({dim})="
+                f"{input.shape[dim]} is not divisible by {downscale_factor}"
+            )
+    return images.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of (N, C, *) in another order: the first of each group, then the second of each, ..."""
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
+        )
+    n, c, *rest = input.shape
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
+    if c % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+        )
+    return input.view(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
+
+
+# ---------------------------------------------------------------- windows as columns
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: int | tuple,
+    dilation: int | tuple = 1,
+    padding: int | tuple = 0,
+    stride: int | tuple = 1,
+) -> Tensor:
+    """The windows of (N, C, H, W) as columns: (N, C·KH·KW, number of windows); without N both have one dimension less."""
+    tensor_argument(input, "im2col")
+    options = [per_dim(v, 2, name) for v, name in ((kernel_size, "kernel_size"), (dilation, "dilation"),
+                                                   (padding, "padding"), (stride, "stride"))]  # fmt: skip
+    if input.dim() not in (3, 4) or 0 in input.shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            f"got: {list(input.shape)}"
+        )
+    blocks = _blocks(tuple(input.shape[-2:]), *options)
+    if min(blocks) < 1:
+        kernel, dilation, padding, stride = map(_text, options)
+        raise RuntimeError(
+            f"Given input with spatial size {_text(input.shape[-2:])}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, stride={stride}, calculated shape of the array of sliding blocks as {_text(blocks)}, but its "
+            "components must be at least one."
+        )
+    kernel, dilation, padding, stride = options
+    return images.im2col(input, kernel, dilation, padding, stride)
+
+
+def _text(sizes: Sequence[int]) -> str:
+    return f"({', '.join(map(str, sizes))})"
+
+
+def _blocks(size: tuple, kernel: tuple, dilation: tuple, padding: tuple, stride: tuple) -> list[int]:
+    ends = zip(size, kernel, dilation, padding, stride, strict=True)
+    return [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in ends]
+
+
+def fold(
+    input: Tensor,
+    output_size: int | tuple,
+    kernel_size: int | tuple,
+    dilation: int | tuple = 1,
+    padding: int | tuple = 0,
+    stride: int | tuple = 1,
+) -> Tensor:
+    """Columns (N, C·KH·KW, windows) put back as an image (N, C, *output_size); what overlaps is added up."""
+    tensor_argument(input, "col2im")
+    size, kernel, dilation, padding, stride = (
+        per_dim(v, 2, name)
+        for v, name in ((output_size, "output_size"), (kernel_size, "kernel_size"), (dilation, "dilation"),
+                        (padding, "padding"), (stride, "stride"))
+    )  # fmt: skip
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+            f"but got: {list(input.shape)}"
+        )
+    if input.shape[-2] % math.prod(kernel):
+        raise RuntimeError(
+            f"Expected size of input's dimension {input.dim() - 2} to be divisible by the product of kernel_size, but got "
+            f"input.size({input.dim() - 2})={input.shape[-2]} and kernel_size={_text(kernel)}."
+        )
+    rows, columns = _blocks(size, kernel, dilation, padding, stride)
+    if input.shape[-1] != rows * columns:
+        raise RuntimeError(
+            f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
+            f"padding={_text(padding)}, stride={_text(stride)}, expected size of input's dimension {input.dim() - 1} to match the calculated "
+            f"number of sliding blocks {rows} * {columns} = {rows * columns}, but got input.size({input.dim() - 1})={input.shape[-1]}."
+        )
+    return images.col2im(input, size, kernel, dilation, padding, stride)
+
+
+# ---------------------------------------------------------------- padding
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """`input` with more elements at the ends of its last dimensions.
+
+    pad: (before, after) of the last dimension, then of the one before it, ...; negative numbers cut off.
+    mode: "constant" (filled with `value`, default 0), "reflect", "replicate" or "circular".
+    """
+    pad = tuple(int(p) for p in pad)
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    dims = len(pad) // 2
+    if dims > input.dim():
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} "
+            f"and input of dimension {input.dim()}"
+        )
+    if mode == "constant":
+        _check_pad_lengths(input, pad)
+        return ops.constant_pad_nd(input, pad, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    found = ops.index_pads.get((mode, dims))
+    if found is None or input.dim() not in (dims + 1, dims + 2):
+        if mode not in ("reflect", "replicate", "circular"):
+            raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        raise NotImplementedError(
+            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, got {input.dim()}D input with "
+            f"padding {list(pad)}"
+        )
+    if mode == "reflect":
+        _check_reflection(input, pad)
+    if mode == "circular" and any(p > input.shape[-1 - i // 2] for i, p in enumerate(pad)):
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+    return found(input, pad)
+
+
+def _check_pad_lengths(input: Tensor, pad: tuple) -> None:
+    for i in range(len(pad) // 2):
+        n = input.shape[-1 - i]
+        if n + sum(p for p in pad[2 * i : 2 * i + 2] if p < 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")  # more is cut off than there is
+
+
+def _check_reflection(input: Tensor, pad: tuple) -> None:
+    for i in range(len(pad) // 2):
+        dim = input.dim() - 1 - i
+        if max(pad[2 * i : 2 * i + 2]) >= input.shape[dim]:
+            raise RuntimeError(
+                "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({pad[2 * i]}, {pad[2 * i + 1]}) at dimension {dim} of input {list(input.shape)}"
+            )
+
+
+# ---------------------------------------------------------------- pooling
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    dilation: int | tuple = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum of each window of (N, C, H, W) or (C, H, W); the gradient goes to the first of equal maxima.
+
+    return_indices: also the position of each maximum in its plane, counted row by row.
+    """
+    tensor_argument(input, "max_pool2d")
+    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+    out, indices = ops.max_pool2d_with_indices(input, *window, ceil_mode)
+    return (out, indices) if return_indices else out
+
+
+def _one_dim(value: int | tuple | None, other: int) -> tuple | None:
+    """The argument of a one-dimensional pooling for the two-dimensional one with height 1."""
+    return None if value is None else (other, value if isinstance(value, int) else value[0])
+
+
+def _check_1d(input: Tensor, caller: str) -> None:
+    tensor_argument(input, caller)
+    if input.dim() in (2, 3):
+        return
+    if caller == "max_pool1d":
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(input.shape)}"
+        )
+    raise RuntimeError(
+        f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
+        f"arguments for {caller})"
+    )
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    dilation: int | tuple = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum of each window of (N, C, L) or (C, L)."""
+    _check_1d(input, "max_pool1d")
+    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0), _one_dim(dilation, 1))
+    out, indices = max_pool2d(input.unsqueeze(-2), *window, ceil_mode, True)
+    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of (N, C, H, W) or (C, H, W); with count_include_pad padding counts as zeros."""
+    tensor_argument(input, "avg_pool2d")
+    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    return ops.avg_pool2d(input, *window[:3], ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of (N, C, L) or (C, L)."""
+    _check_1d(input, "avg_pool1d")
+    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0))
+    return avg_pool2d(input.unsqueeze(-2), *window, ceil_mode, count_include_pad).squeeze(-2)
+
+
+def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
+    """The output lengths of an adaptive pooling; None keeps a length."""
+    tensor_argument(input, caller)
+    if input.dim() not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{caller}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}"
+        )
+    given = (
+        (output_size,) * dims if isinstance(output_size, int) or output_size is None else tuple(output_size)
+    )
+    if len(given) != dims:
+        raise RuntimeError(f"{caller}: output_size must be {dims}")
+    size = tuple(n if want is None else want for want, n in zip(given, input.shape[-dims:], strict=True))
+    if min(size) < 0:
+        raise RuntimeError(
+            f"{caller}: elements of output_size must be greater than or equal to 0 but received "
+            f"{{{', '.join(map(str, size))}}}"
+        )
+    return size
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """The mean over as many windows as make an output of `output_size`; None keeps a length."""
+    size = _adaptive_size(input, output_size, 2, "adaptive_avg_pool2d")
+    if size == (1, 1):
+        return input.mean((-1, -2), keepdim=True)
+    return ops.adaptive_avg_pool2d(input, size)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """The mean over as many windows of (N, C, L) as make an output of that length."""
+    _check_1d(input, "adaptive_avg_pool1d")
+    size = output_size if isinstance(output_size, int) else output_size[0]
+    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
+
+
+def _window(input: Tensor, caller: str, kernel, stride, padding, dilation=1) -> tuple:
+    """(kernel, stride, padding, dilation) of a pooling in three dimensions."""
+    tensor_argument(input, caller)
+    if input.dim() not in (4, 5):
+        raise RuntimeError(
+            f"non-empty 4D or 5D (batch mode) tensor expected for input, but got: {list(input.shape)}"
+        )
+    kernel = per_dim(kernel, 3, "kernel_size")
+    step = kernel if stride is None or stride == () else per_dim(stride, 3, "stride")
+    padding, dilation = per_dim(padding, 3, "padding"), per_dim(dilation, 3, "dilation")
+    if min(step) <= 0:
+        raise RuntimeError("stride should not be zero")
+    for p, k, d in zip(padding, kernel, dilation, strict=True):
+        if 2 * p > d * (k - 1) + 1:
+            raise RuntimeError("pad should be at most half of effective kernel size, but got "
+                               f"pad={p}, kernel_size={k} and dilation={d}")  # fmt: skip
+    return kernel, step, padding, dilation
+
+
+def _pooled(input: Tensor, window: tuple, ceil_mode: bool) -> tuple[int, ...]:
+    out = pooled_size(tuple(input.shape[-3:]), *window, ceil_mode)
+    if min(out) < 1:
+        before, after = ("x".join(map(str, (input.shape[-4], *n))) for n in (input.shape[-3:], out))
+        raise RuntimeError(
+            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
+        )
+    return out
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    dilation: int | tuple = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    window = _window(input, "max_pool3d", kernel_size, stride, padding, dilation)
+    _pooled(input, window, ceil_mode)
+    out, indices = images.max_pool3d_with_indices(
+        input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode)
+    )
+    return (out, indices) if return_indices else out
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    padding: int | tuple = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    kernel, step, pad, _ = window = _window(input, "avg_pool3d", kernel_size, stride, padding)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    sizes = zip(input.shape[-3:], _pooled(input, window, ceil_mode), kernel, step, pad, strict=True)
+    divide = divisor_override is None
+    out = images.averages3d(input, tuple(("mean", *size, count_include_pad, divide) for size in sizes))
+    return out if divide else out / divisor_override
+
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) of each window of (N, C, L), p = norm_type."""
+    return _norms(
+        avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, kernel_size, 1
+    )
+
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) of each window of (N, C, H, W), p = norm_type."""
+    return _norms(
+        avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, kernel_size, 2
+    )
+
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int | tuple,
+    stride: int | tuple | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) of each window of (N, C, D, H, W), p = norm_type."""
+    return _norms(
+        avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode), norm_type, kernel_size, 3
+    )
+
+
+def _norms(means: Tensor, norm_type: float, kernel_size: int | tuple, dims: int) -> Tensor:
+    count = math.prod(per_dim(kernel_size, dims, "kernel_size"))
+    return (means.sign() * means.abs().relu()).mul(count).pow(1.0 / norm_type)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """The mean over as many windows of (N, C, D, H, W) as make an output of `output_size`; None keeps a length."""
+    size = _adaptive_size(input, output_size, 3, "adaptive_avg_pool3d")
+    if size == (1, 1, 1):
+        return input.mean((-1, -2, -3), keepdim=True)
+    hows = zip(input.shape[-3:], size, strict=True)
+    return images.adaptive_averages3d(input, tuple(("bins", n, o) for n, o in hows))
+
+
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum over as many windows of (N, C, D, H, W) as make an output of `output_size`; None keeps a length."""
+    size = _adaptive_size(input, output_size, 3, "adaptive_max_pool3d")
+    found = images.adaptive_maxima[3](input, ("bins", tuple(input.shape[-3:]), size))
+    return tuple(found) if return_indices else found[0]
+
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum over as many windows of (N, C, H, W) as make an output of `output_size`; None keeps a length."""
+    size = _adaptive_size(input, output_size, 2, "adaptive_max_pool2d")
+    found = images.adaptive_maxima[2](input, ("bins", tuple(input.shape[-2:]), size))
+    return tuple(found) if return_indices else found[0]
+
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum over as many windows of (N, C, L) as make an output of that length."""
+    (length,) = _adaptive_size(input, output_size, 1, "adaptive_max_pool1d")
+    out, indices = adaptive_max_pool2d(input.unsqueeze(-2), (1, length), True)
+    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """x/(k + alpha·mean of x² over `size` neighbouring channels)^beta (Krizhevsky et al. 2012)."""
+    if input.dim() < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    squares, ends = input * input, (size // 2, (size - 1) // 2)
+    if input.dim() == 3:
+        around = avg_pool2d(pad(squares.unsqueeze(1), (0, 0, *ends)), (size, 1), stride=1).squeeze(1)
+    else:
+        n, c, h = input.shape[:3]
+        squares = pad(squares.view(n, 1, c, h, -1), (0, 0, 0, 0, *ends))
+        around = avg_pool3d(squares, (size, 1, 1), stride=1).squeeze(1).view(*input.shape)
+    return input / (around * alpha + k).pow(beta)
+
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "channel_shuffle", "conv_transpose3d", "fold",
+    "interpolate", "local_response_norm", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool2d", "max_pool3d",
+    "pad", "pixel_shuffle", "pixel_unshuffle", "unfold",
+]  # fmt: skip
