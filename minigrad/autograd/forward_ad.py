@@ -20,7 +20,7 @@ from ..tensor import Tensor, wrap
 from .backward import grad
 from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import enable_grad, local
-from .interpreter import Interpreter, Wrapper
+from .interpreter import Interpreter, Wrapper, enter
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -142,24 +142,34 @@ class Forward(Interpreter):
         return Dual.of(self, primal, tangent)
 
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        with self.lowered():
-            pairs = [self.unwrap(t) for t in inputs]
-            primals, tangents = [p for p, _ in pairs], [t for _, t in pairs]
+        primals, tangents, moves, recorded = [], [], False, False
+        for t in inputs:
+            if type(t) is Dual and t.level is self:
+                tangent = t.tangent
+                moves, recorded = moves or tangent is not None, recorded or t._requires_grad
+                primals.append(t.primal)
+                tangents.append(tangent)
+            else:
+                primals.append(t)
+                tangents.append(None)
+        enter(self.below)
+        try:
             result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
             several = isinstance(result, tuple)
             results = result if several else (result,)
-            if any(t is not None for t in tangents):
-                derivatives = derivative(op, primals, tangents, results, params)
-            else:
-                derivatives = (None,) * len(results)
+            derivatives = (
+                derivative(op, primals, tangents, results, params) if moves else (None,) * len(results)
+            )
+        finally:
+            enter(self)
         if op.view and not self.owns(inputs[0]):
             return result  # a view of a tensor from outside; writing to it is refused as for that
-        outs = tuple([Dual.of(self, r, t) for r, t in zip(results, derivatives, strict=True)])
+        outs = [Dual.of(self, r, t) for r, t in zip(results, derivatives, strict=True)]
         if op.view:
             self.made_views(op, params, inputs[0], outs)
-        if local.grad and any(t._requires_grad and self.owns(t) for t in inputs):
+        if recorded and local.grad:
             op.record([self.lift(t) for t in inputs], params, outs)
-        return outs if several else outs[0]
+        return tuple(outs) if several else outs[0]
 
     def store(self, target: Dual, new: Tensor) -> None:
         primal, tangent = self.unwrap(new)

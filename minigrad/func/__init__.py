@@ -2,6 +2,7 @@
 
 import sys
 
+from . import batching  # noqa: F401  (what vmap does with each operation)
 from .functional_call import functional_call, stack_module_state
 from .transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .vmap import vmap

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..autograd.interpreter import Wrapper
 from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
 from ..ops.dispatch import ABSENT
 from ..ops.pointwise import add, mul
 from ..tensor import Tensor, wrap
-from .vmap import TENSOR_PARAMETERS
+from .vmap import TENSOR_PARAMETERS, Vmap
 
 if TYPE_CHECKING:
     from ..ops.table import Op
-    from .vmap import Vmap
 
 Pair = tuple[Tensor, int | None]
 RULES: dict[str, Callable] = {}  # by the operation's name
@@ -43,6 +43,7 @@ def run_batched(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
     return one_by_one(level, op, pairs, params)
 
 
+Vmap.run_batched = run_batched
 DYNAMIC = {
     "unique": "aten::_unique2",
     "masked_select": None,
@@ -595,13 +596,18 @@ def _nll_loss(level, op, pairs, params):
     each, _ = loss.nll_loss(
         logs.reshape(-1, logs._array.shape[-1]), target.reshape(-1), None, loss.NONE, ignore_index
     )
-    weights = class_weights(level, target, pairs[2], ignore_index, logs)
-    each = each.reshape(target._array.shape)
-    each = each if pairs[2][0]._array is None else each * weights
-    total = weights.reshape(level.size, -1).sum(1)
+    if pairs[2][0]._array is None and not isinstance(target, Wrapper):  # quickly: it has no derivative
+        counted = target._array.reshape(level.size, -1) != ignore_index
+        total = wrap(np.add.reduce(counted, axis=1, dtype=logs._array.dtype))
+        each = each.reshape(target._array.shape)
+    else:
+        weights = class_weights(level, target, pairs[2], ignore_index, logs)
+        each = each.reshape(target._array.shape)
+        each = each if pairs[2][0]._array is None else each * weights
+        total = weights.reshape(level.size, -1).sum(1)
     if kind == loss.NONE:
         return each, total
-    summed = each.reshape(level.size, -1).sum(1)
+    summed = each.reshape(level.size, -1).sum(1) if each.numel() > level.size else each.reshape(level.size)
     return (summed / total if kind == loss.MEAN else summed), total
 
 
@@ -611,7 +617,9 @@ def _nll_loss_backward(level, op, pairs, params):
     upstream, target, total = (whole(level, pairs[i]) for i in (0, 1, 3))
     if kind != loss.NONE:
         upstream = upstream / total if kind == loss.MEAN else upstream
-        upstream = upstream.reshape(level.size, *(1,) * (target._array.ndim - 1)).expand(target._array.shape)
+        if target._array.ndim > 1:
+            lined_up = upstream.reshape(level.size, *(1,) * (target._array.ndim - 1))
+            upstream = lined_up.expand(target._array.shape)
     if pairs[2][0]._array is not None:
         upstream = upstream * class_weights(level, target, pairs[2], ignore_index, upstream)
     classes = sizes[1] if len(sizes) > 2 else sizes[-1]

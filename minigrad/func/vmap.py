@@ -15,7 +15,7 @@ import numpy as np
 
 from ..autograd.function import Function, refuse_old_form, run_forward
 from ..autograd.grad_mode import local
-from ..autograd.interpreter import Interpreter, Wrapper
+from ..autograd.interpreter import Interpreter, Wrapper, enter
 from ..tensor import Tensor, check_dim, wrap
 from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
@@ -118,10 +118,15 @@ def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
     """An array of one example's shape and dtype. It holds no example's values, so that none can be used by mistake."""
     if bdim is None:
         return array
-    filler = np.full(1, math.nan if array.dtype.kind == "f" else 0, array.dtype)
-    return np.ndarray(array.shape[1:], array.dtype, filler, 0, (0,) * (array.ndim - 1))
+    dtype = array.dtype
+    filler = fillers.get(dtype)
+    if filler is None:
+        filler = fillers[dtype] = np.full(1, math.nan if dtype.kind == "f" else 0, dtype)
+        filler.flags.writeable = False
+    return np.ndarray(array.shape[1:], dtype, filler, 0, (0,) * (array.ndim - 1))
 
 
+fillers: dict[np.dtype, np.ndarray] = {}
 TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors
 
 
@@ -156,29 +161,38 @@ class Vmap(Interpreter):
         return (t.value, t.bdim) if self.owns(t) else (t, None)
 
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        from .batching import run_batched
-
-        pairs = [self.unwrap(t) for t in inputs]
-        with self.lowered():
-            shared = all(b is None for _, b in pairs) and not (
-                op.name in TENSOR_PARAMETERS and any(map(self.owns, params[0]))
-            )
-            if shared:
+        pairs, owned, batched, recorded = [], False, False, False
+        for t in inputs:
+            if type(t) is Batched and t.level is self:
+                owned, batched = True, batched or t.bdim is not None
+                recorded = recorded or t._requires_grad
+                pairs.append((t.value, t.bdim))
+            else:
+                pairs.append((t, None))
+        if not batched and op.name in TENSOR_PARAMETERS:
+            batched = any(map(self.owns, params[0]))
+        enter(self.below)
+        try:
+            if batched:
+                result = self.run_batched(op, pairs, params)
+            else:
                 values = [v for v, _ in pairs]
                 result = op.call(values, *params) if op.variadic else op.call(*values, *params)
-                bdim = None
-            else:
-                result = run_batched(self, op, pairs, params)
-                bdim = 0
-        several = isinstance(result, tuple)
-        if shared and not any(self.owns(t) for t in inputs):
+        finally:
+            enter(self)
+        if not owned and not batched:
             return result
-        outs = tuple(Batched.of(self, r, bdim) for r in (result if several else (result,)))
+        several, bdim = isinstance(result, tuple), 0 if batched else None
+        outs = [Batched.of(self, r, bdim) for r in result] if several else [Batched.of(self, result, bdim)]
         if op.view:
             self.made_views(op, params, inputs[0], outs)
-        if local.grad and any(t._requires_grad and self.owns(t) for t in inputs):
+        if recorded and local.grad:
             op.record([self.lift(t) for t in inputs], params, outs)
-        return outs if several else outs[0]
+        return tuple(outs) if several else outs[0]
+
+    def run_batched(self, op: Op, pairs: list, params: tuple):
+        """Do one operation on the whole batch, at the level below. Set by `minigrad.func.batching`."""
+        raise NotImplementedError
 
     def store(self, target: Batched, new: Tensor) -> None:
         value, bdim = self.unwrap(new)

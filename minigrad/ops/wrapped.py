@@ -32,10 +32,12 @@ def base_of(t: Tensor) -> Tensor:
 
 def made_views(level: Interpreter, op: Op, params: tuple, source: Tensor, outs: Sequence[Wrapper]) -> None:
     """Tell the results of a view operation that they are views, if they share memory at the level below."""
-    memory = base_of(level.lift(source).held())
+    if not level.owns(source):
+        return
+    memory, several = base_of(source.held()), len(op.outputs) != 1
     for number, out in enumerate(outs):
-        if base_of(out.held()) is memory and level.owns(source):
-            make_view(out, source, several=len(op.outputs) != 1)
+        if base_of(out.held()) is memory:
+            make_view(out, source, several)
             out.steps = (*source.steps, (op, params, number))
             out.seen = out._counter.version
 
