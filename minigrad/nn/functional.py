@@ -367,6 +367,31 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _dropped(input, p, training, inplace, shape)
 
 
+@drawn_for_each_example
+def _slopes(values: np.ndarray, lower: float, upper: float) -> Tensor:
+    """1 where a value is positive, else a number between lower and upper, drawn for each."""
+    slopes, draw = np.ones(values.shape, values.dtype), values <= 0
+    slopes[draw] = rng().uniform(lower, upper, (int(draw.sum()),))
+    return wrap(slopes)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """x where positive, else a·x; a is drawn for each element between lower and upper if training, else their middle."""
+    tensor_argument(input, "rrelu")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slopes = _slopes(input._array, lower, upper)
+    return input.mul_(slopes) if inplace else input * slopes
+
+
 SELU_FLOOR = (
     1.7580993408473766  # the value that a SELU comes near to for large negative inputs, without its sign
 )

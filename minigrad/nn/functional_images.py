@@ -243,10 +243,18 @@ def fold(
         )
     rows, columns = _blocks(size, kernel, dilation, padding, stride)
     if input.shape[-1] != rows * columns:
+        given = (
+            ("output_size", size),
+            ("kernel_size", kernel),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+        listed = ", ".join(f"{name}={_text(value)}" for name, value in given)
+        last = input.dim() - 1
         raise RuntimeError(
-            f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
-            f"padding={_text(padding)}, stride={_text(stride)}, expected size of input's dimension {input.dim() - 1} to match the calculated "
-            f"number of sliding blocks {rows} * {columns} = {rows * columns}, but got input.size({input.dim() - 1})={input.shape[-1]}."
+            f"Given {listed}, expected size of input's dimension {last} to match the calculated number of sliding blocks "
+            f"{rows} * {columns} = {rows * columns}, but got input.size({last})={input.shape[-1]}."
         )
     return images.col2im(input, size, kernel, dilation, padding, stride)
 

@@ -91,8 +91,14 @@ _prelu = define(
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`x` where positive, else `weight * x`, with one learnt weight for all or one for each channel (dimension 1)."""
     size, shape = weight._array.size, input._array.shape
-    if size != 1 and (len(shape) < 1 or size != shape[min(1, len(shape) - 1)]):
-        channels = shape[1] if len(shape) > 1 else 1
+    if weight._array.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._array.ndim}"
+        )
+    if size != 1 and not shape:
+        raise RuntimeError("Not allow zero-dim input tensor.")
+    channels = shape[1] if len(shape) > 1 else 1
+    if size not in (1, channels):
         raise RuntimeError(
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {size} and channel size = "
             f"{channels}."
@@ -401,7 +407,7 @@ _glu = define("glu", _glu_forward, self=glu_self)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """One half of the tensor times the sigmoid of the other."""
     if input._array.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     dim = check_dim(dim, input._array.ndim)
     if input._array.shape[dim] % 2:
         raise RuntimeError(

@@ -374,9 +374,26 @@ def conv_transpose_nd(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
             f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
         )
+    if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        _refuse_extra({"output_padding": extra, "stride": stride, "dilation": dilation})
     ends = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
     size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in ends)
     return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+
+
+def _refuse_extra(given: dict[str, tuple]) -> None:
+    """Raise the error of an output padding that is too large; PyTorch speaks of two dimensions where there is one."""
+    dims = ("depth", "height", "width")[-max(2, len(given["stride"])) :]
+    numbers = (
+        f"{name}_{dim}: {n}"
+        for name, values in given.items()
+        for dim, n in zip(
+            dims, (values if len(values) > 1 else (int(name != "output_padding"), *values)), strict=True
+        )
+    )
+    raise RuntimeError(
+        f"output padding must be smaller than either stride or dilation, but got {' '.join(numbers)}"
+    )
 
 
 # ---------------------------------------------------------------- pooling
