@@ -66,16 +66,15 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     targets, accumulate_into = None, set()
     if inputs is not None:
-        targets, nonleaf = {}, []
+        targets = {}
         for i in inputs:
-            if isinstance(i, Tensor) and not i.requires_grad:
-                retain_grad(i)  # raises
+            if isinstance(i, Tensor) and (i.grad_fn is not None or not i.requires_grad):
+                retain_grad(i)  # for this pass and later ones; raises where no gradient is wanted
             node, output_nr = edge_of(i, "backward")
             if type(node) is AccumulateGrad:
                 accumulate_into.add(node)
             else:
                 targets[node, output_nr] = None
-                nonleaf.append((i, (node, output_nr)))
     execute(
         roots,
         retain_graph=retain,
@@ -83,10 +82,6 @@ def backward(
         targets=targets,
         accumulate_into=accumulate_into,
     )
-    if inputs is not None:
-        for t, key in nonleaf:
-            if targets[key] is not None and isinstance(t, Tensor):
-                accumulate(t, targets[key])
 
 
 def grad(
@@ -220,13 +215,6 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
             g = g.to(t.dtype)
         roots.append((node, t._output_nr, g if recorded else g._array))
     return roots
-
-
-def accumulate(t: Tensor, new) -> None:
-    """Add a gradient to the `.grad` of a tensor that is not a leaf."""
-    meta = t.meta()
-    new = new if isinstance(new, Tensor) else wrap(np.array(new))
-    meta.grad = new if meta.grad is None else meta.grad + new
 
 
 # ---------------------------------------------------------------- methods of Tensor
