@@ -202,7 +202,7 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
         if g is None:
             if t.requires_grad and t.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        elif g.shape != t.shape:
+        elif g._array.shape != t._array.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {t.shape!r}."
             )
@@ -232,13 +232,17 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    if gradient is None and inputs is None and not create_graph and local.interpreter is None:
-        node = edge(self.in_graph())
-        if node is not None and self._array.size == 1:
-            # the usual call: the loss, from which all leaves are reached
+    if inputs is None and not create_graph and local.interpreter is None:  # the usual call
+        node, array, start = edge(self.in_graph()), self._array, None
+        if gradient is None:
+            if array.size == 1:
+                start = one_like(array)
+        elif type(gradient) is Tensor and gradient._array.shape == array.shape:
+            start = gradient._array if gradient._array.dtype == array.dtype else None
+        if start is not None and node is not None:
             outer = local.backward_pass
             try:
-                run([(node, self._output_nr, one_like(self._array))], bool(retain_graph), False)
+                run([(node, self._output_nr, start)], bool(retain_graph), False)
             finally:
                 local.backward_pass = outer
             return

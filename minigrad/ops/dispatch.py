@@ -173,9 +173,10 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
         inputs = tuple(
             [ABSENT if t is None and n in op.optional else t for t, n in zip(inputs, names, strict=True)]
         )
-    if all(isinstance(t, Tensor) for t in inputs):
+    known = [isinstance(t, Tensor) for t in inputs]
+    if all(known):
         return inputs
-    like = next((t for t in inputs if isinstance(t, Tensor)), None)
+    like = inputs[known.index(True)] if True in known else None
     out = []
     for position, t in enumerate(inputs):
         if not isinstance(t, Tensor):
@@ -202,20 +203,25 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
 def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> Node | None:
     """Make the node of an operation that has just been done, and hang it on the results. None if it has none."""
     chosen = inputs if op.variadic else [inputs[i] for i in op.differentiable]
-    if not any(t._requires_grad for t in chosen):
+    for t in chosen:
+        if t._requires_grad:
+            break
+    else:
         return None
-    node = new_object(op.node_class)
-    node.edges = edges = tuple(edge(t) for t in chosen)
-    node.input_nrs = tuple(t._output_nr for t in chosen) if any(t._output_nr for t in chosen) else None
+    node = op.node_class()
+    node.edges = edges = tuple([edge(t) for t in chosen])
+    numbers = tuple([t._output_nr for t in chosen])
+    node.input_nrs = numbers if any(numbers) else None
     node.sequence = next_sequence()
     node.hooks = node.meta = node.counter = None
     if not op.outputs:
         node.outputs = len(outs)
-    result = outs[0]._array
-    metas = tuple(None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen)
-    if op.variadic or (op.broadcasts and any(m not in (None, (result.shape, result.dtype)) for m in metas)):
-        mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
-        node.meta = Promoted(metas) if mixed else metas
+    if op.variadic or op.broadcasts:
+        metas = tuple([None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen])
+        result = outs[0]._array.shape, outs[0]._array.dtype
+        if op.variadic or any([m is not None and m != result for m in metas]):
+            mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
+            node.meta = Promoted(metas) if mixed else metas
     node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
     for i in op.saved_inputs:
         if node.saved[i] is not None:
@@ -247,7 +253,7 @@ def saved_values(
             values.append(params[position] if len(params) > position else None)
         elif source == "sizes":
             values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
-        elif not op.variadic and all(edges[i] is None for i in readers):
+        elif not op.variadic and all([edges[i] is None for i in readers]):
             values.append(None)
         elif source == "input":
             values.append(None if inputs[position] is ABSENT else inputs[position])

@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.interpreter import Wrapper
 from ..tensor import Tensor, check_dim, full_name, wrap
-from .inplace import apply_inplace
+from .inplace import _copy, _fill_tensor, apply_inplace
 from .shape import _alias, _unsqueeze, expand, view
 from .table import define, function, is_array, method
 
@@ -374,15 +374,19 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
             _index_put.op,
             (out, value if shape == value._array.shape else view(value, shape)),
             (tuple(indices), False),
+            kept=out is self,
         )
-    elif value._array.shape == out._array.shape:
-        out.copy_(value)
-    elif not value._array.ndim:
-        out.fill_(value)
-    else:
-        shape = without_leading_ones(value._array.shape)
-        source = view(value, shape)
-        out.copy_(source if shape == out._array.shape else expand(source, out._array.shape))
+        return
+    op = _copy.op
+    if value._array.shape != out._array.shape:
+        if not value._array.ndim:
+            op = _fill_tensor.op
+        else:
+            shape = without_leading_ones(value._array.shape)
+            value = view(value, shape)
+            if shape != out._array.shape:
+                value = expand(value, out._array.shape)
+    apply_inplace(op, (out, value), kept=out is self)
 
 
 def without_leading_ones(shape: tuple) -> tuple:

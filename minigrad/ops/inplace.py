@@ -69,9 +69,13 @@ class CopySlices(Node):
             part.zero_() if first is None else part.copy_(first)
         else:
             size, stride = self.layout
-            memory = np.empty(max(span(size, stride), 1), grad.dtype)
-            rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
-            rest[...] = grad
+            if grad.flags.c_contiguous and layout(grad) == stride:
+                rest = grad.copy()
+                part = on_memory(rest, *self.window)
+            else:
+                memory = np.empty(max(span(size, stride), 1), grad.dtype)
+                rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
+                rest[...] = grad
             first, *others = inner.vjp(part.copy(), False)
             if first is not None and is_stretched(part):
                 refuse_stretched("copy")
@@ -161,18 +165,21 @@ def is_dense(array: ndarray) -> bool:
     return span(array.shape, layout(array)) == array.size
 
 
-def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
-    """Run an operation and write the result into its first input. Returns that input."""
+def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -> Tensor:
+    """Run an operation and write the result into its first input. Returns that input.
+
+    kept: may somebody still ask for the history of a first input that is a view?
+    """
     self = inputs[0]
     if not params and written_directly(op, inputs):
         return self
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
-    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
+    if any([isinstance(t, Wrapper) for t in inputs]):  # from a transform that has ended
         inputs = tuple(t.outside() for t in inputs)
         self = inputs[0]
-    recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
+    recording = local.grad and any([inputs[i]._requires_grad for i in op.differentiable])
     check_writable(self, recording=recording)
     stretched = is_stretched(self._array)
     if stretched:
@@ -200,7 +207,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         self._array[changed] = result[changed]
     else:
         self._array[...] = result
-    written(self, node)
+    written(self, node, kept)
     if node is not None and op.saved_results:
         resave_result(node, self)
     return self
@@ -234,10 +241,12 @@ def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
     )
 
 
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
+
+
 def can_cast(source: np.dtype, target: np.dtype) -> bool:
     """May a result of this type be written into a tensor of that type? Not from a higher category into a lower."""
-    rank = {"b": 0, "i": 1, "u": 1, "f": 2}
-    return rank[source.kind] <= rank[target.kind]
+    return source is target or CATEGORY[source.kind] <= CATEGORY[target.kind]
 
 
 def old_value(t: Tensor) -> Tensor:
@@ -260,7 +269,7 @@ def resave_result(node: Node, t: Tensor) -> None:
     )
 
 
-def written(t: Tensor, node: Node | None) -> None:
+def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
     """Count the write; if it was recorded, `node` is now the history of what was written."""
     counter = counted(t)
     if node is None:
@@ -289,7 +298,15 @@ def written(t: Tensor, node: Node | None) -> None:
     rebase(base, slices)
     if counter.views and not known:
         base.tell_views()
-    refresh_view(t)  # now, not when somebody asks: the node's number decides when it runs
+    if not kept:
+        return
+    # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
+    if isinstance(t, Wrapper):
+        refresh_view(t)
+    else:
+        t._requires_grad, t._output_nr = True, 0
+        t._grad_fn = window_node(slices, 0, *slices.layout, slices.window)
+        t._meta.seen_version = counter.version
 
 
 def counted(t: Tensor) -> Counter:
@@ -399,7 +416,7 @@ def in_both_forms(*names: str) -> Callable:
 
 def nothing(grad):
     """Zeros: the gradient of a value that was overwritten."""
-    return np.zeros_like(grad) if is_array(grad) else wrap(np.zeros_like(grad._array))
+    return np.zeros(grad.shape, grad.dtype) if is_array(grad) else wrap(np.zeros_like(grad._array))
 
 
 def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
