@@ -219,7 +219,7 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if op.variadic or op.broadcasts:
         metas = tuple([None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen])
         result = outs[0]._array.shape, outs[0]._array.dtype
-        if op.variadic or any([m is not None and m != result for m in metas]):
+        if op.variadic or any(m is not None and m != result for m in metas):
             mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
             node.meta = Promoted(metas) if mixed else metas
     node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
@@ -253,7 +253,7 @@ def saved_values(
             values.append(params[position] if len(params) > position else None)
         elif source == "sizes":
             values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
-        elif not op.variadic and all([edges[i] is None for i in readers]):
+        elif not op.variadic and all(edges[i] is None for i in readers):
             values.append(None)
         elif source == "input":
             values.append(None if inputs[position] is ABSENT else inputs[position])

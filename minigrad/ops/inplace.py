@@ -176,10 +176,10 @@ def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
-    if any([isinstance(t, Wrapper) for t in inputs]):  # from a transform that has ended
+    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
         inputs = tuple(t.outside() for t in inputs)
         self = inputs[0]
-    recording = local.grad and any([inputs[i]._requires_grad for i in op.differentiable])
+    recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(self, recording=recording)
     stretched = is_stretched(self._array)
     if stretched:
