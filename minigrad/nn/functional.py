@@ -5,6 +5,7 @@ Convolutions, pooling and normalisation take (N, C, ...): a batch of N examples 
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ from ..tensor import Tensor, plain_types, wrap
 from .functional_images import *  # noqa: F403
 from .functional_images import tensor_argument
 from .functional_losses import *  # noqa: F403
+from .functional_random import *  # noqa: F403
 
 # ---------------------------------------------------------------- linear
 
@@ -367,31 +369,6 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _dropped(input, p, training, inplace, shape)
 
 
-@drawn_for_each_example
-def _slopes(values: np.ndarray, lower: float, upper: float) -> Tensor:
-    """1 where a value is positive, else a number between lower and upper, drawn for each."""
-    slopes, draw = np.ones(values.shape, values.dtype), values <= 0
-    slopes[draw] = rng().uniform(lower, upper, (int(draw.sum()),))
-    return wrap(slopes)
-
-
-def rrelu(
-    input: Tensor,
-    lower: float = 1.0 / 8,
-    upper: float = 1.0 / 3,
-    training: bool = False,
-    inplace: bool = False,
-) -> Tensor:
-    """x where positive, else a·x; a is drawn for each element between lower and upper if training, else their middle."""
-    tensor_argument(input, "rrelu")
-    if lower > upper:
-        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = _slopes(input._array, lower, upper)
-    return input.mul_(slopes) if inplace else input * slopes
-
-
 SELU_FLOOR = (
     1.7580993408473766  # the value that a SELU comes near to for large negative inputs, without its sign
 )
@@ -648,3 +625,22 @@ def scaled_dot_product_attention(
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value
+
+
+# ---------------------------------------------------------------- in-place forms: relu_(x) is relu(x, inplace=True)
+
+
+def _in_place(call):
+    @functools.wraps(call)
+    def overwrite(*args, **kwargs):
+        return call(*args, **kwargs, inplace=True)
+
+    overwrite.__name__ = overwrite.__qualname__ = call.__name__ + "_"
+    overwrite.__doc__ = f"`{call.__name__}`, written into its argument. Returns it."
+    return overwrite
+
+
+relu_, elu_, celu_, selu_, leaky_relu_, hardtanh_, threshold_, rrelu_ = map(
+    _in_place,
+    (relu, elu, celu, selu, leaky_relu, hardtanh, threshold, rrelu),  # noqa: F405
+)

@@ -164,16 +164,15 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
         )
-    n, c, *rest = input.shape
     if groups <= 0:
         raise RuntimeError(
             f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
-    if c % groups:
+    if input.shape[1] % groups:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups."
         )
-    return input.view(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
+    return images.channel_shuffle(input, groups)
 
 
 # ---------------------------------------------------------------- windows as columns

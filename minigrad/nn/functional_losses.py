@@ -14,9 +14,10 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
-from ..ops import xlogy
+from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
 from ..ops.loss import broadcast_pair
+from ..ops.norms import inner_norm
 from ..ops.pointwise import add_number, div_number, mul_number
 from ..tensor import Tensor, wrap
 
@@ -48,7 +49,8 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    difference = add_number(x1 - x2, eps)
+    return inner_norm(difference, p, (difference._array.ndim - 1,), keepdim)
 
 
 # ---------------------------------------------------------------- losses
@@ -489,7 +491,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return _reduced((near - far + margin).clamp_min(0), reduction)
+    return _reduced((margin + near - far).clamp_min(0), reduction)
 
 
 def multi_margin_loss(
@@ -508,17 +510,41 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    scores, classes = (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.view(1))
-    own = scores.gather(1, classes.unsqueeze(1))
-    terms = (margin - own + scores).clamp_min(0)
-    terms = terms if p == 1 else terms * terms
-    if weight is not None:
-        terms = terms * weight[classes].unsqueeze(1)
-    other = np.arange(scores.shape[1]) != classes._array[:, None]
-    values = (terms * wrap(other.astype(scores._array.dtype))).sum(1) / scores.shape[1]
-    if kind == losses.NONE:
-        return values if input.dim() == 2 else values.squeeze(0)
-    return values.mean() if kind == losses.MEAN else values.sum()
+    shape = input._array.shape
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
+        )
+    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1]
+    if target._array.size != rows or target._array.ndim > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size [{rows}], but got {list(target.shape)}. Input has shape {list(shape)}."
+        )
+    if weight is not None and weight._array.shape != (classes,):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if type(target) is Tensor and ((target._array < 0) | (target._array >= classes)).any():
+        raise RuntimeError("target out of range")
+    return margins.multi_margin_loss(input, target.reshape(shape[:-1]), weight, p, float(margin), kind)
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Σ max(0, 1 - x[right] + x[wrong]) / C over all pairs, for each row x of (N, C) or for (C,).
+
+    target: in the shape of `input`, the right classes of each row, as many as there are before the first -1.
+    """
+    kind = _reduction(reduction, size_average, reduce)
+    if target._array.shape != input._array.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    return margins.multilabel_margin_loss(input, target, kind)
 
 
 def multilabel_soft_margin_loss(
@@ -599,6 +625,7 @@ __all__ = [
     "margin_ranking_loss",
     "mse_loss",
     "multi_margin_loss",
+    "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
     "pairwise_distance",

@@ -243,6 +243,11 @@ _celu = define(
     self=lambda grad, self, alpha: where(self > 0, grad, grad * exp(self / alpha)),
 )  # fmt: skip
 
+_celu_in_place = define(
+    "celu_", _celu.op.forward, kind="elementwise", node="CeluBackward1",
+    self=lambda grad, result, alpha: where(result > 0, grad, grad * (result / alpha + 1)),
+)  # fmt: skip
+
 
 def _run_elu(input: Tensor, params: tuple, inplace: bool) -> Tensor:
     _floating(input, "elu_cpu")
@@ -264,7 +269,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     _floating(input, "elu_cpu")
-    return apply_inplace(_celu.op, (input,), (alpha,)) if inplace else _celu(input, alpha)
+    return apply_inplace(_celu_in_place.op, (input,), (alpha,)) if inplace else _celu(input, alpha)
 
 
 ROOT_HALF, ROOT_2_OVER_PI, CUBIC = math.sqrt(0.5), math.sqrt(2 / math.pi), 0.044715
