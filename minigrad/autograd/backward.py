@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 import weakref
 from collections import OrderedDict
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
+from ..tensor import Size, Tensor, wrap
 from .engine import execute, run, works_on_tensors
 from .grad_mode import local
 from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
@@ -22,6 +23,17 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: object = None  # PyTorch keeps nodes alive with it; here a node lives as long as the edge
+
+
+class EdgeOfTensor(GradientEdge):
+    """The edge of a tensor that was at hand, so that its shape and dtype are known."""
+
+    shape: Size
+    dtype: np.dtype
+
+
+EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -30,7 +42,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    return GradientEdge(edge(tensor), tensor._output_nr)
+    found = EdgeOfTensor(edge(tensor), tensor._output_nr)
+    found.shape, found.dtype = tensor.shape, tensor._array.dtype
+    return found
 
 
 def backward(
@@ -181,6 +195,20 @@ def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
     return node, given._output_nr
 
 
+def gradient_of_edge(i: int, start: GradientEdge, grad: Tensor | None, recorded: bool):
+    """The starting gradient at an edge, checked against the tensor that it was taken from, if that is known."""
+    shape = start.shape if isinstance(start, EdgeOfTensor) else None
+    if grad is None:
+        if shape is None or math.prod(shape) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        grad = wrap(np.ones(shape, start.dtype))
+    elif shape is not None and grad.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape!r} and output[{i}] has a shape of {shape!r}."
+        )
+    return grad if recorded else grad._array
+
+
 def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, object]]:
     """Check and complete the starting gradients: (node, output number, gradient) for each tensor."""
     grads = (None,) * len(tensors) if grads is None else as_tuple(grads)
@@ -192,9 +220,7 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
     roots = []
     for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
         if isinstance(t, GradientEdge):
-            if g is None:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            roots.append((t.node, t.output_nr, g if recorded else g._array))
+            roots.append((t.node, t.output_nr, gradient_of_edge(i, t, g, recorded)))
             continue
         if not isinstance(t, Tensor):
             raise TypeError(f"element {i} of tensors is a {type(t).__name__}, not a Tensor")
