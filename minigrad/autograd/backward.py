@@ -15,7 +15,7 @@ import numpy as np
 from ..tensor import Size, Tensor, wrap
 from .engine import execute, run, works_on_tensors
 from .grad_mode import local
-from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
+from .node import Node, RemovableHandle, add_hook, edge
 
 
 class GradientEdge(NamedTuple):
@@ -78,24 +78,14 @@ def backward(
         )
     roots = make_roots(tensors, grad_tensors, works_on_tensors(create_graph))
     retain = create_graph if retain_graph is None else retain_graph
-    targets, accumulate_into = None, set()
+    targets, last = None, set()
     if inputs is not None:
         targets = {}
         for i in inputs:
-            if isinstance(i, Tensor) and (i.grad_fn is not None or not i.requires_grad):
-                retain_grad(i)  # for this pass and later ones; raises where no gradient is wanted
-            node, output_nr = edge_of(i, "backward")
-            if type(node) is AccumulateGrad:
-                accumulate_into.add(node)
-            else:
-                targets[node, output_nr] = None
-    execute(
-        roots,
-        retain_graph=retain,
-        create_graph=create_graph,
-        targets=targets,
-        accumulate_into=accumulate_into,
-    )
+            if isinstance(i, Tensor):
+                retain_grad(i)  # a result keeps its gradient from now on
+            last.add(edge_of(i, "backward")[0])  # this node is run, nothing behind it
+    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, accumulate_into=last)
 
 
 def grad(

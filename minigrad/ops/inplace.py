@@ -286,7 +286,7 @@ def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
     else:
         slices = new_object(CopySlices)
         slices.window, slices.layout = geometry(t), (base._array.shape, layout(base._array))
-        if node.op.saved_results:
+        if node.op is not None and node.op.saved_results:
             nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
@@ -307,6 +307,9 @@ def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
         t._requires_grad, t._output_nr = True, 0
         t._grad_fn = window_node(slices, 0, *slices.layout, slices.window)
         t._meta.seen_version = counter.version
+
+
+nodes.written = written
 
 
 def counted(t: Tensor) -> Counter:

@@ -217,6 +217,14 @@ nodes.refresh_view = refresh_view
 def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
+    if made_in == "custom":
+        maker = "" if node is None else f"Output {view._output_nr} of {nodes.short_name(node)}"
+        return (
+            f"{maker} is a view and {modified} modified inplace. This view was created inside a custom Function (or because an "
+            "input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
+            "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this "
+            "by cloning the output of the custom Function."
+        )
     mode = "inference" if made_in == "inference" else "no_grad"
     maker = "" if node is None else nodes.short_name(node)
     if made_in == "multi_output" and node is not None:
