@@ -446,7 +446,7 @@ class Pane {
     const label = options.label ? h("p", { class: "mgv-label-of" }, options.label) : null;
     this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence, whole ? null : this.tools);
     this.picture = this.buildPicture();
-    for (const number of Object.keys(data.differs || {})) { const item = this.nodes.get(data.steps[number - 1].node); if (item) { item.base += " mgv-bad"; item.group.setAttribute("class", item.base); } }
+    for (const number of Object.keys(data.differs || {})) { const item = this.nodes.get(data.steps[number - 1].node); if (item) { item.base += Number(number) === (data.first ?? Number(number)) ? " mgv-bad" : " mgv-later"; item.group.setAttribute("class", item.base); } }
     this.view = h("div", { class: "mgv-view" }, this.picture);
     this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
     this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer);
@@ -627,7 +627,7 @@ class Pane {
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
-    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ Differs: ${differs}.`));
+    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
     if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
     const [flow, side] = this.panels.get(at);
     this.flow.replaceChildren(...flow.filter(Boolean));
