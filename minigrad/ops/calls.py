@@ -39,11 +39,10 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
-        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward,
-        "local": local, "make_view": make_view, "ndarray": ndarray, "new_object": new_object,
-        "next_sequence": next_sequence, "Node": op.node_class, "op": op, "operand": operand,
-        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special,
-        "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward, "local": local,
+        "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
+        "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
+        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
     }  # fmt: skip
     exec(compiled(source_of(op)), scope)
     return scope["call"]
