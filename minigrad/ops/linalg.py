@@ -15,6 +15,7 @@ from .inplace import _squeeze_dim_, in_both_forms
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
+    _expand,
     _t,
     _unsafe_view,
     broadcast_pair,
@@ -223,9 +224,9 @@ def batched_matmul(input: Tensor, other: Tensor) -> Tensor:
     n, m1 = (a[-2] if len(a) > 1 else 1), a[-1]
     m2, p = (b[-2], b[-1]) if len(b) > 1 else (b[-1], 1)
     count = math.prod(batch)
-    left = reshape(expand(input, (*batch, n, m1)), (count, n, m1))
+    left = reshape(_expand(input, (*batch, n, m1)), (count, n, m1))
     column = unsqueeze(other, 1) if len(b) == 1 else other
-    right = reshape(expand(column, (*batch, m2, p)), (count, m2, p))
+    right = reshape(_expand(column, (*batch, m2, p)), (count, m2, p))
     out = bmm(left, right)
     if len(b) == 1:
         out = squeeze(out, -1)

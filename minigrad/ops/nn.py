@@ -17,7 +17,7 @@ from .. import dtypes
 from ..tensor import Tensor
 from . import places
 from .indexing import no_repeats
-from .table import define, is_array
+from .table import columns_added, define, is_array, rows_added
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
@@ -25,7 +25,11 @@ remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is 
 
 def total(x, dims: tuple):
     """The sum over `dims`, kept as dimensions of length 1; of an array or a Tensor."""
-    return np.add.reduce(x, axis=dims, keepdims=True) if is_array(x) else x.sum(dims, keepdim=True)
+    if not is_array(x):
+        return x.sum(dims, keepdim=True)
+    if dims == (x.ndim - 1,):
+        return rows_added(x)
+    return columns_added(x)[None] if dims == (0,) and x.ndim == 2 else np.add.reduce(x, axis=dims, keepdims=True)
 
 
 def size_text(lengths: tuple) -> str:
@@ -758,11 +762,11 @@ def summed(grad, dims: tuple, shape: tuple):
 
 def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
-    mean = np.add.reduce(x, axis=dims, keepdims=True)
+    mean = total(x, dims)
     n = np.asarray(x.size / mean.size if mean.size else 1, x.dtype)
     mean /= n
     centred = x - mean
-    var = np.add.reduce(centred * centred, axis=dims, keepdims=True)
+    var = total(centred * centred, dims)
     var /= n
     return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
 

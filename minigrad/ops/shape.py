@@ -493,7 +493,7 @@ def sum_to_size(self: Tensor, *size) -> Tensor:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
     size = wanted_shape(size)
     if not isinstance(self, Tensor):
-        return sum_to(np.asarray(self), size)
+        return self if self.shape == size else sum_to(np.asarray(self), size)
     lead = self._array.ndim - len(size)
     if lead < 0:
         return self.expand(size)

@@ -355,16 +355,19 @@ def columns_added(matrix: ndarray) -> ndarray:
     """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
     if matrix.dtype.char not in "fd":
         return np.add.reduce(matrix, axis=0)
-    key = (matrix.shape[0], matrix.dtype.char)
-    ones = rows_of_ones.get(key)
-    if ones is None:
-        if len(rows_of_ones) > 64:
-            rows_of_ones.clear()
-        ones = rows_of_ones[key] = np.ones(*key)
-    return ones.dot(matrix)
+    return ones(matrix.shape[0], matrix.dtype.char).dot(matrix)
 
 
-rows_of_ones: dict[tuple[int, str], ndarray] = {}
+def rows_added(array: ndarray) -> ndarray:
+    """The sums over the last axis, which is kept: array @ ones."""
+    if array.dtype.char not in "fd":
+        return np.add.reduce(array, axis=-1, keepdims=True)
+    return array.dot(ones(array.shape[-1], array.dtype.char))[..., None]
+
+
+@functools.lru_cache(maxsize=64)
+def ones(length: int, dtype: str) -> ndarray:
+    return np.ones(length, dtype)
 
 
 # ---------------------------------------------------------------- forward
