@@ -29,7 +29,9 @@ def total(x, dims: tuple):
         return x.sum(dims, keepdim=True)
     if dims == (x.ndim - 1,):
         return rows_added(x)
-    return columns_added(x)[None] if dims == (0,) and x.ndim == 2 else np.add.reduce(x, axis=dims, keepdims=True)
+    return (
+        columns_added(x)[None] if dims == (0,) and x.ndim == 2 else np.add.reduce(x, axis=dims, keepdims=True)
+    )
 
 
 def size_text(lengths: tuple) -> str:
