@@ -176,23 +176,30 @@ def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
-    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
-        inputs = tuple(t.outside() for t in inputs)
-        self = inputs[0]
-    recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
+    recording = False
+    for t in inputs:
+        if isinstance(t, Wrapper):  # from a transform that has ended
+            return apply_inplace(op, tuple(t.outside() for t in inputs), params)
+    if local.grad:
+        for i in op.differentiable:
+            recording = recording or inputs[i]._requires_grad
     check_writable(self, recording=recording)
     stretched = is_stretched(self._array)
     if stretched:
         refuse_stretched(op.name)
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
+            if recording:
+                edge(t)  # as in PyTorch a view takes its new place in the graph even if what follows is refused
             refuse_overlap(self._array, t._array)
-    result = np.asarray(forward(op, inputs, params))
+    result = forward(op, inputs, params)
+    if type(result) is not ndarray:
+        result = np.asarray(result)
     if result.shape != self._array.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    if not can_cast(result.dtype, self._array.dtype):
+    if result.dtype is not self._array.dtype and not can_cast(result.dtype, self._array.dtype):
         raise cast_error(result.dtype, self._array.dtype)
     node = None
     if recording:
@@ -290,9 +297,9 @@ def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
             nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
-    slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
-    if not any(slices.input_nrs):
-        slices.input_nrs = None
+    slices.input_nrs = None
+    if base._output_nr or node.input_nrs is not None:
+        slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
     known = base._requires_grad
     rebase(base, slices)
@@ -434,7 +441,7 @@ def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
 
 
 def _filled(self: ndarray, value) -> ndarray:
-    out = np.empty_like(self)
+    out = np.empty(self.shape, self.dtype)
     out[...] = value
     return out
 
