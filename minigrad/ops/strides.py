@@ -183,16 +183,13 @@ def window_node(base: Node, output_nr: int, shape: tuple, base_layout: tuple, wi
     node = new_object(_as_strided.op.node_class)
     node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
     node.sequence, node.hooks, node.meta = next_sequence(), None, None
-    named = {
-        "_self_sym_sizes": shape,
-        "size": size,
-        "stride": stride,
-        "storage_offset": offset,
-        "_start": offset,
-    }
-    named["_layout"] = base_layout
-    node.saved = tuple(named[name] for name in _as_strided.op.saves)
+    values = (shape, size, stride, offset, offset, base_layout)
+    node.saved = tuple([values[i] for i in window_order])
     return node
+
+
+window_names = ("_self_sym_sizes", "size", "stride", "storage_offset", "_start", "_layout")
+window_order = [window_names.index(name) for name in _as_strided.op.saves]
 
 
 def refresh_view(t: Tensor) -> None:
