@@ -15,6 +15,7 @@ from . import autograd, linalg
 from .autograd import (
     enable_grad,
     inference_mode,
+    is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
@@ -76,8 +77,10 @@ def numel(input: Tensor) -> "int":
 
 # what is in torch as well as in torch.nn.functional
 OF_NN = {
-    "adaptive_avg_pool1d", "avg_pool1d", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "cosine_similarity", "dropout", "group_norm", "layer_norm", "max_pool1d", "max_pool2d", "pairwise_distance", "rms_norm",
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "avg_pool1d", "bilinear", "celu_", "channel_shuffle",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout",
+    "feature_alpha_dropout", "max_pool3d", "pdist", "pixel_shuffle", "pixel_unshuffle", "rrelu", "rrelu_", "selu_",
+    "threshold_", "group_norm", "layer_norm", "max_pool1d", "max_pool2d", "pairwise_distance", "rms_norm",
 }  # fmt: skip
 
 

@@ -290,6 +290,8 @@ def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Write normally distributed numbers into the tensor. Returns it."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(_normal.op, self, lambda: rng(generator).normal(mean, std, shape, dtype))
 

@@ -93,7 +93,7 @@ class AutogradMeta:
     accumulator = None  # weak reference to this leaf's AccumulateGrad node
     base = None  # the tensor whose memory this one shows, if it is a view
     seen_version = 0  # the base's version when this view's grad_fn was made
-    made_in = None  # "no_grad" or "multi_output": writing in place is then refused
+    made_in = None  # "no_grad", "inference", "multi_output" or "custom": writing in place is then refused
     borrows = False  # it requires grad only because its base does: a view made under no_grad
     argument = False  # a transform differentiates with respect to it: it counts as a leaf
     retains_grad = False

@@ -309,6 +309,46 @@ SHAPED = [
         x.detach().scatter(0, y.argsort(0), 3.0, reduce="add"); x.scatter(0, y.argsort(0), value=3.0)
         x.detach().scatter(0, y.argsort(0) // 2, y.detach(), reduce="multiply"); x.clone().scatter_(1, y.argsort(1), 2.0)
     """),
+    ("real", {"x": (2, 4, 4, 6)}, """
+        F.unfold(x, 2); F.unfold(x, (2, 3), dilation=(1, 2), padding=(1, 2), stride=(2, 1)); F.unfold(x[0], 2)
+        F.fold(F.unfold(x, 2), (4, 6), 2)
+        F.fold(F.unfold(x[0], (2, 3), padding=1, stride=(1, 2)), (4, 6), (2, 3), padding=1, stride=(1, 2))
+        F.interpolate(x, scale_factor=2); F.interpolate(x, scale_factor=1.3); F.interpolate(x, size=(3, 5))
+        F.interpolate(x, size=(3, 5), mode="nearest-exact"); F.interpolate(x, scale_factor=2, mode="bilinear")
+        F.interpolate(x, scale_factor=(1.7, 0.6), mode="bilinear"); F.interpolate(x, scale_factor=0.5, mode="area")
+        F.interpolate(x, scale_factor=(1.7, 0.6), mode="bilinear", recompute_scale_factor=True)
+        F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True); F.interpolate(x, size=3, mode="bicubic")
+        F.interpolate(x, size=(3, 7), mode="bicubic", align_corners=True); F.pixel_shuffle(x, 2); F.pixel_unshuffle(x, 2)
+        F.pixel_unshuffle(x[0], 2); F.channel_shuffle(x, 2); F.adaptive_max_pool2d(x, 3); F.adaptive_max_pool2d(x, (3, 1), True)
+        F.lp_pool2d(x.exp(), 3, 2); F.local_response_norm(x[0], 2, 0.1)
+        F.rrelu(x); F.rrelu(x, 0.1, 0.3); F.rrelu_(x.clone(), 0.1, 0.3); F.relu_(x.clone()); F.elu_(x.clone(), 0.5)
+        F.leaky_relu_(x.clone(), 0.2); F.hardtanh_(x.clone()); F.selu_(x.clone()); F.threshold_(x.clone(), 0.1, 2.0)
+        F.celu_(x.clone())
+    """),
+    ("real", {"x": (2, 3, 4)}, """
+        F.interpolate(x, scale_factor=2, mode="linear"); F.interpolate(x, size=7); F.adaptive_max_pool1d(x, 3)
+        F.interpolate(x, scale_factor=0.7, mode="area"); F.lp_pool1d(x.exp(), 3, 2, stride=1)
+        F.adaptive_max_pool1d(x, 2, return_indices=True)
+    """),
+    ("real", {"x": (2, 3, 3, 3, 4), "y": (3, 2, 2, 2, 2)}, """
+        F.interpolate(x, scale_factor=2, mode="trilinear"); F.interpolate(x, scale_factor=2); F.adaptive_max_pool3d(x, 2)
+        F.adaptive_avg_pool3d(x, 2); F.adaptive_avg_pool3d(x, 1); F.max_pool3d(x, 2, 1, 1); F.max_pool3d(x[0], (2, 3, 2))
+        F.max_pool3d(x, (1, 3, 2), ceil_mode=True, dilation=(1, 1, 2), return_indices=True); F.avg_pool3d(x, 2)
+        F.avg_pool3d(x, 3, 2, 1); F.avg_pool3d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)
+        F.conv_transpose3d(x, y); F.conv_transpose3d(x, y, stride=2, padding=1)
+        F.conv3d(x, y.transpose(0, 1))
+    """),
+    ("real", {"x": (4, 3), "y": (4, 3), "z": (4, 3)}, """
+        F.multi_margin_loss(x, torch.tensor([0, 1, 2, 0])); F.multi_margin_loss(x[0], torch.tensor(2))
+        F.multi_margin_loss(x, torch.tensor([0, 1, 2, 0]), p=2, margin=0.4, reduction="sum")
+        F.multi_margin_loss(x, torch.tensor([0, 1, 2, 0]), weight=y[0].detach().abs(), reduction="none")
+        F.multilabel_margin_loss(x, torch.tensor([[0, -1, 1], [0, 1, -1], [2, 1, 0], [-1, 0, 1]]))
+        F.multilabel_margin_loss(x, torch.tensor([[0, -1, 1], [0, 1, -1], [2, 1, 0], [-1, 0, 1]]), reduction="none")
+        F.multilabel_margin_loss(x[0], torch.tensor([2, -1, 0])); F.multilabel_soft_margin_loss(x, y.detach().sigmoid())
+        F.multilabel_soft_margin_loss(x, y.detach().sigmoid(), weight=y[0].detach().abs(), reduction="sum")
+        F.triplet_margin_with_distance_loss(x, y, z)
+        F.triplet_margin_with_distance_loss(x, y, z, swap=True, margin=0.5, distance_function=lambda a, b: (a * b).sum(-1))
+    """),
     ("real", {"x": ()}, """
         x[None]; x.reshape(1); x.sum(); x.sum(0); x.mean(); x.max(); x.softmax(0); x.t(); x.expand(3)
         x.unsqueeze(0); x.flatten(); x.view(1, 1); x.squeeze(); x.repeat(2); x[...]; x.prod(); x.norm()

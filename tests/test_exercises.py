@@ -404,7 +404,7 @@ def test_unknown_ids_are_answered_with_those_that_exist():
     assert "This lesson has 3.1, 3.2, 3.3, 3.4, 3.5" in advice("3.9", 1)
     assert "Lessons that have some: 0," in advice("99.1", 1)
     assert 'a text such as "3.1"' in advice(None, 1)
-    for function in (check, hint, solution, predict, progress):
+    for function in (check, hint, solution, predict):
         assert 'a text such as "3.1"' in str(function())
     assert "This lesson has 3.a" in str(predict("3.z", 1))
 
@@ -472,6 +472,10 @@ def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
     assert json.loads(file.read_text()) == {"predicted": {"3.a": False, "3.b": True}, "solved": ["3.5"]}
     predict("3.a", 1 / 3)  # after the answer was seen: the first one counts
     assert "surprised 1" in repr(progress(3.0))
+    check("0.1", 7.0)
+    every = f"solved 2 of {len(EXERCISES)}"
+    assert repr(progress()) == f"All lessons: predicted 2 of {len(QUESTIONS)}, surprised 1, {every}"
+    assert progress()._repr_html_().count('<th scope="row"') == len(lessons.numbers())
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"solved": 3, "predicted": []}', '"text"'])

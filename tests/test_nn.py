@@ -17,6 +17,7 @@ VECTORS, SIGNALS, IMAGES = (
     RNG.standard_normal(s).astype(np.float32) for s in ((5, 4), (2, 4, 6), (2, 3, 6, 7))
 )
 SEQUENCE = RNG.standard_normal((5, 2, 4)).astype(np.float32)
+VOLUMES = RNG.standard_normal((2, 2, 3, 4, 3)).astype(np.float32)
 NUMBERS = RNG.integers(0, 7, (3, 4))
 
 # name: (makes the module from torch.nn, the inputs of its forward)
@@ -90,6 +91,60 @@ MODULES = {
         VECTORS[:, :3],
         VECTORS[:, :2],
     ),
+    "MultiheadAttention of others": (lambda nn: nn.MultiheadAttention(4, 2), SEQUENCE, SEQUENCE[:3], SEQUENCE[:3]),
+    "MultiheadAttention more keys": (
+        lambda nn: nn.MultiheadAttention(4, 2, add_bias_kv=True, add_zero_attn=True, dropout=0.2),
+        SEQUENCE, SEQUENCE, SEQUENCE,
+    ),
+    "LSTM projected": (lambda nn: nn.LSTM(4, 5, 2, proj_size=2, bidirectional=True), SEQUENCE),
+    "LSTM dropout": (lambda nn: nn.LSTM(4, 3, 3, dropout=0.4), SEQUENCE),
+    "TransformerEncoderLayer": (lambda nn: nn.TransformerEncoderLayer(4, 2, 8), SEQUENCE),
+    "TransformerEncoderLayer norm first": (
+        lambda nn: nn.TransformerEncoderLayer(4, 2, 8, 0.3, "gelu", norm_first=True, batch_first=True), SEQUENCE),
+    "TransformerEncoder": (
+        lambda nn: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2, nn.LayerNorm(4)), SEQUENCE),
+    "TransformerDecoderLayer": (lambda nn: nn.TransformerDecoderLayer(4, 2, 8, bias=False), SEQUENCE, SEQUENCE[:3]),
+    "TransformerDecoder": (
+        lambda nn: nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 1, 8, norm_first=True), 2), SEQUENCE, SEQUENCE[:3]),
+    "Transformer": (lambda nn: nn.Transformer(4, 2, 1, 1, 8, batch_first=True), SEQUENCE, SEQUENCE[:, :1]),
+    "ConvTranspose3d": (lambda nn: nn.ConvTranspose3d(2, 3, 2, stride=2, output_padding=1), VOLUMES),
+    "MaxPool3d": (lambda nn: nn.MaxPool3d(2, 1, 1), VOLUMES),
+    "AvgPool3d": (lambda nn: nn.AvgPool3d(2, 1, 1, divisor_override=3), VOLUMES),
+    "AdaptiveAvgPool3d": (lambda nn: nn.AdaptiveAvgPool3d((2, None, 1)), VOLUMES),
+    "AdaptiveMaxPool1d": (lambda nn: nn.AdaptiveMaxPool1d(4), SIGNALS),
+    "AdaptiveMaxPool2d": (lambda nn: nn.AdaptiveMaxPool2d((3, 2)), IMAGES),
+    "AdaptiveMaxPool3d": (lambda nn: nn.AdaptiveMaxPool3d(2), VOLUMES),
+    "LPPool1d": (lambda nn: nn.LPPool1d(2, 2), SIGNALS),
+    "LPPool2d": (lambda nn: nn.LPPool2d(2, (2, 3), stride=1), IMAGES),
+    "LPPool3d": (lambda nn: nn.LPPool3d(2, 2), VOLUMES),
+    "CircularPad1d": (lambda nn: nn.CircularPad1d((1, 2)), SIGNALS),
+    "CircularPad2d": (lambda nn: nn.CircularPad2d(1), IMAGES),
+    "ReflectionPad3d": (lambda nn: nn.ReflectionPad3d(1), VOLUMES),
+    "ReplicationPad3d": (lambda nn: nn.ReplicationPad3d((0, 1, 2, 0, 1, 1)), VOLUMES),
+    "ZeroPad1d": (lambda nn: nn.ZeroPad1d(2), SIGNALS),
+    "Unfold": (lambda nn: nn.Unfold(2, padding=1, stride=2), IMAGES),
+    "Fold": (lambda nn: nn.Fold((3, 3), 2), SIGNALS[:, :, :4]),
+    "Upsample": (lambda nn: nn.Upsample(scale_factor=1.5, mode="bilinear"), IMAGES),
+    "UpsamplingNearest2d": (lambda nn: nn.UpsamplingNearest2d((4, 9)), IMAGES),
+    "UpsamplingBilinear2d": (lambda nn: nn.UpsamplingBilinear2d(scale_factor=2), IMAGES),
+    "PixelShuffle": (lambda nn: nn.PixelShuffle(2), SIGNALS[:, :, :, None]),
+    "PixelUnshuffle": (lambda nn: nn.PixelUnshuffle(2), IMAGES[..., :6]),
+    "ChannelShuffle": (lambda nn: nn.ChannelShuffle(2), SIGNALS),
+    "BatchNorm3d": (lambda nn: nn.BatchNorm3d(2), VOLUMES),
+    "InstanceNorm1d": (lambda nn: nn.InstanceNorm1d(4, affine=True), SIGNALS),
+    "InstanceNorm2d": (lambda nn: nn.InstanceNorm2d(3, track_running_stats=True), IMAGES),
+    "InstanceNorm3d": (lambda nn: nn.InstanceNorm3d(2), VOLUMES),
+    "LocalResponseNorm": (lambda nn: nn.LocalResponseNorm(2, alpha=0.2), IMAGES),
+    "Dropout3d": (lambda nn: nn.Dropout3d(0.4), VOLUMES),
+    "AlphaDropout": (lambda nn: nn.AlphaDropout(0.3), VECTORS),
+    "FeatureAlphaDropout": (lambda nn: nn.FeatureAlphaDropout(0.3), IMAGES),
+    "RReLU": (lambda nn: nn.RReLU(), VECTORS),
+    "RReLU evaluation": (lambda nn: nn.RReLU(0.1, 0.3).eval(), VECTORS),
+    "Softmax2d": (lambda nn: nn.Softmax2d(), IMAGES),
+    "TripletMarginWithDistanceLoss": (
+        lambda nn: nn.TripletMarginWithDistanceLoss(swap=True), VECTORS, VECTORS[::-1], VECTORS * 2),
+    "MultiMarginLoss": (lambda nn: nn.MultiMarginLoss(p=2), VECTORS, NUMBERS.reshape(-1)[:5] % 4),
+    "MultiLabelSoftMarginLoss": (lambda nn: nn.MultiLabelSoftMarginLoss(), VECTORS, (VECTORS > 0) * 1.0),
     "ReLU": (lambda nn: nn.ReLU(), VECTORS),
     "ReLU6": (lambda nn: nn.ReLU6(), VECTORS * 5),
     "LeakyReLU": (lambda nn: nn.LeakyReLU(0.2), VECTORS),
@@ -174,7 +229,7 @@ def run(torch, make, arrays: tuple) -> dict:
         total.backward()
     return {
         "repr": repr(module),
-        "warnings": [str(w.message).split(".")[0] for w in caught],
+        "warnings": [str(w.message).split(".")[0] for w in caught if "oneDNN" not in str(w.message)],
         "outputs": [r.detach().numpy() for r in results],
         "dtypes": [str(r.dtype) for r in results],
         "requires_grad": [r.requires_grad for r in results],

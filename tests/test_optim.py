@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import minigrad
 
@@ -96,6 +98,61 @@ def test_fifty_steps_agree_with_pytorch(torch, name):
     assert mine["versions"] == theirs["versions"]
     assert_same_state(mine["state"], theirs["state"])
     assert mine["repr"] == theirs["repr"]
+
+
+# eps is large, lest a gradient of rounding errors alone (of a bias before a BatchNorm) make whole steps
+RANDOM_OPTIONS = {
+    "SGD": {"lr": [0.01, 0.05], "momentum": [0, 0.9], "dampening": [0, 0.2], "weight_decay": [0, 0.1],
+            "maximize": [False, True]},
+    "Adam": {"lr": [0.01], "betas": [(0.9, 0.999), (0.5, 0.8)], "eps": [1e-3, 1e-2], "weight_decay": [0, 0.1],
+             "amsgrad": [False, True], "maximize": [False, True], "decoupled_weight_decay": [False, True]},
+    "AdamW": {"lr": [0.01], "eps": [1e-3], "weight_decay": [0, 0.3], "amsgrad": [False, True], "maximize": [False, True]},
+    "RMSprop": {"lr": [0.01], "eps": [1e-2], "alpha": [0.99, 0.5], "momentum": [0, 0.8], "centered": [False, True],
+                "weight_decay": [0, 0.1], "maximize": [False, True]},
+    "Adagrad": {"lr": [0.1], "eps": [1e-2], "lr_decay": [0, 0.1], "weight_decay": [0, 0.1],
+                "initial_accumulator_value": [0, 0.5], "maximize": [False, True]},
+}  # fmt: skip
+
+
+def random_training(torch, kind: str, options: dict, widths: list[int], layers: list[str], seed: int) -> list:
+    """A random network of modules after 50 steps in double precision: its parameters, and the loss on the way."""
+    torch.manual_seed(seed)
+    parts = []
+    for a, b, layer in zip(widths, widths[1:], layers, strict=False):
+        parts += [
+            torch.nn.Linear(a, b),
+            getattr(torch.nn, layer)(*[b] * (layer in ("LayerNorm", "BatchNorm1d"))),
+        ]
+    net = torch.nn.Sequential(*parts, torch.nn.Linear(widths[-1], 2)).double()
+    x, y = torch.randn(7, widths[0]).double(), torch.randint(0, 2, (7,))
+    first, *rest = net.parameters()
+    optimizer = getattr(torch.optim, kind)([{"params": [first], "lr": 0.003}, {"params": rest}], **options)
+    values = []
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimizer.step()
+        values.append(loss.item())
+    return [values, *(p.detach().numpy() for p in net.parameters())]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(case=st.data())
+def test_fifty_steps_of_random_networks_agree_with_pytorch(torch, case):
+    """Any optimizer with any options on a network of any layers, from the same seed, with clipped gradients."""
+    kind = case.draw(st.sampled_from(sorted(RANDOM_OPTIONS)))
+    options = {name: case.draw(st.sampled_from(values)) for name, values in RANDOM_OPTIONS[kind].items()}
+    if kind == "SGD" and options["momentum"] and not options["dampening"]:
+        options["nesterov"] = case.draw(st.booleans())
+    widths = case.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    kinds = st.sampled_from(["Tanh", "ReLU", "GELU", "SiLU", "LayerNorm", "BatchNorm1d", "Softplus"])
+    layers = case.draw(st.lists(kinds, min_size=len(widths), max_size=len(widths)))
+    seed = case.draw(st.integers(0, 99))
+    theirs, mine = (random_training(t, kind, options, widths, layers, seed) for t in (torch, minigrad))
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])

@@ -5,6 +5,7 @@ hypothesis writes the programs and shortens one that fails; the failure shows it
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -216,3 +217,24 @@ def test_expressions_with_no_grad_detach_and_hooks(torch, source):
 @given(source=sources(PURE + ISLANDS + WRITING))
 def test_programs_that_write_in_place(torch, source):
     check(torch, source)
+
+
+@pytest.mark.parametrize("retained", [False, True])
+@pytest.mark.parametrize("hooked", [False, True])
+def test_inputs_that_are_no_leaves_keep_their_gradient_from_then_on(torch, retained, hooked):
+    """Once each, after their hooks, and in a later pass as well: PyTorch makes them retain their gradient."""
+
+    def grads(t):
+        x = t.tensor(2.0, requires_grad=True)
+        y = x * 3
+        if retained:
+            y.retain_grad()
+        if hooked:
+            y.register_hook(lambda grad: grad * 10)
+        z = y * y + x
+        z.backward(inputs=[y], retain_graph=True)
+        first = y.grad.item()
+        z.backward(inputs=[y, x])
+        return first, y.grad.item(), x.grad.item(), y.retains_grad
+
+    assert grads(minigrad) == grads(torch)

@@ -320,6 +320,15 @@ def test_folding_by_module_takes_what_is_the_modules_and_no_more(t):
     ]
 
 
+def test_a_module_of_one_function_is_folded_with_its_parameters(t):
+    m = t.nn.Sequential(t.nn.Conv2d(1, 2, 3), t.nn.ReLU())
+    items = viz.draw(m(t.ones(1, 1, 5, 5)).sum(), fold="module").picture.items
+    assert [(i.kind, i.lines[1].text) for i in items if i.kind == "fold"] == [
+        ("fold", "1 Convolution, 2 leaves")
+    ]
+    assert len(items) == 3
+
+
 def test_a_module_around_others_is_not_folded_into_a_cycle(t):
     """w is read before and after another layer: one box for both would be on a cycle with what is between."""
 

@@ -24,6 +24,7 @@ def test_each_step_that_differs_is_marked_on_both_sides():
     both = viz.beside(branch(3.0), branch(5.0), labels=("three", "five"))
     left, right = (d["differs"] for d in both.data)
     assert set(left) == set(right) and min(map(int, left)) == both.comparison.first.left.number
+    assert {d["first"] for d in both.data} == {both.comparison.first.left.number}
     assert "three" in repr(both)
 
 

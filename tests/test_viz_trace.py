@@ -295,3 +295,19 @@ def test_inputs_may_be_results_of_functions(t):
     assert y.grad.item() == 12.0 and x.grad is None
     assert "It sends 6 to y, and 6 to y." in trace[0].sentence
     assert "not needed" not in trace[0].sentence
+
+
+def test_a_leaf_that_receives_nothing_keeps_what_it_had(t):
+    class First(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, None
+
+    a, b = t.tensor(2.0, requires_grad=True), t.tensor(3.0, requires_grad=True)
+    trace = viz.trace(First.apply(a, b))
+    assert "receives nothing for b: b.grad stays None." in trace.of("b").sentence
+    assert "b: no gradient: the rule of FirstBackward returned None for input 1." in trace[0].sentence

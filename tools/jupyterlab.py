@@ -1,4 +1,4 @@
-"""Real JupyterLab in headless Chromium, as a learner has it: for the browser tests and the README's picture.
+"""Real JupyterLab (or Notebook 7) in headless Chromium, as a learner has it: for the browser tests and the README's picture.
 
     with Lab(folder, theme="light") as lab, chromium() as browser:
         with lab.open(browser, "03_one_node_at_a_time.ipynb") as lesson:
@@ -64,6 +64,10 @@ def chromium() -> Iterator[Browser]:
 class Lab:
     """A JupyterLab server of its own, on a copy of `notebooks`, from `with` to the end of its block."""
 
+    module = "jupyterlab"  # what python -m runs
+    app = "LabApp"
+    place = "lab/tree/{}?reset"  # where it opens a notebook
+
     def __init__(self, notebooks: Path = NOTEBOOKS, theme: Theme = "light"):
         self.notebooks = notebooks
         self.theme = theme
@@ -119,10 +123,10 @@ class Lab:
         with log.open("w") as out:
             self.server = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+                    *(sys.executable, "-m", self.module, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
                     *(f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token="),
                     f"--ServerApp.root_dir={self.folder}",
-                    "--LabApp.expose_app_in_browser=True",  # to ask whether the kernel has started
+                    f"--{self.app}.expose_app_in_browser=True",  # to ask whether the kernel has started
                 ],
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -136,7 +140,9 @@ class Lab:
                 if client.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.1)
-        raise RuntimeError(f"JupyterLab did not start within {STARTS_WITHIN} s:\n{log.read_text()[-3000:]}")
+        raise RuntimeError(
+            f"{self.module} did not start within {STARTS_WITHIN} s:\n{log.read_text()[-3000:]}"
+        )
 
     @contextmanager
     def open(
@@ -162,6 +168,14 @@ class Lab:
             context.close()
 
 
+class Notebook7(Lab):
+    """The same with Jupyter Notebook 7, which shows one notebook and nothing around it."""
+
+    module = "notebook"
+    app = "JupyterNotebookApp"
+    place = "notebooks/{}"
+
+
 class Lesson:
     """A notebook open in JupyterLab.
 
@@ -181,7 +195,7 @@ class Lesson:
         page.on("request", lambda request: self._on_address(request.url))
         page.on("websocket", lambda socket: self._on_address(socket.url))
         self.here = lab.url.removeprefix("http://")
-        page.goto(f"{lab.url}/lab/tree/{name}?reset", wait_until="domcontentloaded")
+        page.goto(f"{lab.url}/{lab.place.format(name)}", wait_until="domcontentloaded")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         # run before its kernel is there, a notebook asks which kernel it should take
         page.wait_for_function(

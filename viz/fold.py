@@ -90,7 +90,9 @@ def _modules(graph: Graph) -> list[Group]:
     """The functions of each call of a module; what no module is known to have made stays open."""
     found = []
     for title, functions in calls(graph).values():
-        if len(functions) > 1 and _can_be_one(functions):
+        leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
+        own = any({e.source for e in leaf.users} <= set(functions) for leaf in leaves)
+        if (len(functions) > 1 or own) and _can_be_one(functions):
             found.append(Group(title, _counted(functions), functions))
     return found
 

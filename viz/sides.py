@@ -38,6 +38,8 @@ class Beside(widgets.VBox):
         for side, data in zip(("left", "right"), self.data, strict=True):
             steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
             data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
+            first = getattr(self.comparison.first, side, None)
+            data["first"] = first.number if first is not None else None
         last = max(len(d["steps"]) for d in self.data)
         options = [{"controls": "steps", "label": label, "last": last} for label in labels]
         self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]

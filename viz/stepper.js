@@ -1,13 +1,17 @@
 // stepper.js: the pane that walks through one recorded backward pass.
 //
 // One unbundled ES module, the same in a notebook (anywidget calls `render`) and on a page (viz/page.py calls `mount`).
-// It may touch its own element and its own model, nothing else: no network, no storage of data, no global state but the
-// learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
+// It may touch its own element (and the keys of the widgets boxed with it) and its own model, nothing else: no network, no
+// storage of data, no global state but the learner's "just show me". The picture is laid out once, in Python; a step
+// changes classes and paints cells.
 // Everything in the payload is untrusted text: it reaches the page through textContent alone, and the SVG through `cleanSvg`.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 // ---------------------------------------------------------------- elements
+
+// Jupyter's shortcuts ("d d" deletes a cell, in Notebook 7 arrows too) look at the focused element: what can have the focus says no.
+const keepKeys = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true");
 
 function h(tag, props = {}, ...children) {
   const el = document.createElement(tag);
@@ -17,8 +21,7 @@ function h(tag, props = {}, ...children) {
     else if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
     else el.setAttribute(key, value === true ? "" : value);
   }
-  // JupyterLab's shortcuts ("d d" deletes a cell) look at the focused element: what can have the focus says no
-  if (props.tabindex !== undefined || /^(button|input|select)$/.test(tag)) el.setAttribute("data-lm-suppress-shortcuts", "true");
+  if (props.tabindex !== undefined || /^(button|input|select)$/.test(tag)) keepKeys({ target: el });
   el.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return el;
 }
@@ -446,7 +449,7 @@ class Pane {
     const label = options.label ? h("p", { class: "mgv-label-of" }, options.label) : null;
     this.head = h("div", { class: "mgv-head" }, whole ? null : buttons, this.sentence, whole ? null : this.tools);
     this.picture = this.buildPicture();
-    for (const number of Object.keys(data.differs || {})) { const item = this.nodes.get(data.steps[number - 1].node); if (item) { item.base += " mgv-bad"; item.group.setAttribute("class", item.base); } }
+    for (const number of Object.keys(data.differs || {})) { const item = this.nodes.get(data.steps[number - 1].node); if (item) { item.base += Number(number) === (data.first ?? Number(number)) ? " mgv-bad" : " mgv-later"; item.group.setAttribute("class", item.base); } }
     this.view = h("div", { class: "mgv-view" }, this.picture);
     this.zoomer = h("span", { class: "mgv-zoom", role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller"), button("fit", "Fit to the width"), button("larger", "Larger"));
     this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer);
@@ -627,7 +630,7 @@ class Pane {
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
-    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ Differs: ${differs}.`));
+    if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
     if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
     const [flow, side] = this.panels.get(at);
     this.flow.replaceChildren(...flow.filter(Boolean));
@@ -1047,6 +1050,7 @@ class Pane {
     this.fit();
     for (const panel of panels) panel.style.minHeight = `${Math.ceil(panel.getBoundingClientRect().height)}px`;
     this.width = this.view.offsetWidth;
+    this.el.closest(".widget-vbox")?.addEventListener("focusin", keepKeys); // the sliders above the pane
     this.el.dataset.ready = "true";
   }
 

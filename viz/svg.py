@@ -29,7 +29,8 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         f'height="{h}" role="img" aria-label={quoteattr(summary(p))} font-family={quoteattr(FAMILY)}>'
     ]
     if standalone:
-        out.append(f"<style>{_dark()}</style>")
+        cut = any(link.kind == "cut" for link in p.links)
+        out.append(f"<style>{_dark(cut)}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
     out += [_frame(text, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
@@ -257,8 +258,8 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     return out
 
 
-def _dark() -> str:
-    """Colours for a dark page, by class; the light ones are attributes."""
+def _dark(cut: bool) -> str:
+    """Colours for a dark page, by class; the light ones are attributes. ``cut``: whether edges are cut in this picture."""
     rules = [
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
@@ -266,8 +267,12 @@ def _dark() -> str:
     rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
-    rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")
+    rules.append(".node.freed>.shape{fill:#161b22}")
+    if cut:
+        rules.append(".node.unreached>.shape{fill:#161b22}")
     for css, (_, line, _, _) in EDGES.items():
+        if css == "cut" and not cut:
+            continue
         head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
     return "@media (prefers-color-scheme:dark){" + "".join(rules) + "}"

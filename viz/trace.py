@@ -659,6 +659,8 @@ def _stored(a: Accumulated, name: str) -> str:
     """What AccumulateGrad did, in words."""
     if a.wrong:
         return f"AccumulateGrad receives {_short(a.contribution)} for {name}, but {a.wrong}."
+    if a.contribution is None:
+        return f"AccumulateGrad receives nothing for {name}: {name}.grad stays {_short(a.after)}."
     if a.before is None:
         return f"AccumulateGrad stores {_short(a.after)} in {name}.grad, which was None."
     change = f"{_short(a.before)} becomes {_short(a.after)}"

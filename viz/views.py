@@ -54,15 +54,11 @@ def build(
 def _frame_modules(made: dict[tuple[str, int], tuple[str, list[Function]]], p: Picture) -> None:
     """A frame around the functions of each call of a module, with the leaves that only this call uses."""
     clusters = []
-    items: dict[Function, list[Item]] = {}
-    for item in p.items:
-        if item.function is not None and item.kind != "alias":
-            items.setdefault(item.function, []).append(item)
     for caption, functions in made.values():
         inside = set(functions)
         leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
-        own = [f for f in leaves if all(e.source in inside for e in f.users)]
-        members = [i for f in sorted([*own, *functions], key=lambda f: f.index) for i in items.get(f, ())]
+        inside |= {f for f in leaves if all(e.source in inside for e in f.users)}
+        members = [item for item in p.items if item.function in inside and item.kind != "alias"]
         if len(members) > 1:
             clusters.append((one_line(caption), members))
     p.clusters = clusters

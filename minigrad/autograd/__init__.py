@@ -1,7 +1,12 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/."""
 
 from . import graph
-from .anomaly_mode import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
+from .anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from .backward import GradientEdge, backward, get_gradient_edge, grad
 from .function import Function, FunctionCtx
 from .grad_mode import (
@@ -31,6 +36,7 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 import weakref
 from collections import OrderedDict
@@ -11,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
+from ..tensor import Size, Tensor, wrap
 from .engine import execute, run, works_on_tensors
 from .grad_mode import local
-from .node import AccumulateGrad, Node, RemovableHandle, add_hook, edge
+from .node import Node, RemovableHandle, add_hook, edge
 
 
 class GradientEdge(NamedTuple):
@@ -22,6 +23,17 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: object = None  # PyTorch keeps nodes alive with it; here a node lives as long as the edge
+
+
+class EdgeOfTensor(GradientEdge):
+    """The edge of a tensor that was at hand, so that its shape and dtype are known."""
+
+    shape: Size
+    dtype: np.dtype
+
+
+EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -30,7 +42,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    return GradientEdge(edge(tensor), tensor._output_nr)
+    found = EdgeOfTensor(edge(tensor), tensor._output_nr)
+    found.shape, found.dtype = tensor.shape, tensor._array.dtype
+    return found
 
 
 def backward(
@@ -64,29 +78,14 @@ def backward(
         )
     roots = make_roots(tensors, grad_tensors, works_on_tensors(create_graph))
     retain = create_graph if retain_graph is None else retain_graph
-    targets, accumulate_into = None, set()
+    targets, last = None, set()
     if inputs is not None:
-        targets, nonleaf = {}, []
+        targets = {}
         for i in inputs:
-            if isinstance(i, Tensor) and not i.requires_grad:
-                retain_grad(i)  # raises
-            node, output_nr = edge_of(i, "backward")
-            if type(node) is AccumulateGrad:
-                accumulate_into.add(node)
-            else:
-                targets[node, output_nr] = None
-                nonleaf.append((i, (node, output_nr)))
-    execute(
-        roots,
-        retain_graph=retain,
-        create_graph=create_graph,
-        targets=targets,
-        accumulate_into=accumulate_into,
-    )
-    if inputs is not None:
-        for t, key in nonleaf:
-            if targets[key] is not None and isinstance(t, Tensor):
-                accumulate(t, targets[key])
+            if isinstance(i, Tensor):
+                retain_grad(i)  # a result keeps its gradient from now on
+            last.add(edge_of(i, "backward")[0])  # this node is run, nothing behind it
+    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, accumulate_into=last)
 
 
 def grad(
@@ -186,6 +185,20 @@ def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
     return node, given._output_nr
 
 
+def gradient_of_edge(i: int, start: GradientEdge, grad: Tensor | None, recorded: bool):
+    """The starting gradient at an edge, checked against the tensor that it was taken from, if that is known."""
+    shape = start.shape if isinstance(start, EdgeOfTensor) else None
+    if grad is None:
+        if shape is None or math.prod(shape) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        grad = wrap(np.ones(shape, start.dtype))
+    elif shape is not None and grad.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape!r} and output[{i}] has a shape of {shape!r}."
+        )
+    return grad if recorded else grad._array
+
+
 def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, object]]:
     """Check and complete the starting gradients: (node, output number, gradient) for each tensor."""
     grads = (None,) * len(tensors) if grads is None else as_tuple(grads)
@@ -197,9 +210,7 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
     roots = []
     for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
         if isinstance(t, GradientEdge):
-            if g is None:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            roots.append((t.node, t.output_nr, g if recorded else g._array))
+            roots.append((t.node, t.output_nr, gradient_of_edge(i, t, g, recorded)))
             continue
         if not isinstance(t, Tensor):
             raise TypeError(f"element {i} of tensors is a {type(t).__name__}, not a Tensor")
@@ -207,7 +218,7 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
         if g is None:
             if t.requires_grad and t.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        elif g.shape != t.shape:
+        elif g._array.shape != t._array.shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {t.shape!r}."
             )
@@ -220,13 +231,6 @@ def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, o
             g = g.to(t.dtype)
         roots.append((node, t._output_nr, g if recorded else g._array))
     return roots
-
-
-def accumulate(t: Tensor, new) -> None:
-    """Add a gradient to the `.grad` of a tensor that is not a leaf."""
-    meta = t.meta()
-    new = new if isinstance(new, Tensor) else wrap(np.array(new))
-    meta.grad = new if meta.grad is None else meta.grad + new
 
 
 # ---------------------------------------------------------------- methods of Tensor
@@ -244,13 +248,17 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    if gradient is None and inputs is None and not create_graph and local.interpreter is None:
-        node = edge(self.in_graph())
-        if node is not None and self._array.size == 1:
-            # the usual call: the loss, from which all leaves are reached
+    if inputs is None and not create_graph and local.interpreter is None:  # the usual call
+        node, array, start = edge(self.in_graph()), self._array, None
+        if gradient is None:
+            if array.size == 1:
+                start = one_like(array)
+        elif type(gradient) is Tensor and gradient._array.shape == array.shape:
+            start = gradient._array if gradient._array.dtype == array.dtype else None
+        if start is not None and node is not None:
             outer = local.backward_pass
             try:
-                run([(node, self._output_nr, one_like(self._array))], bool(retain_graph), False)
+                run([(node, self._output_nr, start)], bool(retain_graph), False)
             finally:
                 local.backward_pass = outer
             return

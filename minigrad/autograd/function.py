@@ -8,11 +8,13 @@ from outside through `grad_fn`. Both of PyTorch's forms work: `forward(ctx, *arg
 from __future__ import annotations
 
 import functools
+import inspect
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from ..tensor import Tensor, new_object, wrap
+from ..tensor import AutogradMeta, Tensor, new_object, wrap
 from . import node as nodes
 from .grad_mode import anomaly, local
 from .interpreter import Wrapper
@@ -112,7 +114,8 @@ class FunctionCtx(Node):
         tensors = [g if isinstance(g, Tensor) or g is None else wrap(np.asarray(g)) for g in grads]
         if self.materialize:
             tensors = [
-                wrap(np.zeros(*m)) if g is None else g for g, m in zip(tensors, self.output_meta, strict=True)
+                wrap(np.zeros(*m)) if g is None and m is not None else g
+                for g, m in zip(tensors, self.output_meta, strict=True)
             ]
         with no_recording(recorded):
             results = self.backward_function()(self, *tensors)
@@ -235,13 +238,31 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: object) -> object:
-        """Run the operation and record it."""
+    def apply(cls, *args: object, **kwargs: object) -> object:
+        """Run the operation and record it. Arguments by name are put into the order of `forward`."""
+        new_form = cls.setup_context is not Function.setup_context
+        if kwargs or (new_form and len(args) < len(signature(cls.forward).parameters)):
+            args = in_order(cls, args, kwargs, new_form)
         if local.interpreter is not None:
             return local.interpreter.process_function(cls, args)
         if local.transform_depth:
             refuse_old_form(cls)
         return run_forward(cls, args)
+
+
+signature = functools.lru_cache(maxsize=256)(inspect.signature)
+
+
+def in_order(cls: type[Function], args: tuple, kwargs: dict[str, object], new_form: bool) -> tuple:
+    """The arguments of `forward` by position; its defaults, too, in the new form and before the last one given."""
+    ctx = () if new_form else (None,)
+    try:
+        bound = signature(cls.forward).bind(*ctx, *args, **kwargs)
+    except TypeError as error:
+        raise TypeError(str(error) if new_form else f"forward() {error}") from None
+    if bound.kwargs or new_form:
+        bound.apply_defaults()
+    return bound.args[len(ctx) :]
 
 
 def refuse_old_form(cls: type[Function]) -> None:
@@ -252,6 +273,15 @@ def refuse_old_form(cls: type[Function]) -> None:
             "the setup_context staticmethod. For more details, please see "
             "https://pytorch.org/docs/main/notes/extending.func.html"
         )
+
+
+VIEW_AMONG_SEVERAL = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
+    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using "
+    ".clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one "
+    "doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the "
+    "forum https://discuss.pytorch.org/ if you need help to do this change."
+)
 
 
 def blank_context(cls: type[Function]) -> FunctionCtx:
@@ -300,20 +330,14 @@ def run_forward(
                 result = cls.forward(*args)
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
-    for i, out in enumerate(outputs):
-        if not isinstance(out, Tensor) and recording and len(outputs) == 1:
-            raise TypeError(
-                f"{ctx.name()}.forward: expected Variable (got {type(out).__name__}) for return value {i}"
-            )
-    if any(not any(d is t for t in tensors) for d in ctx.dirty):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-            "modified inplace must all be outputs of the Function."
-        )
+    check_dirty(ctx.dirty, tensors, outputs)
     ctx.sequence = next_sequence()
-    outputs = tuple(finish_output(ctx, out, i, tensors, recording) for i, out in enumerate(outputs))
+    differentiable = [o for o in outputs if isinstance(o, Tensor) and is_differentiable(ctx, o)]
+    outputs = tuple(
+        finish_output(ctx, out, i, tensors, recording, len(differentiable)) for i, out in enumerate(outputs)
+    )
     ctx.output_meta = tuple(
-        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else ((), float) for o in outputs
+        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outputs
     )
     if recording:
         ctx.outputs_count = len(outputs)
@@ -326,26 +350,68 @@ def run_forward(
     return (result, ctx) if with_ctx else result
 
 
+def check_dirty(dirty: tuple, inputs: list[Tensor], outputs: tuple) -> None:
+    """What was changed in place must be among the inputs (else a warning) and the outputs (else an error)."""
+    for d in dirty:
+        if not any(d is o for o in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace must all be outputs of the Function."
+            )
+        if not any(d is t for t in inputs):
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+                "be passed to ctx.mark_dirty().",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def is_differentiable(ctx: FunctionCtx, out: Tensor) -> bool:
+    return out._array.dtype.kind == "f" and not any(out is t for t in ctx.non_differentiable)
+
+
 def finish_output(
-    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recording: bool
+    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recording: bool, differentiable: int
 ) -> object:
-    """One output as the caller gets it, with its history."""
+    """One output as the caller gets it, with its history. `differentiable` counts the outputs that have one."""
     if not isinstance(out, Tensor):
         return out
-    differentiable = out._array.dtype.kind == "f" and not any(out is t for t in ctx.non_differentiable)
-    if any(out is d for d in ctx.dirty):
-        if recording and out._requires_grad and out._grad_fn is None and out._base is None:
+    recorded = recording and is_differentiable(ctx, out)
+    is_input = any(out is t for t in inputs)
+    if is_input and any(out is d for d in ctx.dirty):
+        if not recorded:
+            nodes.written(out, None)
+            return out
+        if out._requires_grad and edge(out) is not None and out._grad_fn is None:
+            nodes.written(out, None)
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-        out.counter().version += 1
-    elif any(out is t for t in inputs):  # returned as it came: a new tensor on the same memory
-        counter = out.counter()
-        out = twin(out)
-        out._counter = counter
-    if recording and differentiable:
+        if out._base is not None and differentiable > 1:
+            raise RuntimeError(VIEW_AMONG_SEVERAL)
+        nodes.written(out, ctx)
+        out._output_nr = number if out._base is None else 0
+        return out
+    if is_input:  # returned as it came: a view of it
+        out = view_of_itself(out)
+    if out._base is not None and not isinstance(out, Wrapper):
+        out._meta.made_in = "multi_output" if differentiable > 1 else "custom"
+    if recorded:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
     return out
 
 
+def view_of_itself(t: Tensor) -> Tensor:
+    """A new tensor that shows the same memory, known to be a view (not inside transforms, which see to that themselves)."""
+    out = twin(t)
+    out._counter = t.counter()
+    if isinstance(t, Wrapper):
+        return out
+    out._meta = meta = AutogradMeta()
+    meta.base, meta.seen_version = t if t._base is None else t._base, out._counter.version
+    return out
+
+
+Function.__init_subclass__.__func__(Function)  # so that Function.apply says that there is no forward
 FunctionCtx.outputs = property(lambda self: self.outputs_count)
 
 

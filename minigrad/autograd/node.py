@@ -266,6 +266,11 @@ def refresh_view(t: Tensor) -> None:
     raise NotImplementedError
 
 
+def written(t: Tensor, node: Node | None) -> None:
+    """Note that `t` was written to in place, by the operation of `node`. Set by ops/inplace.py, too."""
+    raise NotImplementedError
+
+
 def grad_fn(t: Tensor) -> Node | None:
     """The node that made this tensor, or None for a leaf."""
     meta = t._meta

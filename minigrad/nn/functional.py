@@ -5,6 +5,7 @@ Convolutions, pooling and normalisation take (N, C, ...): a batch of N examples 
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ from ..tensor import Tensor, plain_types, wrap
 from .functional_images import *  # noqa: F403
 from .functional_images import tensor_argument
 from .functional_losses import *  # noqa: F403
+from .functional_random import *  # noqa: F403
 
 # ---------------------------------------------------------------- linear
 
@@ -623,3 +625,22 @@ def scaled_dot_product_attention(
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value
+
+
+# ---------------------------------------------------------------- in-place forms: relu_(x) is relu(x, inplace=True)
+
+
+def _in_place(call):
+    @functools.wraps(call)
+    def overwrite(*args, **kwargs):
+        return call(*args, **kwargs, inplace=True)
+
+    overwrite.__name__ = overwrite.__qualname__ = call.__name__ + "_"
+    overwrite.__doc__ = f"`{call.__name__}`, written into its argument. Returns it."
+    return overwrite
+
+
+relu_, elu_, celu_, selu_, leaky_relu_, hardtanh_, threshold_, rrelu_ = map(
+    _in_place,
+    (relu, elu, celu, selu, leaky_relu, hardtanh, threshold, rrelu),  # noqa: F405
+)

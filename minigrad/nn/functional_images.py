@@ -164,16 +164,15 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}"
         )
-    n, c, *rest = input.shape
     if groups <= 0:
         raise RuntimeError(
             f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
-    if c % groups:
+    if input.shape[1] % groups:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
+            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups."
         )
-    return input.view(n, groups, c // groups, *rest).transpose(1, 2).reshape(n, c, *rest)
+    return images.channel_shuffle(input, groups)
 
 
 # ---------------------------------------------------------------- windows as columns
@@ -243,10 +242,18 @@ def fold(
         )
     rows, columns = _blocks(size, kernel, dilation, padding, stride)
     if input.shape[-1] != rows * columns:
+        given = (
+            ("output_size", size),
+            ("kernel_size", kernel),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+        listed = ", ".join(f"{name}={_text(value)}" for name, value in given)
+        last = input.dim() - 1
         raise RuntimeError(
-            f"Given output_size={_text(size)}, kernel_size={_text(kernel)}, dilation={_text(dilation)}, "
-            f"padding={_text(padding)}, stride={_text(stride)}, expected size of input's dimension {input.dim() - 1} to match the calculated "
-            f"number of sliding blocks {rows} * {columns} = {rows * columns}, but got input.size({input.dim() - 1})={input.shape[-1]}."
+            f"Given {listed}, expected size of input's dimension {last} to match the calculated number of sliding blocks "
+            f"{rows} * {columns} = {rows * columns}, but got input.size({last})={input.shape[-1]}."
         )
     return images.col2im(input, size, kernel, dilation, padding, stride)
 

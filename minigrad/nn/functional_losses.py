@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
-from ..ops import xlogy
-from ..ops.activation import log_softmax
+from ..ops import margins, xlogy
+from ..ops.activation import log_softmax, logsigmoid
 from ..ops.loss import broadcast_pair
+from ..ops.norms import inner_norm
 from ..ops.pointwise import add_number, div_number, mul_number
 from ..tensor import Tensor, wrap
 
@@ -47,7 +49,8 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    difference = add_number(x1 - x2, eps)
+    return inner_norm(difference, p, (difference._array.ndim - 1,), keepdim)
 
 
 # ---------------------------------------------------------------- losses
@@ -403,6 +406,11 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, -target·(input1 - input2) + margin): input1 is to be larger where target is 1."""
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
     return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
@@ -416,6 +424,13 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1.dim() != target.dim() + 1 or input2.dim() != target.dim() + 1:
+        raise RuntimeError(
+            f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     eps = 1e-12
     lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
     cos = (input1 * input2).sum(-1) / lengths.sqrt()
@@ -449,6 +464,104 @@ def triplet_margin_loss(
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
     return _reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d, the Euclidean if None."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = pairwise_distance if distance_function is None else distance_function
+    dims = [t.dim() for t in (anchor, positive, negative)]
+    if len(set(dims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            "{}D, positive {}D, and negative {}D inputs".format(*dims)
+        )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return _reduced((margin + near - far).clamp_min(0), reduction)
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Σ max(0, margin - input[target] + input[i])ᵖ / C over the other classes i. input: (N, C) or (C,); p 1 or 2."""
+    kind = _reduction(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    shape = input._array.shape
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
+        )
+    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1]
+    if target._array.size != rows or target._array.ndim > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size [{rows}], but got {list(target.shape)}. Input has shape {list(shape)}."
+        )
+    if weight is not None and weight._array.shape != (classes,):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if type(target) is Tensor and ((target._array < 0) | (target._array >= classes)).any():
+        raise RuntimeError("target out of range")
+    return margins.multi_margin_loss(input, target.reshape(shape[:-1]), weight, p, float(margin), kind)
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Σ max(0, 1 - x[right] + x[wrong]) / C over all pairs, for each row x of (N, C) or for (C,).
+
+    target: in the shape of `input`, the right classes of each row, as many as there are before the first -1.
+    """
+    kind = _reduction(reduction, size_average, reduce)
+    if target._array.shape != input._array.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    return margins.multilabel_margin_loss(input, target, kind)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Binary cross-entropy of sigmoid(input) for each label, the mean over the labels (the last dimension)."""
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
+    values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        values = values * weight
+    return _reduced(values.sum(-1) / input.shape[-1], reduction)
 
 
 def poisson_nll_loss(
@@ -511,6 +624,9 @@ __all__ = [
     "legacy_reduction",
     "margin_ranking_loss",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "pairwise_distance",
     "pdist",
@@ -518,4 +634,5 @@ __all__ = [
     "smooth_l1_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]

@@ -6,11 +6,14 @@ Kaiming: He et al. 2015; Xavier: Glorot & Bengio 2010; orthogonal: Saxe et al. 2
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
+from ..autograd.grad_mode import no_grad
 from ..random import Generator, rng
 from ..tensor import Tensor
 
@@ -23,7 +26,7 @@ def _fill(tensor: Tensor, values: np.ndarray | float) -> Tensor:
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The factor by which weights before this nonlinearity are enlarged, to keep the variance."""
-    if nonlinearity in ("linear", "identity", "sigmoid", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    if nonlinearity in ("linear", "sigmoid", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
                         "conv_transpose2d", "conv_transpose3d"):  # fmt: skip
         return 1
     if nonlinearity == "tanh":
@@ -56,14 +59,16 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Evenly distributed between a and b."""
-    return _fill(tensor, rng(generator).uniform(a, b, tensor._array.shape, tensor._array.dtype))
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Normally distributed."""
-    return _fill(tensor, rng(generator).normal(mean, std, tensor._array.shape, tensor._array.dtype))
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -75,6 +80,14 @@ def trunc_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Normally distributed, drawn again until the value lies between a and b."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
     source, shape, dtype = rng(generator), tensor._array.shape, tensor._array.dtype
     inside = normal_part(b, mean, std) - normal_part(a, mean, std)
     if inside > 0.3:  # most draws fit: draw all again, and take what is needed
@@ -82,8 +95,6 @@ def trunc_normal_(
         while (outside := (values < dtype.type(a)) | (values > dtype.type(b))).any():
             values = np.where(outside, source.normal(mean, std, shape, dtype), values)
         return _fill(tensor, values)
-    if inside <= 0.0:
-        raise ValueError(f"no values of a normal distribution ({mean}, {std}) lie between {a} and {b}")
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     values, pending = np.zeros(shape, dtype), np.ones(shape, bool)
     while pending.any():  # uniform draws, kept with a probability that follows the curve
@@ -203,9 +214,34 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     values = source.normal(0, std, tensor._array.shape, tensor._array.dtype)
     zeros = math.ceil(sparsity * tensor.shape[0])
     for column in range(tensor.shape[1]):
-        values[source.permutation(tensor.shape[0])[:zeros], column] = 0
+        values[rng().permutation(tensor.shape[0])[:zeros], column] = 0  # not from `generator`, as in PyTorch
     return _fill(tensor, values)
 
+
+def _old_name(function: Callable) -> Callable:
+    """The function under its name in old PyTorch, without the underscore, with a warning."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def old(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    old.__name__ = name[:-1]
+    return old
+
+
+uniform, normal, constant, eye, dirac, xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal, orthogonal, sparse = map(
+    _old_name,
+    (
+        uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
+        orthogonal_, sparse_,
+    ),
+)  # fmt: skip
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",

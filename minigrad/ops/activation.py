@@ -91,8 +91,14 @@ _prelu = define(
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`x` where positive, else `weight * x`, with one learnt weight for all or one for each channel (dimension 1)."""
     size, shape = weight._array.size, input._array.shape
-    if size != 1 and (len(shape) < 1 or size != shape[min(1, len(shape) - 1)]):
-        channels = shape[1] if len(shape) > 1 else 1
+    if weight._array.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._array.ndim}"
+        )
+    if size != 1 and not shape:
+        raise RuntimeError("Not allow zero-dim input tensor.")
+    channels = shape[1] if len(shape) > 1 else 1
+    if size not in (1, channels):
         raise RuntimeError(
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {size} and channel size = "
             f"{channels}."
@@ -237,6 +243,11 @@ _celu = define(
     self=lambda grad, self, alpha: where(self > 0, grad, grad * exp(self / alpha)),
 )  # fmt: skip
 
+_celu_in_place = define(
+    "celu_", _celu.op.forward, kind="elementwise", node="CeluBackward1",
+    self=lambda grad, result, alpha: where(result > 0, grad, grad * (result / alpha + 1)),
+)  # fmt: skip
+
 
 def _run_elu(input: Tensor, params: tuple, inplace: bool) -> Tensor:
     _floating(input, "elu_cpu")
@@ -258,7 +269,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     _floating(input, "elu_cpu")
-    return apply_inplace(_celu.op, (input,), (alpha,)) if inplace else _celu(input, alpha)
+    return apply_inplace(_celu_in_place.op, (input,), (alpha,)) if inplace else _celu(input, alpha)
 
 
 ROOT_HALF, ROOT_2_OVER_PI, CUBIC = math.sqrt(0.5), math.sqrt(2 / math.pi), 0.044715
@@ -401,7 +412,7 @@ _glu = define("glu", _glu_forward, self=glu_self)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """One half of the tensor times the sigmoid of the other."""
     if input._array.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     dim = check_dim(dim, input._array.ndim)
     if input._array.shape[dim] % 2:
         raise RuntimeError(

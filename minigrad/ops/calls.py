@@ -39,11 +39,10 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
-        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward,
-        "local": local, "make_view": make_view, "ndarray": ndarray, "new_object": new_object,
-        "next_sequence": next_sequence, "Node": op.node_class, "op": op, "operand": operand,
-        "plain_types": plain_types, "Promoted": Promoted, "promoted": promoted, "special": special,
-        "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward, "local": local,
+        "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
+        "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
+        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
     }  # fmt: skip
     exec(compiled(source_of(op)), scope)
     return scope["call"]
@@ -245,18 +244,13 @@ def saved_value(op: Op, position: int) -> str:
         "input": f"t{number}",
         "result": result_names(op)[1][number] if source == "result" else "",
     }[source]
-    if source in ("param", "sizes") or is_always_saved(op, position):
-        return value
-    return f"({value} if {' or '.join(f'e{op.differentiable[i]} is not None' for i in op.readers[position])} else None)"
-
-
-def is_always_saved(op: Op, position: int) -> bool:
-    return len(op.outputs) > 1 or len(op.readers[position]) == len(op.rules)
+    guard = op.guards[position]
+    return value if guard is None else f"({value} if e{op.differentiable[guard]} is not None else None)"
 
 
 def is_always_there(op: Op, position: int) -> bool:
     """Is the saved input in this place never None?"""
-    return is_always_saved(op, position) and op.inputs[op.sources[position][1]] not in op.optional
+    return op.guards[position] is None and op.inputs[op.sources[position][1]] not in op.optional
 
 
 def make_variadic(op: Op) -> Callable:

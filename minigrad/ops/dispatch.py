@@ -173,9 +173,10 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
         inputs = tuple(
             [ABSENT if t is None and n in op.optional else t for t, n in zip(inputs, names, strict=True)]
         )
-    if all(isinstance(t, Tensor) for t in inputs):
+    known = [isinstance(t, Tensor) for t in inputs]
+    if all(known):
         return inputs
-    like = next((t for t in inputs if isinstance(t, Tensor)), None)
+    like = inputs[known.index(True)] if True in known else None
     out = []
     for position, t in enumerate(inputs):
         if not isinstance(t, Tensor):
@@ -202,28 +203,35 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
 def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor]) -> Node | None:
     """Make the node of an operation that has just been done, and hang it on the results. None if it has none."""
     chosen = inputs if op.variadic else [inputs[i] for i in op.differentiable]
-    if not any(t._requires_grad for t in chosen):
+    for t in chosen:
+        if t._requires_grad:
+            break
+    else:
         return None
-    node = new_object(op.node_class)
-    node.edges = edges = tuple(edge(t) for t in chosen)
-    node.input_nrs = tuple(t._output_nr for t in chosen) if any(t._output_nr for t in chosen) else None
+    node = op.node_class()
+    node.edges = edges = tuple([edge(t) for t in chosen])
+    numbers = tuple([t._output_nr for t in chosen])
+    node.input_nrs = numbers if any(numbers) else None
     node.sequence = next_sequence()
     node.hooks = node.meta = node.counter = None
     if not op.outputs:
         node.outputs = len(outs)
-    result = outs[0]._array
-    metas = tuple(None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen)
-    if op.variadic or (op.broadcasts and any(m not in (None, (result.shape, result.dtype)) for m in metas)):
-        mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
-        node.meta = Promoted(metas) if mixed else metas
-    node.saved, node.version = saved_values(op, inputs, params, outs, edges), 0
+    if op.variadic or op.broadcasts:
+        own = (outs[0]._array.shape, outs[0]._array.dtype)
+        metas = tuple([None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen])
+        if op.variadic or any(m != own and m is not None for m in metas):
+            mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
+            node.meta = Promoted(metas) if mixed else metas
+    node.saved, version = saved_values(op, inputs, params, outs, edges), 0
     for i in op.saved_inputs:
-        if node.saved[i] is not None:
-            refuse_inference(node.saved[i])
-            node.version += nodes.version_of(node.saved[i])
-    if op.saved_results and any(node.saved[i] is not None for i in op.saved_results):
+        t = node.saved[i]
+        if t is not None:
+            refuse_inference(t)
+            version += nodes.version_of(t)
+    if op.saved_results:
         node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
-        node.version += node.counter.version
+        version += node.counter.version
+    node.version = version
     for number, out in enumerate(outs):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
@@ -237,22 +245,18 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
 def saved_values(
     op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tensor], edges: tuple
 ) -> tuple:
-    """What the node saves, in the order of `op.saves`.
-
-    A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
-    """
+    """What the node saves, in the order of `op.saves`."""
     values = []
-    for (source, position), readers in zip(op.sources, op.readers, strict=True):
+    for (source, position), guard in zip(op.sources, op.guards, strict=True):
         if source == "param":
             values.append(params[position] if len(params) > position else None)
         elif source == "sizes":
             values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
-        elif not op.variadic and all(edges[i] is None for i in readers):
-            values.append(None)
-        elif source == "input":
-            values.append(None if inputs[position] is ABSENT else inputs[position])
-        else:
+        elif source == "result":
             values.append(kept_result(outs[position]))
+        else:
+            absent = inputs[position] is ABSENT or (guard is not None and edges[guard] is None)
+            values.append(None if absent else inputs[position])
     return tuple(values)
 
 

@@ -9,21 +9,23 @@ from ..tensor import Tensor, check_dim
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
-from .table import define, function, is_array
+from .table import define, function, is_array, rows_added
 
 ndarray = np.ndarray
 
 
 def total(x, dim: int):
     """The sum over a dimension, which is kept, of an array or a Tensor."""
-    return np.add.reduce(x, axis=dim, keepdims=True) if is_array(x) else x.sum(dim, keepdim=True)
+    if not is_array(x):
+        return x.sum(dim, keepdim=True)
+    return rows_added(x) if dim == x.ndim - 1 else np.add.reduce(x, axis=dim, keepdims=True)
 
 
 def _softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
     y = np.exp(self - places.largest(self, dim))
-    y /= np.add.reduce(y, axis=dim, keepdims=True)
+    y /= total(y, dim)
     return y
 
 
@@ -41,8 +43,8 @@ _softmax = define(
 
 def _safe_softmax_forward(self: ndarray, dim: int) -> ndarray:
     """Softmax, but zeros where everything is -∞: a query that may look at nothing takes nothing."""
-    blind = np.isneginf(np.maximum.reduce(self, axis=dim, keepdims=True)) if self.size else np.zeros((), bool)
-    if not blind.any():
+    blind = places.largest(self, dim) == -np.inf if self.size else np.zeros((), bool)
+    if not np.count_nonzero(blind):
         return _softmax_forward(self, dim)
     return np.where(blind, np.zeros((), self.dtype), _softmax_forward(np.where(blind, 0, self), dim))
 
@@ -58,7 +60,7 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
     y = self - places.largest(self, dim)
-    y -= np.log(np.add.reduce(np.exp(y), axis=dim, keepdims=True))
+    y -= np.log(total(np.exp(y), dim))
     return y
 
 

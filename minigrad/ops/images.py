@@ -258,3 +258,14 @@ pixel_unshuffle = define(
     "pixel_unshuffle", _unshuffle_forward, kind="linear", node="PixelUnshuffleBackward0",
     self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor),
 )  # fmt: skip
+
+
+def _dealt(self: ndarray, groups: int) -> ndarray:
+    n, channels, *rest = self.shape
+    return self.reshape(n, groups, channels // groups, *rest).swapaxes(1, 2).reshape(self.shape)
+
+
+channel_shuffle = define(
+    "channel_shuffle", _dealt, kind="linear",
+    self=lambda grad, self_sym_sizes, groups: channel_shuffle(grad, self_sym_sizes[1] // groups),
+)  # fmt: skip

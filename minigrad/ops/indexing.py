@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.interpreter import Wrapper
 from ..tensor import Tensor, check_dim, full_name, wrap
-from .inplace import apply_inplace
+from .inplace import _copy, _fill_tensor, apply_inplace
 from .shape import _alias, _unsqueeze, expand, view
 from .table import define, function, is_array, method
 
@@ -367,22 +367,24 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     out, indices = work_off(self, key, writing=True)
     if indices:
         shape = without_leading_ones(value._array.shape)
-        given = [i for i in indices if i is not None]
-        if value._array.size != 1 or len(given) != 1 or given[0]._array.dtype.kind != "b":
-            check_source(out, value)  # one value for a mask is cast, like a number
+        check_source(out, value, indices)
         apply_inplace(
             _index_put.op,
             (out, value if shape == value._array.shape else view(value, shape)),
             (tuple(indices), False),
+            kept=out is self,
         )
-    elif value._array.shape == out._array.shape:
-        out.copy_(value)
-    elif not value._array.ndim:
-        out.fill_(value)
-    else:
-        shape = without_leading_ones(value._array.shape)
-        source = view(value, shape)
-        out.copy_(source if shape == out._array.shape else expand(source, out._array.shape))
+        return
+    op = _copy.op
+    if value._array.shape != out._array.shape:
+        if not value._array.ndim:
+            op = _fill_tensor.op
+        else:
+            shape = without_leading_ones(value._array.shape)
+            value = view(value, shape)
+            if shape != out._array.shape:
+                value = expand(value, out._array.shape)
+    apply_inplace(op, (out, value), kept=out is self)
 
 
 def without_leading_ones(shape: tuple) -> tuple:
@@ -391,9 +393,11 @@ def without_leading_ones(shape: tuple) -> tuple:
     return shape[lead:]
 
 
-def check_source(out: Tensor, values: Tensor) -> None:
+def check_source(out: Tensor, values: Tensor, indices: Sequence[Tensor | None]) -> None:
+    """Raise PyTorch's error if `values` are of another dtype. A single one for a mask is cast, like a number."""
     if out._array.dtype != values._array.dtype:
-        if not values._array.ndim:
+        given = [i for i in indices if i is not None]
+        if values._array.size == len(given) == 1 and given[0]._array.dtype.kind == "b":
             return
         names = (dtypes.word(t._array.dtype) for t in (out, values))
         raise RuntimeError(
@@ -419,10 +423,9 @@ def index_put(
     input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
-    check_source(input, values)
-    return _index_put(
-        input, values, tuple(None if i is None else as_index(i) for i in indices), bool(accumulate)
-    )
+    indices = tuple(None if i is None else as_index(i) for i in indices)
+    check_source(input, values, () if accumulate else indices)
+    return _index_put(input, values, indices, bool(accumulate))
 
 
 @method()
@@ -430,12 +433,9 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
-    check_source(self, values)
-    return apply_inplace(
-        _index_put.op,
-        (self, values),
-        (tuple(None if i is None else as_index(i) for i in indices), bool(accumulate)),
-    )
+    indices = tuple(None if i is None else as_index(i) for i in indices)
+    check_source(self, values, () if accumulate else indices)
+    return apply_inplace(_index_put.op, (self, values), (indices, bool(accumulate)))
 
 
 @method()

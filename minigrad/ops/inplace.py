@@ -69,9 +69,13 @@ class CopySlices(Node):
             part.zero_() if first is None else part.copy_(first)
         else:
             size, stride = self.layout
-            memory = np.empty(max(span(size, stride), 1), grad.dtype)
-            rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
-            rest[...] = grad
+            if grad.flags.c_contiguous and layout(grad) == stride:
+                rest = grad.copy()
+                part = on_memory(rest, *self.window)
+            else:
+                memory = np.empty(max(span(size, stride), 1), grad.dtype)
+                rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
+                rest[...] = grad
             first, *others = inner.vjp(part.copy(), False)
             if first is not None and is_stretched(part):
                 refuse_stretched("copy")
@@ -161,31 +165,41 @@ def is_dense(array: ndarray) -> bool:
     return span(array.shape, layout(array)) == array.size
 
 
-def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
-    """Run an operation and write the result into its first input. Returns that input."""
+def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -> Tensor:
+    """Run an operation and write the result into its first input. Returns that input.
+
+    kept: may somebody still ask for the history of a first input that is a view?
+    """
     self = inputs[0]
     if not params and written_directly(op, inputs):
         return self
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
-    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
-        inputs = tuple(t.outside() for t in inputs)
-        self = inputs[0]
-    recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
+    recording = False
+    for t in inputs:
+        if isinstance(t, Wrapper):  # from a transform that has ended
+            return apply_inplace(op, tuple(t.outside() for t in inputs), params)
+    if local.grad:
+        for i in op.differentiable:
+            recording = recording or inputs[i]._requires_grad
     check_writable(self, recording=recording)
     stretched = is_stretched(self._array)
     if stretched:
         refuse_stretched(op.name)
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
+            if recording:
+                edge(t)  # as in PyTorch a view takes its new place in the graph even if what follows is refused
             refuse_overlap(self._array, t._array)
-    result = np.asarray(forward(op, inputs, params))
+    result = forward(op, inputs, params)
+    if type(result) is not ndarray:
+        result = np.asarray(result)
     if result.shape != self._array.shape:
         raise RuntimeError(
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    if not can_cast(result.dtype, self._array.dtype):
+    if result.dtype is not self._array.dtype and not can_cast(result.dtype, self._array.dtype):
         raise cast_error(result.dtype, self._array.dtype)
     node = None
     if recording:
@@ -200,7 +214,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = ()) -> Tensor:
         self._array[changed] = result[changed]
     else:
         self._array[...] = result
-    written(self, node)
+    written(self, node, kept)
     if node is not None and op.saved_results:
         resave_result(node, self)
     return self
@@ -234,10 +248,12 @@ def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
     )
 
 
+CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
+
+
 def can_cast(source: np.dtype, target: np.dtype) -> bool:
     """May a result of this type be written into a tensor of that type? Not from a higher category into a lower."""
-    rank = {"b": 0, "i": 1, "u": 1, "f": 2}
-    return rank[source.kind] <= rank[target.kind]
+    return source is target or CATEGORY[source.kind] <= CATEGORY[target.kind]
 
 
 def old_value(t: Tensor) -> Tensor:
@@ -260,7 +276,7 @@ def resave_result(node: Node, t: Tensor) -> None:
     )
 
 
-def written(t: Tensor, node: Node | None) -> None:
+def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
     """Count the write; if it was recorded, `node` is now the history of what was written."""
     counter = counted(t)
     if node is None:
@@ -277,19 +293,30 @@ def written(t: Tensor, node: Node | None) -> None:
     else:
         slices = new_object(CopySlices)
         slices.window, slices.layout = geometry(t), (base._array.shape, layout(base._array))
-        if node.op.saved_results:
+        if node.op is not None and node.op.saved_results:
             nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
-    slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
-    if not any(slices.input_nrs):
-        slices.input_nrs = None
+    slices.input_nrs = None
+    if base._output_nr or node.input_nrs is not None:
+        slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
     known = base._requires_grad
     rebase(base, slices)
     if counter.views and not known:
         base.tell_views()
-    refresh_view(t)  # now, not when somebody asks: the node's number decides when it runs
+    if not kept:
+        return
+    # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
+    if isinstance(t, Wrapper):
+        refresh_view(t)
+    else:
+        t._requires_grad, t._output_nr = True, 0
+        t._grad_fn = window_node(slices, 0, *slices.layout, slices.window)
+        t._meta.seen_version = counter.version
+
+
+nodes.written = written
 
 
 def counted(t: Tensor) -> Counter:
@@ -399,7 +426,7 @@ def in_both_forms(*names: str) -> Callable:
 
 def nothing(grad):
     """Zeros: the gradient of a value that was overwritten."""
-    return np.zeros_like(grad) if is_array(grad) else wrap(np.zeros_like(grad._array))
+    return np.zeros(grad.shape, grad.dtype) if is_array(grad) else wrap(np.zeros_like(grad._array))
 
 
 def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
@@ -414,7 +441,7 @@ def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
 
 
 def _filled(self: ndarray, value) -> ndarray:
-    out = np.empty_like(self)
+    out = np.empty(self.shape, self.dtype)
     out[...] = value
     return out
 

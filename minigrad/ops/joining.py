@@ -399,7 +399,10 @@ def repeat(self: Tensor, *times, repeats: tuple | None = None) -> Tensor:
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
         )
     if any(r < 0 for r in repeats):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}")
+        padded = (1,) * (len(repeats) - self._array.ndim) + self._array.shape
+        sizes = [n * r for n, r in zip(padded, repeats, strict=True)]
+        negative = next(n for n in sizes if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
     return _repeat(self, repeats)
 
 

@@ -15,6 +15,7 @@ from .inplace import _squeeze_dim_, in_both_forms
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
+    _expand,
     _t,
     _unsafe_view,
     broadcast_pair,
@@ -223,9 +224,9 @@ def batched_matmul(input: Tensor, other: Tensor) -> Tensor:
     n, m1 = (a[-2] if len(a) > 1 else 1), a[-1]
     m2, p = (b[-2], b[-1]) if len(b) > 1 else (b[-1], 1)
     count = math.prod(batch)
-    left = reshape(expand(input, (*batch, n, m1)), (count, n, m1))
+    left = reshape(_expand(input, (*batch, n, m1)), (count, n, m1))
     column = unsqueeze(other, 1) if len(b) == 1 else other
-    right = reshape(expand(column, (*batch, m2, p)), (count, m2, p))
+    right = reshape(_expand(column, (*batch, m2, p)), (count, m2, p))
     out = bmm(left, right)
     if len(b) == 1:
         out = squeeze(out, -1)
@@ -431,23 +432,39 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 def _trilinear_forward(i1: ndarray, i2: ndarray, i3: ndarray) -> ndarray:
-    return np.einsum("bi,kij,bj->bk", i1, i2, i3, optimize=True)
+    return np.add.reduce(np.matmul(i1, i2) * i3, axis=-1).T
 
 
-def contract(equation: str, *operands):
-    """`einsum` of arrays or of Tensors."""
-    if is_array(operands[0]) and is_array(operands[1]):
-        return np.einsum(equation, *operands, optimize=len(operands) > 2)
-    from .einsum import einsum
+def left_trilinear(grad, i2, i3):
+    """Σₖⱼ grad[b, k] i2[k, i, j] i3[b, j], for arrays or Tensors: by matrix products for each k, then a sum."""
+    return total((i3 @ i2.mT) * columns_of(grad))
 
-    return einsum(equation, *operands)
+
+def middle_trilinear(grad, i1, i3):
+    """Σᵦ grad[b, k] i1[b, i] i3[b, j]."""
+    return (i1 * columns_of(grad)).mT @ i3
+
+
+def right_trilinear(grad, i1, i2):
+    """Σₖᵢ grad[b, k] i1[b, i] i2[k, i, j]."""
+    return total((i1 @ i2) * columns_of(grad))
+
+
+def columns_of(grad):
+    """(b, k) as (k, b, 1): column k in matrix k."""
+    return grad.T[..., None]
+
+
+def total(x):
+    """The sum over the first dimension, of an array or a Tensor."""
+    return np.add.reduce(x) if is_array(x) else x.sum(0)
 
 
 _trilinear = define(
     "trilinear", _trilinear_forward, kind="linear", node="TrilinearBackward0",
-    i1=lambda grad, i2, i3: contract("bk,kij,bj->bi", grad, i2, i3),
-    i2=lambda grad, i1, i3: contract("bk,bi,bj->kij", grad, i1, i3),
-    i3=lambda grad, i1, i2: contract("bk,bi,kij->bj", grad, i1, i2),
+    i1=lambda grad, i2, i3: left_trilinear(grad, i2, i3),
+    i2=lambda grad, i1, i3: middle_trilinear(grad, i1, i3),
+    i3=lambda grad, i1, i2: right_trilinear(grad, i1, i2),
 )  # fmt: skip
 
 

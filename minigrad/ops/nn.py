@@ -17,7 +17,7 @@ from .. import dtypes
 from ..tensor import Tensor
 from . import places
 from .indexing import no_repeats
-from .table import define, is_array
+from .table import columns_added, define, is_array, rows_added
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
@@ -25,7 +25,13 @@ remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is 
 
 def total(x, dims: tuple):
     """The sum over `dims`, kept as dimensions of length 1; of an array or a Tensor."""
-    return np.add.reduce(x, axis=dims, keepdims=True) if is_array(x) else x.sum(dims, keepdim=True)
+    if not is_array(x):
+        return x.sum(dims, keepdim=True)
+    if dims == (x.ndim - 1,):
+        return rows_added(x)
+    return (
+        columns_added(x)[None] if dims == (0,) and x.ndim == 2 else np.add.reduce(x, axis=dims, keepdims=True)
+    )
 
 
 def size_text(lengths: tuple) -> str:
@@ -374,9 +380,26 @@ def conv_transpose_nd(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
             f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
         )
+    if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        _refuse_extra({"output_padding": extra, "stride": stride, "dilation": dilation})
     ends = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
     size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in ends)
     return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+
+
+def _refuse_extra(given: dict[str, tuple]) -> None:
+    """Raise the error of an output padding that is too large; PyTorch speaks of two dimensions where there is one."""
+    dims = ("depth", "height", "width")[-max(2, len(given["stride"])) :]
+    numbers = (
+        f"{name}_{dim}: {n}"
+        for name, values in given.items()
+        for dim, n in zip(
+            dims, (values if len(values) > 1 else (int(name != "output_padding"), *values)), strict=True
+        )
+    )
+    raise RuntimeError(
+        f"output padding must be smaller than either stride or dilation, but got {' '.join(numbers)}"
+    )
 
 
 # ---------------------------------------------------------------- pooling
@@ -741,11 +764,11 @@ def summed(grad, dims: tuple, shape: tuple):
 
 def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
-    mean = np.add.reduce(x, axis=dims, keepdims=True)
+    mean = total(x, dims)
     n = np.asarray(x.size / mean.size if mean.size else 1, x.dtype)
     mean /= n
     centred = x - mean
-    var = np.add.reduce(centred * centred, axis=dims, keepdims=True)
+    var = total(centred * centred, dims)
     var /= n
     return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
 

@@ -87,6 +87,11 @@ _vector_norm = define(
     self=lambda grad, self, result, ord, dim, keepdim: norm_backward(grad, self, result, ord, dim, keepdim),
 )  # fmt: skip
 
+inner_norm = define(  # what PyTorch's own C++ code records, as in pairwise_distance
+    "norm", _norm_forward, node="NormBackward1",
+    self=lambda grad, self, result, ord, dim, keepdim: norm_backward(grad, self, result, ord, dim, keepdim),
+)  # fmt: skip
+
 
 def vector_norm(
     x: Tensor,

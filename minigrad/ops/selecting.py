@@ -240,7 +240,7 @@ _scatter_value = define(
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """PyTorch's checks for gather and scatter. Returns the dimension, counted from the front."""
     dim = check_dim(dim, input._array.ndim)
-    if index._array.dtype != np.int64:
+    if index._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, wanted = input._array.shape, index._array.shape
     if len(wanted) != len(shape) and index._array.size and (len(wanted) or 1) != (len(shape) or 1):
@@ -372,14 +372,24 @@ _index_fill_tensor = define(
 )  # fmt: skip
 
 
+def refuse_index(name: str, dtype: np.dtype) -> None:
+    """Raise the error of this operation for an index that is not int64; some take int32, too."""
+    if name == "index_copy":
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {dtypes.word(dtype)}")
+    if name == "index_fill":
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if dtype != np.int32 and name == "index_select":
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if dtype != np.int32:
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {dtypes.word(dtype)}")
+
+
 def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor | None = None) -> int:
     dim = check_dim(dim, input._array.ndim)
     if index._array.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
-    if index._array.dtype not in (np.int64, np.int32):
-        raise RuntimeError(
-            f"{name}(): Expected dtype int32 or int64 for index but got: {dtypes.word(index._array.dtype)}"
-        )
+    if index._array.dtype != np.int64:
+        refuse_index(name, index._array.dtype)
     length = input._array.shape[dim] if input._array.ndim else 1
     values = index._array.ravel().tolist()
     for i in values:
@@ -387,9 +397,11 @@ def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Ten
             raise IndexError("index out of range in self")
     if source is not None:
         if source._array.dtype != input._array.dtype:
+            own, given = (dtypes.word(t._array.dtype) for t in (input, source))
             raise RuntimeError(
-                f"{name}(): self ({dtypes.word(input._array.dtype)}) and source ({dtypes.word(source._array.dtype)}) "
-                "must have the same scalar type"
+                f"index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {given}"
+                if name == "index_copy"
+                else f"{name}_(): self ({own}) and source ({given}) must have the same scalar type"
             )
         own, given = list(input._array.shape), list(source._array.shape)
         if len(own) == len(given) and own:

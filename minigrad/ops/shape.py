@@ -389,6 +389,8 @@ Tensor.T, Tensor.mT, Tensor.H = T, mT, H
 
 def broadcast_array(array: ndarray, shape: tuple) -> ndarray:
     """`np.broadcast_to` for a shape that is known to fit, several times faster."""
+    if array.shape == shape:
+        return array.view()
     lead = len(shape) - array.ndim
     strides = (0,) * lead + tuple(
         s if n == w else 0 for s, n, w in zip(array.strides, array.shape, shape[lead:], strict=True)
@@ -409,6 +411,8 @@ def expand(self: Tensor, *sizes, size: tuple | None = None) -> Tensor:
     """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
     sizes = wanted_shape(sizes) if size is None else tuple(size)
     shape = self._array.shape
+    if sizes == shape:
+        return _expand(self, shape)
     lead = len(sizes) - len(shape)
     if lead < 0:
         raise RuntimeError(
@@ -471,6 +475,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def broadcast_pair(a: tuple, b: tuple) -> tuple:
     """The common shape of two. Raises PyTorch's RuntimeError if there is none."""
+    if a == b:
+        return a
     width = max(len(a), len(b))
     left, right = (1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b
     for i in range(width - 1, -1, -1):
@@ -487,7 +493,7 @@ def sum_to_size(self: Tensor, *size) -> Tensor:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
     size = wanted_shape(size)
     if not isinstance(self, Tensor):
-        return sum_to(np.asarray(self), size)
+        return self if self.shape == size else sum_to(np.asarray(self), size)
     lead = self._array.ndim - len(size)
     if lead < 0:
         return self.expand(size)

@@ -59,7 +59,9 @@ def _selection(name: str, choose, node: str | None = None):
     def forward(self, dim, keepdim, k=None):
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
-        index = choose(self.swapaxes(dim, -1), k).astype(np.int64)[..., None].swapaxes(dim, -1)
+        index = choose(self if dim == self.ndim - 1 else self.swapaxes(dim, -1), k)[..., None].swapaxes(
+            dim, -1
+        )
         values = places.read(self, index, dim)
         return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
@@ -152,7 +154,7 @@ def _argument(name: str, find):
     return position
 
 
-argmax, argmin = _argument("argmax", np.argmax), _argument("argmin", np.argmin)
+argmax, argmin = _argument("argmax", ndarray.argmax), _argument("argmin", ndarray.argmin)
 
 
 def _aminmax_forward(self, dim, keepdim):
@@ -194,16 +196,17 @@ def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
     """
     part = (slice(None),) * dim
     backwards = (*part, slice(None, None, -1))
-    index = x.argsort(dim)
-    values = places.read(x, index, dim)
-    rising = values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]
-    if np.count_nonzero(rising) != rising.size:
-        if descending:
-            index = x.shape[dim] - 1 - np.argsort(x[backwards], axis=dim, kind="stable")
-        else:
-            index = np.argsort(x, axis=dim, kind="stable")
+    if x.shape[dim] > 16:
+        index = x.argsort(dim)
         values = places.read(x, index, dim)
-    return (values[backwards], index[backwards]) if descending else (values, index)
+        rising = values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]
+        if np.count_nonzero(rising) == rising.size:
+            return (values[backwards], index[backwards]) if descending else (values, index)
+    if descending:
+        index = (x.shape[dim] - 1 - x[backwards].argsort(dim, kind="stable"))[backwards]
+    else:
+        index = x.argsort(dim, kind="stable")
+    return places.read(x, index, dim), index
 
 
 def _sort_forward(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
@@ -258,11 +261,20 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 # ---------------------------------------------------------------- median, k-th value, mode
 
 
+def _kth_index(rows: ndarray, k: int) -> ndarray:
+    """The place of the k-th smallest element of each row, counted from 0; of equal ones the one that a sort puts there."""
+    hit = rows == np.partition(rows, k)[..., k : k + 1]
+    if np.count_nonzero(hit) == hit.size // (hit.shape[-1] or 1):  # one in each row
+        return hit.argmax(-1)
+    return rows.argsort(-1, kind="stable")[..., k]
+
+
 def _median_index(rows: ndarray, k: object = None) -> ndarray:
-    index = np.argsort(rows, axis=-1, kind="stable")[..., (rows.shape[-1] - 1) // 2]
+    index = _kth_index(rows, (rows.shape[-1] - 1) // 2)
     if rows.dtype.kind == "f":
-        missing = np.isnan(rows)
-        index = np.where(missing.any(-1), missing.argmax(-1), index)
+        missing = rows != rows
+        if np.count_nonzero(missing):
+            index = np.where(missing.any(-1), missing.argmax(-1), index)
     return index
 
 
@@ -283,7 +295,7 @@ def _mode_index(rows: ndarray, k: object = None) -> ndarray:
     return indices
 
 
-_kthvalue = _selection("kthvalue", lambda rows, k: np.argsort(rows, axis=-1, kind="stable")[..., k - 1])
+_kthvalue = _selection("kthvalue", lambda rows, k: _kth_index(rows, k - 1))
 _mode = _selection("mode", _mode_index)
 _median_dim = _selection("median", _median_index, "MedianBackward1")
 _nanmedian_dim = _selection("nanmedian", _nanmedian_index, "NanmedianBackward1")

@@ -183,16 +183,13 @@ def window_node(base: Node, output_nr: int, shape: tuple, base_layout: tuple, wi
     node = new_object(_as_strided.op.node_class)
     node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
     node.sequence, node.hooks, node.meta = next_sequence(), None, None
-    named = {
-        "_self_sym_sizes": shape,
-        "size": size,
-        "stride": stride,
-        "storage_offset": offset,
-        "_start": offset,
-    }
-    named["_layout"] = base_layout
-    node.saved = tuple(named[name] for name in _as_strided.op.saves)
+    values = (shape, size, stride, offset, offset, base_layout)
+    node.saved = tuple([values[i] for i in window_order])
     return node
+
+
+window_names = ("_self_sym_sizes", "size", "stride", "storage_offset", "_start", "_layout")
+window_order = [window_names.index(name) for name in _as_strided.op.saves]
 
 
 def refresh_view(t: Tensor) -> None:
@@ -217,6 +214,14 @@ nodes.refresh_view = refresh_view
 def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
+    if made_in == "custom":
+        maker = "" if node is None else f"Output {view._output_nr} of {nodes.short_name(node)}"
+        return (
+            f"{maker} is a view and {modified} modified inplace. This view was created inside a custom Function (or because an "
+            "input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
+            "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this "
+            "by cloning the output of the custom Function."
+        )
     mode = "inference" if made_in == "inference" else "no_grad"
     maker = "" if node is None else nodes.short_name(node)
     if made_in == "multi_output" and node is not None:

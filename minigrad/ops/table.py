@@ -72,9 +72,8 @@ class Op:
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
-        self.users = {n: tuple(k for k in self.rules if n in self.wanted[k]) for n in self.saves}
         self.sources = [self.source_of(n) for n in self.saves]
-        self.readers = [tuple(list(self.rules).index(k) for k in self.users[n]) for n in self.saves]
+        self.guards = [self.guard_of(n) for n in self.saves]
         self.saved_inputs = tuple(i for i, (s, _) in enumerate(self.sources) if s == "input")
         self.saved_results = tuple(i for i, (s, _) in enumerate(self.sources) if s == "result")
         self.plan = tuple(
@@ -82,6 +81,15 @@ class Op:
         )
         self.frees = frees or bool(self.saved_inputs or self.saved_results)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
+
+    def guard_of(self, name: str) -> int | None:
+        """An input that only one of several rules reads is saved only if the gradient of this rule is to be computed.
+
+        Gives the number of the rule; None if the value is always saved, as a result is.
+        """
+        readers = [number for number, wanted in enumerate(self.wanted.values()) if name in wanted]
+        guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
+        return readers[0] if guarded else None
 
     def source_of(self, name: str) -> tuple[str, int]:
         """Where a saved value comes from: ("input" | "result" | "param" | "sizes", position)."""
@@ -355,16 +363,19 @@ def columns_added(matrix: ndarray) -> ndarray:
     """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
     if matrix.dtype.char not in "fd":
         return np.add.reduce(matrix, axis=0)
-    key = (matrix.shape[0], matrix.dtype.char)
-    ones = rows_of_ones.get(key)
-    if ones is None:
-        if len(rows_of_ones) > 64:
-            rows_of_ones.clear()
-        ones = rows_of_ones[key] = np.ones(*key)
-    return ones.dot(matrix)
+    return ones(matrix.shape[0], matrix.dtype.char).dot(matrix)
 
 
-rows_of_ones: dict[tuple[int, str], ndarray] = {}
+def rows_added(array: ndarray) -> ndarray:
+    """The sums over the last axis, which is kept: array @ ones."""
+    if array.dtype.char not in "fd":
+        return np.add.reduce(array, axis=-1, keepdims=True)
+    return array.dot(ones(array.shape[-1], array.dtype.char))[..., None]
+
+
+@functools.lru_cache(maxsize=64)
+def ones(length: int, dtype: str) -> ndarray:
+    return np.ones(length, dtype)
 
 
 # ---------------------------------------------------------------- forward

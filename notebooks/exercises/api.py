@@ -81,49 +81,70 @@ def predict(question: str = "", guess: Any = ...) -> Card:
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
 
-def progress(lesson: int | str = "") -> Card:
-    """What you have predicted and solved in a lesson. Kept on this machine only. Never raises."""
+def progress(lesson: int | str | None = None) -> Card:
+    """What you have predicted and solved in a lesson, or in all of them. Kept on this machine only. Never raises."""
     try:
-        number = lessons.lesson_number(lesson)
-        exercises, questions = lessons.exercises(number), lessons.questions(number)
+        number = None if lesson is None else lessons.lesson_number(lesson)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
-    done = store.load()
-    solved = [key for key in exercises if key in done["solved"]]
-    made = [key for key in questions if key in done["predicted"]]
-    surprises = [key for key in made if not done["predicted"][key]]
-    rows = [
-        (
-            "Predicted",
-            f"{len(made)} of {len(questions)}",
-            _open([key for key in questions if key not in made], "not made"),
-        ),
-        (
-            "Surprised",
-            f"{len(surprises)} of {len(made)}",
-            _open(surprises, "worth a second look") if surprises else "",
-        ),
-        (
-            "Solved",
-            f"{len(solved)} of {len(exercises)}",
-            _open([key for key in exercises if key not in solved], "open"),
-        ),
-    ]
-    cells = "".join(
-        f'<tr style="background:none"><th scope="row" style="text-align:left;padding:0.1em 1.2em 0.1em 0">{name}</th>'
-        f'<td style="text-align:left;padding:0.1em 1.2em 0.1em 0">{count}</td>'
-        f'<td style="text-align:left">{rest}</td></tr>'
-        for name, count, rest in rows
-    )
-    table = f'<table style="border-collapse:collapse;margin:0.3em 0">{cells}</table>'
-    line = f"Lesson {number}: predicted {rows[0][1]}, surprised {len(surprises)}, solved {rows[2][1]}"
-    whole = bool(exercises) and len(solved) == len(exercises)
+    counts = {n: _Count(n) for n in (lessons.numbers() if number is None else [number])}
+    if number is None:
+        name = "All lessons"
+        head = ("lesson", "predicted", "surprised", "solved")
+        rows = [
+            (str(n), count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()
+        ]
+    else:
+        name, head, rows = f"Lesson {number}", (), counts[number].rows()
+    solved, exercises = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("right", "exercises"))
+    made, questions = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("made", "questions"))
+    surprised = sum(len(count.surprises) for count in counts.values())
+    line = f"{name}: predicted {made} of {questions}, surprised {surprised}, solved {solved} of {exercises}"
     return Card(
-        CORRECT if whole else "noted",
+        CORRECT if 0 < exercises == solved else "noted",
         line,
         line,
-        heading(f"Lesson {number}", "your progress, kept on this machine only") + table,
+        heading(name, "your progress, kept on this machine only") + _table(head, rows),
     )
+
+
+class _Count:
+    """How far a learner has come in one lesson: the ids of what was predicted, came as a surprise, was solved."""
+
+    def __init__(self, number: int):
+        done = store.load()
+        self.exercises, self.questions = list(lessons.exercises(number)), list(lessons.questions(number))
+        self.right = [key for key in self.exercises if key in done["solved"]]
+        self.made = [key for key in self.questions if key in done["predicted"]]
+        self.surprises = [key for key in self.made if not done["predicted"][key]]
+        self.predicted = f"{len(self.made)} of {len(self.questions)}"
+        self.solved = f"{len(self.right)} of {len(self.exercises)}"
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """What, how many, and which are left."""
+        surprises = f"{', '.join(self.surprises)} worth a second look" if self.surprises else ""
+        return [
+            ("Predicted", self.predicted, _left(self.questions, self.made, "not made")),
+            ("Surprised", f"{len(self.surprises)} of {len(self.made)}", surprises),
+            ("Solved", self.solved, _left(self.exercises, self.right, "open")),
+        ]
+
+
+def _left(every: list[str], done: list[str], word: str) -> str:
+    left = [key for key in every if key not in done]
+    return f"{', '.join(left)} {word}" if left else "all of them"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    cell = "text-align:left;padding:0.1em 1.2em 0.1em 0"
+
+    def line(first: str, *others: str) -> str:
+        rest = "".join(f'<td style="{cell}">{text}</td>' for text in others)
+        return f'<tr style="background:none"><th scope="row" style="{cell}">{first}</th>{rest}</tr>'
+
+    columns = "".join(f'<th scope="col" style="{cell}">{text}</th>' for text in head)
+    above = f'<tr style="background:none">{columns}</tr>' if head else ""
+    return f'<table style="border-collapse:collapse;margin:0.3em 0">{above}{"".join(line(*row) for row in rows)}</table>'
 
 
 def _reply(question: Any, value: Any) -> tuple[str, bool]:
@@ -133,10 +154,6 @@ def _reply(question: Any, value: Any) -> tuple[str, bool]:
         if same(value, plain(wrong.answer), question.rtol):
             return wrong.advice, False
     return question.missed, False
-
-
-def _open(keys: list[str], word: str) -> str:
-    return f"{', '.join(keys)} {word}" if keys else "all of them"
 
 
 def _unknown(unknown: lessons.Unknown) -> Card:

@@ -507,3 +507,25 @@ _edge = get_gradient_edge(h)
 y = (h * h).sum()
 torch.autograd.grad(y, _edge, retain_graph=True)
 torch.autograd.grad(y, [GradientEdge(h.grad_fn, 0), get_gradient_edge(x)])
+
+# %% the inputs of backward may be results; edges stand for tensors
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 2
+seen = []
+y.register_hook(lambda g: seen.append(("tensor", g.tolist())))
+y.grad_fn.register_prehook(lambda g: seen.append(("before", g[0].tolist())))
+y.grad_fn.register_hook(lambda gi, go: seen.append(("after", go[0].tolist())))
+z = y.sum()
+z.backward(inputs=[y], retain_graph=True)
+seen, y.grad, x.grad
+z.backward(inputs=[x])
+z.backward(inputs=[y])  # raises
+edge = torch.autograd.graph.get_gradient_edge((x * 3).sum())
+edge.output_nr, edge.ownership_token
+torch.autograd.grad(edge, x, retain_graph=True)
+torch.autograd.backward(edge)
+torch.autograd.backward(edge)  # raises
+wide = torch.autograd.graph.get_gradient_edge(x * 3)
+torch.autograd.grad(wide, x)  # raises
+torch.autograd.grad(wide, x, torch.ones(3))  # raises
+torch.autograd.grad(wide, x, torch.ones(2))

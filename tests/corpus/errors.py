@@ -263,3 +263,20 @@ del b[0]  # raises
 "a" in b  # raises
 None in b  # raises
 b
+
+# %% indices of the wrong dtype
+b = torch.ones(3, 2)
+double, short, whole = torch.ones(1, 2).double(), torch.tensor([0], dtype=torch.int16), torch.tensor([0], dtype=torch.int32)
+mask = torch.tensor([True, False, True])
+b.index_put((torch.tensor([0]),), torch.tensor(7))  # raises
+b.index_put((mask,), torch.tensor([7]))
+b.index_put((mask,), torch.tensor([7]), accumulate=True)  # raises
+b.index_add(0, torch.tensor([0]), double)  # raises
+b.index_copy(0, torch.tensor([0]), double)  # raises
+b.index_copy(0, whole, b[:1])  # raises
+b.index_fill(0, whole, 1)  # raises
+b.index_select(0, short)  # raises
+b.index_add(0, short, b[:1])  # raises
+b.gather(0, whole[None]), b.scatter(0, whole[None], 2), b.index_add(0, whole, b[:1])
+b.gather(0, short[None])  # raises
+b.repeat(2, -3)  # raises

@@ -176,6 +176,83 @@ order.requires_grad, values.requires_grad
 (values * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
 x.grad
 
+# %% an input that is returned, a view that is returned
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+    @staticmethod
+    def backward(ctx, g):
+        return g * 5
+class Flat(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+    @staticmethod
+    def backward(ctx, g):
+        return g.view(2, 1)
+x = torch.tensor([[1.0], [2.0]], requires_grad=True)
+y = x * 2
+same, flat = Same.apply(y), Flat.apply(y)
+same is y, same._is_view(), flat._is_view(), same.grad_fn.next_functions
+same.add_(1)  # raises
+flat.add_(1)  # raises
+(same.sum() + flat.sum()).backward()
+x.grad
+y.add_(1)
+same + 1  # raises
+plain = torch.ones(2)
+Same.apply(plain) is plain, Same.apply(plain)._base is plain
+
+# %% mark_dirty: on a view, on what is not returned, on one of several outputs
+class Add(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, returned=1):
+        x.add_(1)
+        ctx.mark_dirty(x)
+        return {0: x * 2, 1: x, 2: (x, x * 2)}[returned]
+    @staticmethod
+    def backward(ctx, g, *more):
+        return g * 5, None
+leaf = torch.tensor([1.0, 2.0], requires_grad=True)
+base = leaf * 1
+part = Add.apply(base[:1])
+part.grad_fn, base.grad_fn
+base.sum().backward()
+leaf.grad
+Add.apply(leaf * 1, 0)  # raises
+Add.apply((leaf * 1)[:1], 2)  # raises
+Add.apply(leaf * 1, 2)
+Add.apply(leaf)  # raises
+leaf._version
+
+# %% arguments by name, outputs that are no tensors
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, n=1, y=None):
+        ctx.n = n
+        print(ctx.needs_input_grad)
+        return x * n, n
+    @staticmethod
+    def backward(ctx, g, none):
+        print(g, none)
+        return g * ctx.n, None, None
+class Other(Scale):
+    @staticmethod
+    def forward(x, n=1):
+        return [x, n]
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        print(inputs, output)
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+out, n = Scale.apply(x, y=x, n=3)
+out.sum().backward()
+Scale.apply(x=x)
+Scale.apply(x, q=3)  # raises
+Other.apply(x)
+Other.apply(x, q=3)  # raises
+torch.autograd.Function.apply(x)  # raises
+
 # %% differentiable once [D63]
 from torch.autograd.function import once_differentiable
 class Square(torch.autograd.Function):
