@@ -50,6 +50,8 @@ ELEMENTWISE = {
         x.type_as(y); x.positive(); x.neg()
     """,
     "positive": """
+        torch.special.entr(x); torch.special.xlog1py(x, y); torch.special.expit(x); torch.special.gammaln(x); torch.frexp(x)
+        torch.mvlgamma(x + 1, 3); torch.special.exp2(x); torch.special.ndtr(x)
         x.log(); torch.log(x); x.log1p(); torch.log2(x); torch.log10(x); x.sqrt(); x.rsqrt(); x.reciprocal()
         3 / x; x ** 0.5; x ** -1; x ** -2.5; x ** y; x.pow(y); 0.5 ** x; torch.xlogy(x, y)
         torch.float_power(x, y)
@@ -61,7 +63,7 @@ ELEMENTWISE = {
     """,
     "unit": """
         x.asin(); x.acos(); torch.atanh(x); torch.arcsin(x); torch.arccos(x)
-        torch.logit((x + 1) / 2)
+        torch.logit((x + 1) / 2); torch.special.ndtri((x + 1) / 2); torch.special.logit((x + 1) / 2)
     """,
     "above one": """
         torch.acosh(x)

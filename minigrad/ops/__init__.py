@@ -24,6 +24,7 @@ from .names import name_arguments, name_methods
 from .norms import *  # noqa: F403
 from .overwriting import *  # noqa: F403
 from .pointwise import *  # noqa: F403
+from .probability import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .scattering import *  # noqa: F403
@@ -38,7 +39,8 @@ families = [
     for name in (
         "pointwise", "binary", "elementary", "choice", "comparison", "activation", "reduction", "exponential", "sorting",
         "scan", "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
-        "decompositions", "norms", "statistics", "scattering", "overwriting", "kinds", "factorizations", "strides", "inplace",
+        "decompositions", "norms", "statistics", "scattering", "overwriting", "kinds", "factorizations", "probability",
+        "strides", "inplace",
     )
 ]  # fmt: skip
 __all__ = [name for family in families for name in family.__all__]
