@@ -44,7 +44,8 @@ def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool 
     text = one_line(text)
     if width(text[:400], size, bold=bold, mono=mono) <= limit and len(text) <= 400:
         return text
-    dotted = "." in text and all(part.isidentifier() or part.isdigit() for part in text.split("."))
+    first, *others = text.split(".")
+    dotted = others and first.isidentifier() and all(part.isidentifier() or part.isdigit() for part in others)
     room, kept = limit - width("…", size, bold=bold, mono=mono), []
     for c in text[:-400:-1] if dotted else text[:400]:
         room -= width(c, size, bold=bold, mono=mono)
