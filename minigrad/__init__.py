@@ -88,7 +88,7 @@ def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
 
-    if name in ("func", "nn", "optim", "utils"):
+    if name in ("func", "nn", "optim", "special", "utils"):
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)

@@ -22,6 +22,8 @@ from .ops.decompositions import (
 )
 from .ops.decompositions import linalg_slogdet as slogdet
 from .ops.decompositions import linalg_svd as svd
+from .ops.factorizations import eig, eigvals, lu, lu_factor, lu_solve, tensorinv, tensorsolve
+from .ops.factorizations import linalg_vander as vander
 from .ops.linalg import linalg_cross as cross
 from .ops.linalg import matmul, multi_dot, vecdot
 from .ops.names import name_arguments
@@ -43,10 +45,15 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
@@ -61,6 +68,9 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

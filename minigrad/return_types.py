@@ -24,3 +24,4 @@ max, min, median, nanmedian, mode, sort, topk, kthvalue, cummax, cummin = (
 )
 aminmax = _result("aminmax", "min", "max")
 histogram = _result("histogram", "hist", "bin_edges")
+frexp = _result("frexp", "mantissa", "exponent")

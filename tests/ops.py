@@ -50,6 +50,8 @@ ELEMENTWISE = {
         x.type_as(y); x.positive(); x.neg()
     """,
     "positive": """
+        torch.special.entr(x); torch.special.xlog1py(x, y); torch.special.expit(x); torch.special.gammaln(x); torch.frexp(x)
+        torch.mvlgamma(x + 1, 3); torch.special.exp2(x); torch.special.ndtr(x)
         x.log(); torch.log(x); x.log1p(); torch.log2(x); torch.log10(x); x.sqrt(); x.rsqrt(); x.reciprocal()
         3 / x; x ** 0.5; x ** -1; x ** -2.5; x ** y; x.pow(y); 0.5 ** x; torch.xlogy(x, y)
         torch.float_power(x, y)
@@ -61,7 +63,7 @@ ELEMENTWISE = {
     """,
     "unit": """
         x.asin(); x.acos(); torch.atanh(x); torch.arcsin(x); torch.arccos(x)
-        torch.logit((x + 1) / 2)
+        torch.logit((x + 1) / 2); torch.special.ndtri((x + 1) / 2); torch.special.logit((x + 1) / 2)
     """,
     "above one": """
         torch.acosh(x)
@@ -226,6 +228,26 @@ SHAPED = [
     ("definite", {"x": (3, 3)}, """
         torch.linalg.cholesky(x); torch.linalg.cholesky(x @ x.T)
         torch.linalg.cholesky(x @ x.T).sum(0)
+    """),
+    ("matrix", {"x": (3, 3), "y": (3, 2)}, """
+        torch.linalg.lu(x); torch.linalg.lu(x[:2]); torch.linalg.lu(x[:, :2]); torch.linalg.lu_factor(x)
+        torch.linalg.lu_factor(x[:, :2])
+        torch.linalg.lu_solve(*torch.linalg.lu_factor(x), y); torch.linalg.lu_solve(*torch.linalg.lu_factor(x), y.T, left=False)
+        torch.linalg.lu_solve(*torch.linalg.lu_factor(x), y, adjoint=True); torch.lu_unpack(*torch.linalg.lu_factor(x))
+        torch.linalg.lu_solve(*torch.linalg.lu_factor(x), y.T, left=False, adjoint=True)
+        torch.lu_unpack(*torch.linalg.lu_factor(x[:2])); torch.lu_unpack(*torch.linalg.lu_factor(x[:, :2]))
+        torch.cholesky_inverse(torch.linalg.cholesky(x @ x.T)); torch.cholesky_solve(y, torch.linalg.cholesky(x @ x.T))
+        torch.cholesky_solve(y, torch.linalg.cholesky(x @ x.T, upper=True), upper=True)
+        torch.cholesky_inverse(torch.linalg.cholesky(x @ x.T, upper=True), upper=True)
+        torch.linalg.tensorsolve(x, y[:, 0])
+        torch.linalg.vander(y); torch.linalg.vander(x, N=4); torch.vander(y[:, 0].detach())
+        torch.vander(y[0].detach(), 4, True)
+        torch.combinations(x[0]); torch.combinations(x[0], 3, True); torch.combinations(x[0], 0)
+        torch.linalg.matrix_rank(x); torch.linalg.pinv(x[:2], atol=1e-3); torch.linalg.pinv(x, rcond=1e-3)
+    """),
+    ("matrix", {"x": (2, 3, 3), "y": (2, 3, 2)}, """
+        torch.linalg.lu(x); torch.linalg.lu_factor(x); torch.linalg.lu_solve(*torch.linalg.lu_factor(x), y)
+        torch.linalg.lu(y); torch.linalg.lu(y.mT); torch.cholesky_solve(y, torch.linalg.cholesky(x @ x.mT))
     """),
     ("real", {"x": (2, 2, 6, 5), "y": (4, 2, 3, 2), "z": (4,)}, """
         F.conv2d(x, y); F.conv2d(x, y, z); F.conv2d(x, y, z, stride=2); F.conv2d(x, y, padding=1)

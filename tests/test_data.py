@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import subprocess
 import sys
@@ -335,6 +336,107 @@ def test_everything_that_can_be_saved():
     assert type(found["parameter"]) is minigrad.nn.Parameter and not found["parameter"].requires_grad
     assert type(found["ordered"]) is OrderedDict and list(found["ordered"]) == ["b", "a"]
     assert there_and_back(minigrad.nn.Linear(2, 2).state_dict())._metadata == {"": {"version": 1}}
+
+
+def test_tensors_that_share_memory_share_it_again():
+    """A view, a transpose, tied weights; and a slice alone does not take the whole with it."""
+    base = minigrad.arange(12).float().view(3, 4)
+    net = minigrad.nn.Sequential(minigrad.nn.Linear(2, 2), minigrad.nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    found = there_and_back({"base": base, "row": base[1], "turned": base.t(), "net": net.state_dict()})
+    found["base"][1, 0] = 99.0
+    assert found["row"].tolist() == [99.0, 5.0, 6.0, 7.0] and found["turned"][0, 1].item() == 99.0
+    assert found["turned"].stride() == (1, 4)
+    found["net"]["0.weight"].fill_(7.0)
+    assert found["net"]["1.weight"].tolist() == [[7.0, 7.0], [7.0, 7.0]]
+    file = io.BytesIO()
+    minigrad.save(minigrad.zeros(1000, 100)[3], file)
+    assert len(file.getvalue()) < 2000
+
+
+def test_what_a_schedule_keeps_survives_a_file():
+    """A Counter is a Counter again, a Size a Size, and the schedule goes on from them."""
+    schedules = []
+    for _ in range(2):
+        optimizer = minigrad.optim.SGD([minigrad.ones(1)], lr=1.0)
+        schedules.append(minigrad.optim.lr_scheduler.MultiStepLR(optimizer, [1, 2, 2]))
+    optimizer.step()
+    schedules[0].optimizer.step()
+    schedules[0].step()
+    schedules[1].load_state_dict(there_and_back(schedules[0].state_dict()))
+    assert schedules[1].milestones == schedules[0].milestones
+    assert schedules[1].last_epoch == 1 and schedules[1].get_last_lr() == [0.1]
+    assert there_and_back(minigrad.ones(2, 3).shape).numel() == 6
+
+
+def test_a_damaged_file_is_refused():
+    """Bytes changed, left out or put in anywhere: an error that says so, or (in bytes that do not matter) the same object."""
+    value = {
+        "w": minigrad.arange(6).float(),
+        "n": [1, 2.5, None, "text"],
+        "p": minigrad.nn.Parameter(minigrad.ones(2)),
+    }
+    file = io.BytesIO()
+    minigrad.save(value, file)
+    whole, rng, refused = file.getvalue(), np.random.default_rng(0), 0
+    for _ in range(600):
+        data, at = bytearray(whole), rng.integers(len(whole))
+        how = rng.integers(4)
+        if how == 0:
+            data[at] ^= 1 << rng.integers(8)
+        elif how == 1:
+            del data[at : at + rng.integers(1, 40)]
+        elif how == 2:
+            data[at:at] = rng.bytes(5)
+        else:
+            del data[at:]
+        try:
+            found = minigrad.load(io.BytesIO(bytes(data)))
+        except RuntimeError as error:
+            assert "was not written by minigrad.save(), or is damaged" in str(error)
+            refused += 1
+        else:
+            assert plain(found) == plain(value)
+    assert refused > 300
+
+
+HOSTILE = {
+    "a number that is not there": {"kind": "tensor", "number": 9, "requires_grad": False},
+    "a view outside": {"kind": "tensor", "number": 0, "requires_grad": False, "view": [0, [1000], [8]]},
+    "a view before": {"kind": "tensor", "number": 0, "requires_grad": False, "view": [-64, [2], [8]]},
+    "integers that require grad": {"kind": "tensor", "number": 0, "requires_grad": True},
+    "an unknown kind": {"kind": "function", "name": "os.system"},
+    "no kind": {"items": []},
+    "a dtype that is none": {"kind": "dtype", "name": "__builtins__"},
+    "a list as a key": {"kind": "dict", "items": [[{"kind": "list", "items": []}, 1]]},
+    "a pair of three": {"kind": "dict", "items": [[1, 2, 3]]},
+    "a bare list": [1, 2],
+    "metadata of a dict": {"kind": "dict", "items": [], "metadata": 1},
+    "a float that is none": {"kind": "float", "text": "__import__('os')"},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_structure_that_lies_is_refused(name):
+    """The JSON in the file is checked against the arrays; nothing outside them can be reached."""
+    file = io.BytesIO()
+    text = np.frombuffer(json.dumps(HOSTILE[name]).encode(), np.uint8)
+    np.savez(file, structure=text, tensor_0=np.arange(3))
+    file.seek(0)
+    with pytest.raises(RuntimeError, match="was not written by minigrad"):
+        minigrad.load(file)
+
+
+def test_a_small_file_cannot_become_a_large_object():
+    """Compressed parts are refused, and so is JSON that is nested without end."""
+    bomb, nested = io.BytesIO(), io.BytesIO()
+    text = np.frombuffer(b'{"kind": "tensor", "number": 0, "requires_grad": false}', np.uint8)
+    np.savez_compressed(bomb, structure=text, tensor_0=np.zeros(10**6))
+    np.savez(nested, structure=np.frombuffer(b'{"kind": "list", "items": [' * 20000, np.uint8))
+    for file in (bomb, nested):
+        file.seek(0)
+        with pytest.raises(RuntimeError, match="was not written by minigrad"):
+            minigrad.load(file)
 
 
 def test_what_cannot_be_saved_is_named():

@@ -173,6 +173,9 @@ def test_what_a_cut_changed_is_said_and_can_be_undone(t):
     assert before == {"x": 4.0, "w": 2.0, "b": 2.0}
     e.cut("f → x * b")
     assert "f → x * b is cut: nothing is sent along it, as if x * b were detached there." in said(e)
+    assert "f → x * (b + 1) is cut: nothing is sent along it, as if x * (b + 1) were detached there." in said(
+        cut_of(t, lambda x, w, b: x * w + (x * (b + 1)), "f → x * (b + 1)")
+    )
     assert (
         ".grad of x was 4, is 3. .grad of b was 2, is None. No gradient reaches b and x * b any more."
         in said(e)
@@ -185,6 +188,12 @@ def test_what_a_cut_changed_is_said_and_can_be_undone(t):
     assert "A gradient reaches b and x * b again." in said(e)
     e.undo()  # nothing is left to be undone
     assert e.grads == before
+
+
+def cut_of(t, f, edge):
+    e = explored(t, f)
+    e.cut(edge)
+    return e
 
 
 def said(e):
@@ -275,6 +284,10 @@ def test_bad_input_says_what_to_do():
         explore(3, x=2.0)
     with pytest.raises(TypeError, match="'x' must be a number"):
         explore(product, x="two", w=1.0)
+    with pytest.raises(
+        RuntimeError, match=r"starts from one number, but f has shape \(2,\).* such as f\.sum"
+    ):
+        explore(lambda x: x * 2, x=torch.tensor([1.0, 2.0]))
     with pytest.raises(TypeError, match="cannot tell which framework"):
         explore(len, x=2.0)
 

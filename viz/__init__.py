@@ -3,7 +3,7 @@
     viz.draw(z)         the graph as a picture
     viz.trace(z)        the backward pass as a list of steps
     viz.step(z)         the backward pass to walk through
-    viz.explore(f, x=2) sliders on the leaves of a function; values and gradients follow
+    viz.explore(f, x=2) sliders on the leaves of a function, edges that can be cut; values and gradients follow
     viz.compare(a, b)   two passes beside each other, the first difference marked
     viz.beside(a, b)    the same as two steppers that move together
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell

@@ -178,6 +178,7 @@ class Explore(widgets.VBox):
         self._last = ""  # what was changed last: a slider that is dragged is one change
         self.message = widgets.HTML()
         self.edges: list[str] = []
+        self._ends: dict[str, str] = {}  # what each edge leads to
         self.data, self._now = self._record()
         self.pane = Pane(data=shared(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
@@ -240,6 +241,7 @@ class Explore(widgets.VBox):
             link.id: label_of[link.edge] for link in picture.links if link.edge in label_of and not link.more
         }
         self.edges = list(edges)
+        self._ends = {label: e.target.output(e.nr).name for label, e in edges.items()}
         self.grads = {name: None if t.grad is None else t.grad.numpy() for name, t in tensors.items()}
         state = self._state()
         state.result = Value.of(self.result)
@@ -304,10 +306,8 @@ class Explore(widgets.VBox):
             if label not in self.edges:
                 said.append(f"The edge {label} that was cut is not in this graph.")
             elif label not in a.cut:
-                after = label.split(" → ")[1]
-                said.append(
-                    f"{label} is cut: nothing is sent along it, as if {after.split(' (')[0]} were detached there."
-                )
+                what = self._ends[label]
+                said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
         said += [f"{label} is joined again." for label in a.cut if label not in b.cut]
         if not _same(a.result, b.result):
             said.append(f"The result was {_short(a.result.array)}, is {_short(b.result.array)}.")

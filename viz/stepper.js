@@ -292,8 +292,16 @@ export function judge(answer, question) {
   return { cause: "unknown", says: "That is not it. Put the numbers on the left into the rule." };
 }
 
-// "Just show me" is remembered where the browser has a place for it (a sandboxed frame and a file have none).
-const memory = () => (globalThis.origin === "null" ? null : globalThis.localStorage);
+// "Just show me" is remembered where the browser has a place for it: a sandboxed frame, a file, an editor's webview and a
+// reader who forbids it have none, and most of them say so by throwing.
+function memory() {
+  try {
+    return globalThis.origin === "null" ? null : globalThis.localStorage;
+  } catch (error) {
+    if (error.name === "SecurityError") return null;
+    throw error;
+  }
+}
 const remembers = () => memory()?.getItem("mgv-just-show-me") === "yes";
 const remember = (yes) => memory()?.[yes ? "setItem" : "removeItem"]("mgv-just-show-me", "yes");
 

@@ -37,17 +37,22 @@ def one_line(text: object) -> str:
 
 
 def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool = False) -> str:
-    """``text`` on one line, cut with an ellipsis so that it is at most ``limit`` points wide."""
+    """``text`` on one line, cut with an ellipsis so that it is at most ``limit`` points wide.
+
+    It loses its end; a dotted name, such as ``model.layers.3.weight``, its beginning.
+    """
     text = one_line(text)
     if width(text[:400], size, bold=bold, mono=mono) <= limit and len(text) <= 400:
         return text
+    first, *others = text.split(".")
+    dotted = others and first.isidentifier() and all(part.isidentifier() or part.isdigit() for part in others)
     room, kept = limit - width("…", size, bold=bold, mono=mono), []
-    for c in text[:400]:
+    for c in text[:-400:-1] if dotted else text[:400]:
         room -= width(c, size, bold=bold, mono=mono)
         if room < 0:
             break
         kept.append(c)
-    return "".join(kept).rstrip() + "…"
+    return "…" + "".join(reversed(kept)) if dotted else "".join(kept).rstrip() + "…"
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:

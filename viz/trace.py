@@ -334,6 +334,11 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
         shape = tuple(root.tensor.shape)
         size = int(np.prod(shape, dtype=np.int64))
         if g is None and size != 1:
+            if verb in ("explore", "beside"):
+                raise RuntimeError(
+                    f"viz.{verb} starts from one number, but {out.name} has shape {shape}. Take a scalar of it, such as "
+                    f"{out.name}.sum()."
+                )
             raise RuntimeError(
                 f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no "
                 "single slope to start from. Pass gradient= with the same shape (for example ones), or step from "

@@ -543,11 +543,20 @@ def _diagonal(level, op, pairs, params):
 
 
 @batch("linalg_inv_ex", "linalg_det", "linalg_slogdet", "linalg_cholesky_ex", "linalg_qr", "linalg_eigh", "linalg_svd",
-       "linalg_pinv", "linalg_matrix_exp", "linalg_solve_triangular")  # fmt: skip
+       "linalg_pinv", "linalg_lu_factor_ex", "linalg_lu", "linalg_eig", "cholesky", "cholesky_inverse",
+       "cholesky_solve", "linalg_matrix_exp", "linalg_solve_triangular")  # fmt: skip
 def _stack_of_matrices(level, op, pairs, params):
     if len(pairs) == 2 and len(logical(pairs[1])) < 2:
         return NotImplemented
     return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
+
+
+@batch("linalg_lu_solve", "lu_unpack")
+def _with_pivots(level, op, pairs, params):
+    matrices = [p for i, p in enumerate(pairs) if i != 1]  # the row exchanges have a dimension less
+    if len({len(logical(p)) for p in matrices}) > 1:
+        return NotImplemented
+    return op.call(*(whole(level, p) for p in pairs), *params)
 
 
 @batch("linalg_solve_ex")

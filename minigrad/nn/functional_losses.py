@@ -85,7 +85,7 @@ def _reduced(values: Tensor, reduction: str) -> Tensor:
     ](values)
 
 
-def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+def _pair(input: Tensor, target: Tensor, in_one_dtype: bool = True) -> tuple[Tensor, Tensor]:
     """input and target, broadcast (with PyTorch's warning) and in one dtype."""
     if target.size() == input.size() and target._array.dtype == input._array.dtype:
         return input, target
@@ -97,7 +97,7 @@ def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
             stacklevel=3,
         )
         input, target = broadcast_pair(input, target)
-    if input._array.dtype != target._array.dtype:
+    if in_one_dtype and input._array.dtype != target._array.dtype:
         wanted = dtypes.promote_types(input.dtype, target.dtype)
         input, target = input.to(wanted), target.to(wanted)
     return input, target
@@ -135,7 +135,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|input - target|, and its mean or sum."""
-    input, target = _pair(input, target)
+    input, target = _pair(input, target, in_one_dtype=False)
     values = (input - target).abs()
     if weight is not None:
         return _weighted(values, weight, reduction)

@@ -13,6 +13,8 @@ from .decompositions import *  # noqa: F403
 from .einsum import *  # noqa: F403
 from .elementary import *  # noqa: F403
 from .exponential import *  # noqa: F403
+from .factorizations import *  # noqa: F403
+from .factorizations import OLDER
 from .indexing import *  # noqa: F403
 from .inplace import *  # noqa: F403
 from .joining import *  # noqa: F403
@@ -22,6 +24,7 @@ from .names import name_arguments, name_methods
 from .norms import *  # noqa: F403
 from .overwriting import *  # noqa: F403
 from .pointwise import *  # noqa: F403
+from .probability import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .scattering import *  # noqa: F403
@@ -36,9 +39,12 @@ families = [
     for name in (
         "pointwise", "binary", "elementary", "choice", "comparison", "activation", "reduction", "exponential", "sorting",
         "scan", "shape", "conversion", "joining", "indexing", "arranging", "selecting", "linalg", "einsum",
-        "decompositions", "norms", "statistics", "scattering", "overwriting", "kinds", "strides", "inplace",
+        "decompositions", "norms", "statistics", "scattering", "overwriting", "kinds", "factorizations", "probability",
+        "strides", "inplace",
     )
 ]  # fmt: skip
 __all__ = [name for family in families for name in family.__all__]
+globals().update(OLDER)
+__all__ += OLDER
 name_arguments(globals())
 name_methods(globals())

@@ -201,16 +201,47 @@ def copysign(input: Tensor, other: Tensor | float) -> Tensor:
     return (_copysign if isinstance(other, Tensor) else _copysign_number), input, other
 
 
-heaviside = without_derivative("heaviside", np.heaviside, "self", "values")
+def _heaviside(self: ndarray, values: ndarray) -> ndarray:
+    """0 below zero, 1 above it, `values` at it."""
+    return np.where(self == 0, values, (self > 0).astype(self.dtype))
+
+
+_heaviside_op = without_derivative("heaviside", _heaviside, "self", "values")
+
+
+@in_both_forms()
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where `input` is negative, 1 where it is positive, `values` where it is zero. The dtypes must be equal."""
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return _heaviside_op, input, values
+
+
 ldexp = define(
     "ldexp", lambda self, other: self * np.exp2(other), kind="elementwise", floating=True, numbers=False,
     self=lambda grad, other: grad * exp2(other),
     other=lambda grad, result: grad * result * math.log(2),
 )  # fmt: skip
-gcd = define("gcd", np.gcd, kind="elementwise", numbers=False, self=None, other=None)
-lcm = define("lcm", np.lcm, kind="elementwise", numbers=False, self=None, other=None)
 
-for _call in (atan2, hypot, logaddexp, logaddexp2, heaviside, ldexp, gcd, lcm):
+
+def only_integers(compute: np.ufunc, kernel: str):
+    """A ufunc that refuses floating point numbers with PyTorch's words."""
+
+    def forward(self: ndarray, other: ndarray) -> ndarray:
+        refuse(self, "fb", kernel)
+        return compute(self, other)
+
+    return forward
+
+
+gcd = define(
+    "gcd", only_integers(np.gcd, "gcd_cpu"), kind="elementwise", numbers=False, self=None, other=None
+)
+lcm = define(
+    "lcm", only_integers(np.lcm, "lcm_cpu"), kind="elementwise", numbers=False, self=None, other=None
+)
+
+for _call in (atan2, hypot, logaddexp, logaddexp2, ldexp, gcd, lcm):
     function(_call, _call.op.name)
     define_inplace(_call, _call.op.name + "_")
 function(atan2, "arctan2")

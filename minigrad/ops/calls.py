@@ -114,14 +114,15 @@ def source_of(op: Op) -> str:
     # the arrays, of an elementwise operation in their common dtype
     for x, t, there in zip(arrays, tensors, given, strict=True):
         lines += [f"    {x} = {f'None if {t} is None else ' if there else ''}{t}._array"]
-    if elementwise and len(differentiable) > 1:
-        first, *others = (f"x{i}" for i in differentiable)
-        chosen = "".join(f"t{i}, " for i in differentiable)
+    alike = differentiable or range(count)  # the inputs that are brought into one dtype
+    if elementwise and len(alike) > 1:
+        first, *others = (f"x{i}" for i in alike)
+        chosen = "".join(f"t{i}, " for i in alike)
         same = " and ".join(f"(dtype is {x}.dtype or dtype == {x}.dtype)" for x in others)
         lines += [f"    dtype = {first}.dtype", f"    same = {same}"]
         not_float = " or dtype.kind != 'f'" if op.floating else ""
         lines += [f"    if not same{not_float}:"]
-        lines += [f"        {''.join(f'x{i}, ' for i in differentiable)} = promoted(op, ({chosen}))"]
+        lines += [f"        {''.join(f'x{i}, ' for i in alike)} = promoted(op, ({chosen}))"]
     elif op.floating:
         for i in differentiable or range(count):
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]

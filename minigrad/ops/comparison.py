@@ -47,7 +47,13 @@ logical_not = define("logical_not", np.logical_not, kind="elementwise", self=Non
 
 
 def _bitwise(name: str, compute: Callable, symbol: str):
-    call = define(name, compute, kind="elementwise", self=None, other=None)
+    def forward(self: ndarray, other: ndarray) -> ndarray:
+        if self.dtype.kind == "f" or (self.dtype.kind == "b" and "shift" in name):
+            kernel = name.replace("bitwise_left_shift", "lshift").replace("bitwise_right_shift", "rshift")
+            raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{dtypes.word(self.dtype)}'")
+        return compute(self, other)
+
+    call = define(name, forward, kind="elementwise", self=None, other=None)
 
     def operator(self: Tensor, other: Tensor | int) -> Tensor:
         return call(self, other) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
@@ -65,17 +71,8 @@ bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "or")
 bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "xor")
 
 
-def _shift(compute: np.ufunc, kernel: str):
-    def forward(self: ndarray, other: ndarray) -> ndarray:
-        if self.dtype.kind == "f":
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(self.dtype)}'")
-        return compute(self, other)
-
-    return forward
-
-
-bitwise_left_shift = _bitwise("bitwise_left_shift", _shift(np.left_shift, "lshift_cpu"), "lshift")
-bitwise_right_shift = _bitwise("bitwise_right_shift", _shift(np.right_shift, "rshift_cpu"), "rshift")
+bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "lshift")
+bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "rshift")
 bitwise_not = define("bitwise_not", np.invert, kind="elementwise", self=None)
 
 

@@ -229,8 +229,15 @@ trunc = define(
 _round = define(
     "round", _rounding(np.rint, "round_vml_cpu"), kind="elementwise", self=lambda grad: zeros_like(grad)
 )
+
+
+def _rounded(self: ndarray, decimals: int) -> ndarray:
+    refuse(self, "biu", "round_cpu")
+    return np.round(self, decimals)
+
+
 _round_decimals = define(
-    "round", lambda self, decimals: np.round(self, decimals), kind="elementwise", node="RoundBackward1",
+    "round", _rounded, kind="elementwise", node="RoundBackward1",
     self=lambda grad: zeros_like(grad),
 )  # fmt: skip
 frac = define("frac", _fraction, kind="elementwise", self=lambda grad: grad)

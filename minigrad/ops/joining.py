@@ -444,6 +444,10 @@ def repeat_interleave(
         wide = _expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(_contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
     counts = repeats.numpy() if isinstance(repeats, Tensor) else np.asarray(repeats)
+    if counts.dtype not in (np.int64, np.int32):
+        raise NotImplementedError(
+            f"\"repeat_interleave_cpu\" not implemented for '{dtypes.word(counts.dtype)}'"
+        )
     if counts.shape != (shape[dim],):
         raise RuntimeError("repeats must have the same size as input along dim")
     from .selecting import index_select

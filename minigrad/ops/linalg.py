@@ -37,8 +37,11 @@ WORDS = {
     "float16": "c10::Half",
     "float32": "float",
     "float64": "double",
-    "int64": "long",
+    "int64": "long int",
     "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
     "bool": "bool",
 }
 
@@ -48,6 +51,8 @@ WORDS = {
 
 def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype == mat2.dtype and self.shape[1] == mat2.shape[0]:
+        if self.dtype.kind == "b":
+            raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
         return np.matmul(self, mat2)
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
@@ -74,6 +79,8 @@ def _dot_forward(self: ndarray, tensor: ndarray) -> ndarray:
         raise RuntimeError(
             "dot : expected both vectors to have same dtype, but found {} and {}".format(*names)
         )
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
     if self.shape != tensor.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{tensor.size}] to have the same number of "
@@ -509,6 +516,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
         given_a, given_b = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(given_a) != len(given_b):
         raise RuntimeError("both dimension lists should have same length")
+    if a._array.dtype != b._array.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     dims_a, dims_b = [check_dim(d, n) for d in given_a], [check_dim(d, m) for d in given_b]
     for i, j, da, db in zip(dims_a, dims_b, given_a, given_b, strict=True):
         if a._array.shape[i] != b._array.shape[j]:
@@ -565,6 +574,9 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             f"{other._array.shape[dim]}"
         )
     broadcast_pair(input._array.shape, other._array.shape)
+    if input._array.dtype != other._array.dtype:
+        names = (dtypes.word(t._array.dtype) for t in (input, other))
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
     return _linalg_cross(input, other, dim)
 
 

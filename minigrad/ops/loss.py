@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor
 from . import places
-from .choice import where
+from .choice import refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
 from .table import define, is_array
@@ -41,6 +42,8 @@ def clip(x, low: float, high: float):
 
 
 def _mse_forward(self, target, reduction):
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "mse_cpu")
     difference = self - target
     return reduced(difference * difference, reduction)
 
@@ -53,6 +56,8 @@ mse_loss = define(
 
 
 def _smooth_l1_forward(self, target, reduction, beta):
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "smooth_l1_cpu")
     d = np.abs(self - target)
     beta = np.asarray(beta, d.dtype)
     return reduced(np.where(d < beta, d * d * (np.asarray(0.5, d.dtype) / beta), d - beta / 2), reduction)
@@ -66,6 +71,8 @@ smooth_l1_loss = define(
 
 
 def _huber_forward(self, target, reduction, delta):
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "huber_cpu")
     d = np.abs(self - target)
     delta = np.asarray(delta, d.dtype)
     return reduced(np.where(d <= delta, d * d / 2, delta * (d - delta / 2)), reduction)
@@ -193,6 +200,10 @@ def weighted(values, weight):
 
 
 def _bce_forward(self, target, weight, reduction):
+    if target.dtype != self.dtype:
+        raise RuntimeError(f"Found dtype {dtypes.word(target.dtype)} but expected {dtypes.word(self.dtype)}")
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "binary_cross_entropy")
     if self.size and (self.min() < 0 or self.max() > 1):
         raise RuntimeError("all elements of input should be between 0 and 1")
     floor = np.asarray(-100, self.dtype)  # so that a certain and wrong answer costs 100, not infinity

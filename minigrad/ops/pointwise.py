@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .. import dtypes
 from ..autograd.node import Node
 from ..tensor import Tensor
 from .calls import make_call
@@ -269,15 +270,27 @@ def fmod(input: Tensor, other: Tensor | float) -> Tensor:
 # `x + 2` in Python makes a tensor of the 2 and records AddBackward0. Functions that PyTorch composes inside (attention,
 # the losses) add and multiply numbers as they are, which is recorded under another name.
 
+
+def with_number(compute):
+    """A forward function for a tensor and a Python number: an integer tensor becomes floating point beside a fraction."""
+
+    def forward(self: ndarray, other: float) -> ndarray:
+        if self.dtype.kind != "f" and (type(other) is float or compute is np.true_divide):
+            self = self.astype(dtypes.default_float())
+        return compute(self, other)
+
+    return forward
+
+
 add_number = define(
-    "add", lambda self, other: self + other, kind="elementwise", node="AddBackward1", self=lambda grad: grad
+    "add", with_number(np.add), kind="elementwise", node="AddBackward1", self=lambda grad: grad
 )
 mul_number = define(
-    "mul", lambda self, other: self * other, kind="elementwise", node="MulBackward1",
+    "mul", with_number(np.multiply), kind="elementwise", node="MulBackward1",
     self=lambda grad, other: grad * other,
 )  # fmt: skip
 div_number = define(
-    "div", lambda self, other: self / other, kind="elementwise", node="DivBackward1",
+    "div", with_number(np.true_divide), kind="elementwise", node="DivBackward1",
     self=lambda grad, other: grad / other,
 )  # fmt: skip
 

@@ -65,6 +65,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: float | Tensor) -> Tensor:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._array.ndim} dimension(s)."
         )
+    if value._array.dtype != input._array.dtype:
+        value = value.to(input.dtype)
     return _masked_fill_tensor, input, mask, value
 
 

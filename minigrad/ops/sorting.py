@@ -12,7 +12,7 @@ import numpy as np
 from .. import return_types
 from ..tensor import Tensor, check_dim, wrap
 from . import places
-from .choice import maximum, minimum
+from .choice import maximum, minimum, refuse
 from .comparison import isnan
 from .reduction import expand_reduced, max_op, min_op, refuse_empty, shared
 from .table import define, function, is_array
@@ -255,6 +255,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     dim = check_dim(dim, input._array.ndim)
     if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     return return_types.topk(*_topk(input, k, dim, largest))
 
 
@@ -341,6 +343,7 @@ _nanmedian = define("nanmedian", _nanmedian_forward, self=median_self)
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False):
     """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices)."""
+    refuse(input._array, "b", "median_cpu")
     return _median(input) if dim is None else _median_dim(input, check_dim(dim, input._array.ndim), keepdim)
 
 
@@ -358,6 +361,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
     dim = check_dim(dim, input._array.ndim)
     if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    refuse(input._array, "b", "kthvalue_cpu")
     return _kthvalue(input, dim, keepdim, k)
 
 

@@ -203,7 +203,7 @@ _bincount = without_derivative(
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of the numbers 0, 1, ... occurs in a vector of integers; with `weights` the sum of the weights."""
     values = input.numpy()
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fb":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.word(values.dtype)}'")
     if values.ndim != 1 or (values.size and values.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

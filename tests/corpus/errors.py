@@ -280,3 +280,27 @@ b.index_add(0, short, b[:1])  # raises
 b.gather(0, whole[None]), b.scatter(0, whole[None], 2), b.index_add(0, whole, b[:1])
 b.gather(0, short[None])  # raises
 b.repeat(2, -3)  # raises
+
+# %% dtypes that an operation does not take
+u, s, f, b = torch.tensor([1, 0]).byte(), torch.tensor([1, 3]).short(), torch.tensor([1.0, 0.0]), torch.tensor([True, False])
+u & torch.tensor(3), u ^ torch.tensor(3, dtype=torch.int16), u << torch.tensor(1)
+s & f.half()  # raises
+b << b  # raises
+f == torch.tensor(0.1, dtype=torch.float64)
+torch.tensor([0.1]) == torch.tensor(0.1, dtype=torch.float64), torch.tensor([0.1]) < torch.tensor(0.1, dtype=torch.float64)
+u.masked_fill(u > 0, torch.tensor(2.7))
+torch.heaviside(u, s)  # raises
+torch.gcd(s, f.half())  # raises
+b.dot(b)  # raises
+torch.mm(s[None], u[:, None])  # raises
+b[None] @ b[:, None]  # raises
+torch.tensordot(s, u, 1)  # raises
+torch.cross(torch.ones(3), torch.ones(3).long(), dim=0)  # raises
+torch.nn.functional.mse_loss(u, u)  # raises
+torch.nn.functional.smooth_l1_loss(u, u)  # raises
+torch.nn.functional.l1_loss(f, b)  # raises
+torch.nn.functional.binary_cross_entropy(f, f.double())  # raises
+s.round(decimals=1)  # raises
+b.median()  # raises
+b.topk(1)  # raises
+s.repeat_interleave(u)  # raises
