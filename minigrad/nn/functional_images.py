@@ -277,7 +277,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"and input of dimension {input.dim()}"
         )
     if mode == "constant":
-        _check_pad_lengths(input, pad)
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
@@ -294,13 +293,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode == "circular" and any(p > input.shape[-1 - i // 2] for i, p in enumerate(pad)):
         raise RuntimeError("Padding value causes wrapping around more than once.")
     return found(input, pad)
-
-
-def _check_pad_lengths(input: Tensor, pad: tuple) -> None:
-    for i in range(len(pad) // 2):
-        n = input.shape[-1 - i]
-        if n + sum(p for p in pad[2 * i : 2 * i + 2] if p < 0) < 0:
-            raise RuntimeError("narrow(): length must be non-negative.")  # more is cut off than there is
 
 
 def _check_reflection(input: Tensor, pad: tuple) -> None:

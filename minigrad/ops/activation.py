@@ -146,10 +146,19 @@ _hardsigmoid = define(
     "hardsigmoid", lambda x: _line(x) / 6, kind="elementwise",
     self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0),
 )  # fmt: skip
-_hardswish = define(
-    "hardswish", lambda x: x * _line(x) / 6, kind="elementwise",
-    self=lambda grad, self: where(self <= -3, 0.0, where(self < 3, grad * (self / 3 + 0.5), grad)),
-)  # fmt: skip
+
+
+def hardswish_self(grad, self):
+    """The slope: 0 up to -3, from there the straight line x/3 + 1/2, 1 from 3 on."""
+    slope = self / 3 + 0.5
+    if not is_array(self):
+        return where(self <= -3, 0.0, where(self < 3, grad * slope, grad))
+    slope = np.asarray(slope)
+    np.putmask(slope, self >= 3, 1)
+    return where(self > -3, grad * slope, 0.0)
+
+
+_hardswish = define("hardswish", lambda x: x * _line(x) / 6, kind="elementwise", self=hardswish_self)
 _softshrink = define(
     "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise",
     self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
@@ -225,6 +234,13 @@ def _elu_forward(self: ndarray, alpha: float, scale: float, input_scale: float) 
 
 
 def elu_self(grad, self, alpha, scale, input_scale):
+    if is_array(self):
+        slope = np.exp(np.minimum(self, 0) * input_scale)
+        if alpha == scale == input_scale == 1:
+            return grad * slope
+        slope = np.asarray(slope * (alpha * scale * input_scale))
+        np.putmask(slope, self > 0, scale)
+        return grad * slope
     return grad * where(self > 0, float(scale), exp(self * input_scale) * (alpha * scale * input_scale))
 
 

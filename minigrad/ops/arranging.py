@@ -51,7 +51,15 @@ def flipud(input: Tensor) -> Tensor:
 
 
 def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
-    return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
+    if not dims:
+        return _rolled(self.reshape(-1), shifts, (0,)).reshape(self.shape)
+    out = self
+    for shift, dim in zip(shifts, dims, strict=True):
+        cut = -shift % (out.shape[dim] or 1)
+        if cut:
+            before = (slice(None),) * dim
+            out = np.concatenate((out[(*before, slice(cut, None))], out[(*before, slice(cut))]), axis=dim)
+    return self.copy() if out is self else out
 
 
 _roll = define(

@@ -64,9 +64,11 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
         if condition._array.dtype.kind == "b":
             return _where(condition, input, other)
     elif not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
-        plain = type(other) is float and not other and type(input) is np.ndarray
-        if plain and input.shape == condition.shape:
-            return masked(input, condition)
+        if type(other) is float and not other:
+            if type(input) is ndarray and input.shape == condition.shape:
+                return masked(input, condition)
+        elif type(input) is float and not input and type(other) is ndarray and other.shape == condition.shape:
+            return masked(other, ~condition)
         return np.where(condition, input, other)  # inside a rule
     if input is None:
         condition.dynamic("aten::where")
@@ -148,6 +150,12 @@ def _clamp_tensors_forward(self: ndarray, min: ndarray | None, max: ndarray | No
     return raised if max is None else np.minimum(raised, max)
 
 
+_clamp_both = define(
+    "clamp", lambda self, min, max: np.minimum(np.maximum(self, min), max), kind="elementwise", node="ClampBackward0",
+    self=lambda grad, self, min, max: where((self >= min) & (self <= max), grad, 0.0),
+    min=lambda grad, self, min, max: where((self < min) & (min < max), grad, 0.0),
+    max=lambda grad, self, min, max: where((self > max) | (max < min), grad, 0.0),
+)  # fmt: skip
 _clamp_tensors = define(
     "clamp", _clamp_tensors_forward, kind="elementwise", node="ClampBackward0", optional=("min", "max"),
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
@@ -185,6 +193,8 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     given = [b for b in (min, max) if b is not None]
     if builtins.all(isinstance(b, Tensor) for b in given):
+        if len(given) == 2:
+            return _clamp_both, input, min, max
         return _clamp_tensors, input, min, max
     if not builtins.all(isinstance(b, (int, float, np.generic)) for b in given):
         kinds = ", ".join(type(b).__name__ for b in given)

@@ -190,7 +190,7 @@ def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
             if recording:
-                edge(t)  # as in PyTorch a view takes its new place in the graph even if what follows is refused
+                edge(t)  # a view takes its new place in the graph even if what follows is refused
             refuse_overlap(self._array, t._array)
     result = forward(op, inputs, params)
     if type(result) is not ndarray:

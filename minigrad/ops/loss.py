@@ -36,9 +36,7 @@ def spread(grad, like, reduction: int):
 
 
 def clip(x, low: float, high: float):
-    return (
-        np.clip(x, np.asarray(low, x.dtype), np.asarray(high, x.dtype)) if is_array(x) else x.clamp(low, high)
-    )
+    return np.minimum(np.maximum(x, low), high) if is_array(x) else x.clamp(low, high)
 
 
 def _mse_forward(self, target, reduction):
@@ -59,8 +57,13 @@ def _smooth_l1_forward(self, target, reduction, beta):
     if self.dtype.kind != "f":
         refuse(self, "biu", "smooth_l1_cpu")
     d = np.abs(self - target)
-    beta = np.asarray(beta, d.dtype)
-    return reduced(np.where(d < beta, d * d * (np.asarray(0.5, d.dtype) / beta), d - beta / 2), reduction)
+    return reduced(_bent(d, beta) / beta if beta else d, reduction)
+
+
+def _bent(d: ndarray, bend: float) -> ndarray:
+    """d²/2 up to `bend`, from there on straight."""
+    m = np.minimum(d, bend)
+    return m * (d - m * 0.5)
 
 
 smooth_l1_loss = define(
@@ -73,9 +76,7 @@ smooth_l1_loss = define(
 def _huber_forward(self, target, reduction, delta):
     if self.dtype.kind != "f":
         refuse(self, "biu", "huber_cpu")
-    d = np.abs(self - target)
-    delta = np.asarray(delta, d.dtype)
-    return reduced(np.where(d <= delta, d * d / 2, delta * (d - delta / 2)), reduction)
+    return reduced(_bent(np.abs(self - target), delta), reduction)
 
 
 huber_loss = define(

@@ -614,13 +614,26 @@ _adaptive_unpool = define(
 # ---------------------------------------------------------------- padding
 
 
+@remembered
+def _pad_layout(shape: tuple, pad: tuple) -> tuple[tuple, tuple, tuple]:
+    """(the key of what is kept, the shape after padding, the key of what is kept there)."""
+    pairs = [(0, 0)] * (len(shape) - len(pad) // 2) + list(zip(pad[-2::-2], pad[-1::-2], strict=True))
+    if any(n + min(a, 0) + min(b, 0) < 0 for (a, b), n in zip(pairs, shape, strict=True)):
+        raise RuntimeError("narrow(): length must be non-negative.")  # more is cut off than there is
+    kept = tuple(slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pairs, shape, strict=True))
+    full = tuple(n + a + b for (a, b), n in zip(pairs, shape, strict=True))
+    return kept, full, tuple(slice(max(0, a), n - max(0, b)) for (a, b), n in zip(pairs, full, strict=True))
+
+
 def _constant_pad_forward(self, pad, value):
-    pairs = tuple(zip(pad[0::2], pad[1::2], strict=True))[::-1]  # the last dimension comes first in `pad`
-    cut = tuple(
-        slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pairs, self.shape[-len(pairs) :], strict=True)
-    )
-    kept = self[(..., *cut)]
-    return np.array(_padded(kept, tuple((max(0, a), max(0, b)) for a, b in pairs), value))
+    kept, shape, place = _pad_layout(self.shape, pad)
+    if value:
+        out = np.empty(shape, self.dtype)
+        out.fill(value)
+    else:
+        out = np.zeros(shape, self.dtype)
+    out[place] = self[kept]
+    return out
 
 
 constant_pad_nd = define(
