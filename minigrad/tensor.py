@@ -356,6 +356,11 @@ class Tensor:
         Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
         inference_mode.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                + type(requires_grad).__name__
+            )
         if requires_grad:
             if self._array.dtype.kind != "f":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -368,7 +373,7 @@ class Tensor:
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
                 "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        self._requires_grad = bool(requires_grad)
+        self._requires_grad = requires_grad
         if self._meta is not None:
             self._meta.borrows = False
         if self._counter is not None and self._counter.views:

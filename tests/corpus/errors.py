@@ -177,6 +177,8 @@ a.reshape("x")  # raises
 torch.matmul(a, 3)  # raises
 torch.where(a > 0, a)  # raises
 a.clamp()  # raises
+a.requires_grad_(None)  # raises
+a.requires_grad_(1)  # raises
 a == "x"
 a == None
 a in [a]
