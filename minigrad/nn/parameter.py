@@ -51,6 +51,88 @@ class Parameter(Tensor):
 plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 
 
+class _Uninitialized:
+    """A tensor whose shape is not known yet."""
+
+    __slots__ = ()
+    _known: type
+
+    def materialize(self, shape: tuple[int, ...]) -> None:
+        """Take a shape, with values that are still arbitrary; from now on it is an ordinary one."""
+        kind = dtypes.to_numpy(self.dtype)
+        self.__class__ = self._known
+        self._array = np.empty(shape, kind)
+
+    def _refuse(self) -> None:
+        raise ValueError(
+            "Attempted to use an uninitialized parameter. This error happens when you are using a `LazyModule` or explicitly "
+            "manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call `forward` with a "
+            "dummy batch to initialize the parameters before calling torch functions"
+        )
+
+    # whatever computes with it wants its array, of which there is only the type
+    _array = property(_refuse, lambda self, array: Tensor._array.__set__(self, array))
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The type that its values will have."""
+        return dtypes.of_numpy(Tensor._array.__get__(self).dtype)
+
+    @property
+    def shape(self) -> None:
+        """Raises RuntimeError: there is none."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+            "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
+            "parameters before accessing their attributes."
+        )
+
+    def detach(self) -> Tensor:
+        """Itself: there is nothing yet to be detached."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """The parameter of a lazy layer before its first input."""
+
+    __slots__ = ()
+    _known = Parameter
+
+    def __new__(
+        cls, requires_grad: bool = True, device: object = None, dtype: dtypes.dtype | None = None
+    ) -> UninitializedParameter:
+        kind = dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)
+        return super().__new__(cls, wrap(np.empty(0, kind)), requires_grad)
+
+    def __init__(self, *args: object, **kwargs: object):
+        pass  # __new__ has done everything
+
+    def __deepcopy__(self, memo: dict) -> UninitializedParameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self._requires_grad, dtype=self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """The buffer of a lazy layer before its first input."""
+
+    __slots__ = ()
+    _known = Tensor
+
+    def __new__(cls, device: object = None, dtype: dtypes.dtype | None = None) -> UninitializedBuffer:
+        kind = dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)
+        out = new_object(cls)
+        out._array, out._requires_grad, out._grad_fn, out._output_nr = np.empty(0, kind), False, None, 0
+        out._counter = out._meta = None
+        return out
+
+    def __init__(self, *args: object, **kwargs: object):
+        pass  # __new__ has done everything
+
+
 class _BufferType(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
@@ -70,4 +152,4 @@ class Buffer(metaclass=_BufferType):
         return out
 
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
