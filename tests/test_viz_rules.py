@@ -116,3 +116,40 @@ def test_an_unknown_operation_is_named_and_nothing_is_claimed(torch):
     z = torch.special.i0(x)
     (s,) = viz.trace(z, gradient=torch.ones(2), names={"x": x, "z": z}).of("z").sent
     assert (s.input, s.code, s.math) == ("self", None, None)
+
+
+SHAPED = {
+    "x.squeeze(1)": "x.squeeze()",
+    "x.unsqueeze(-1)": None,
+    "x.sum(1)": "x.sum(1)",
+    "x.sum(-1, keepdim=True)": None,
+    "x.mean((0, 2))": "x.mean((0, 2))",
+    "x.amax(0)": "x.amax()",
+    "x.permute(2, 0, 1)": "x.permute(2, 0, 1)",
+    "x.transpose(0, 1)": "x.transpose(0, 1)",
+    "x.mT": "x.mT",
+    "x[0]": "x[0]",
+    "x[:, 0]": "x[:, 0]",
+    "x[:, :, 1]": "x[:, :, 1]",
+    "x[0].T": None,
+    "t.cat([x, x], 2)": "cat(x, x)",
+    "t.stack([x, x], 1)": "stack(x, x)",
+    "x.std(2)": None,
+    "x.max(2)[0]": None,
+}
+
+
+@pytest.mark.parametrize("program", SHAPED)
+@pytest.mark.parametrize("framework", ["minigrad", "torch"])
+def test_the_shape_and_the_name_of_what_nobody_holds_are_right(request, framework, program):
+    """An axis matters: ``x[:, 0]`` is not ``x[0]``, and a permutation is a transpose only if it turns all axes round."""
+    t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
+    x = t.arange(6.0).reshape(3, 1, 2).requires_grad_()
+    made = eval(program)
+    shape, node, z = tuple(made.shape), made.grad_fn, (made + 1).sum()
+    del made
+    functions = viz.draw(z, names={"x": x}).graph.functions
+    output = next(f.outputs[0] for f in reversed(functions) if f.name == node.name() and f.users)
+    assert output.shape == shape
+    if SHAPED[program]:
+        assert output.name == SHAPED[program]

@@ -397,9 +397,14 @@ def _try(fn: Any, attribute: str, name: str) -> Saved | None:
         return Saved(name, "kept", Value.of(value))
     if isinstance(value, list | tuple) and value and all(is_tensor(v) for v in value):
         return Saved(name, "kept", text=f"{len(value)} tensors")
-    if isinstance(value, int) and value > 2**62:  # a negative int64, as its unsigned twin
-        value -= 2**64
-    return Saved(name, "kept", text=scalar_text(value))
+    if isinstance(value, tuple | list):
+        value = type(value)(map(_signed, value))
+    return Saved(name, "kept", text=scalar_text(_signed(value)))
+
+
+def _signed(value: Any) -> Any:
+    """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin."""
+    return value - 2**64 if isinstance(value, int) and value > 2**62 else value
 
 
 def _kept(name: str, tensor: Any) -> Saved:

@@ -231,6 +231,8 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
             continue
         first = f.outputs[0]
         names = ", ".join(o.name or "?" for o in f.outputs)
+        operands = operand_names(f)
+        symbol = rules.symbol(f.name, rules.form_of(f, operands))
         value = f" = {first.value.short()}" if first.value is not None else ""
         shape = shape_text(first.shape)
         out.append(
@@ -238,11 +240,11 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
                 "nodes": made.get(f.index, []),
                 "node": p.of_function[f].id,
                 "name": names,
-                "operation": one_line(rules.expression(f, operand_names(f))),
+                "operation": one_line(rules.expression(f, operands)),
                 "value": _json(first.value),
                 "line": f.line,
                 "sentence": one_line(
-                    f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {rules.symbol(f.name)}; "
+                    f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
                     f"its backward node is {f.name}."
                 ),
             }

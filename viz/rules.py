@@ -333,10 +333,34 @@ def forward_name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", base_name(name)).lower()
 
 
-def symbol(name: str) -> str:
-    """The operation on a forward edge: ``@``, ``*``, ``mean()``."""
+def form_of(function: Any, operands: dict[str, str]) -> str | None:
+    """How the forward operation is written, inputs in braces: the table's form, made exact where the axes matter."""
+    rule = rule_for(function.name)
+    if rule is None:
+        return None
+    base, shape = base_name(function.name), function.outputs[0].shape
+    if base == "Select" and operands.get("dim", "0") != "0":
+        dim = operands["dim"]
+        before = ":, " * int(dim) if dim.isdecimal() else "..., " if dim == "-1" else None
+        return "{self}.select({dim}, {index})" if before is None else f"{{self}}[{before}{{index}}]"
+    if base == "Transpose" and "dim0" in operands:
+        axes = {operands["dim0"], operands["dim1"]}
+        last = {"-2", "-1"} if shape is None else {str(len(shape) - 2), str(len(shape) - 1)}
+        return rule.form if axes in (last, {"-2", "-1"}) else "{self}.transpose({dim0}, {dim1})"
+    if base == "Permute" and "dims" in operands:
+        dims = re.findall(r"-?\d+", operands["dims"])
+        return (
+            rule.form
+            if dims == sorted(dims, key=int, reverse=True)
+            else f"{{self}}.permute({', '.join(dims)})"
+        )
+    return rule.form
+
+
+def symbol(name: str, form: str | None = None) -> str:
+    """The operation on a forward edge: ``@``, ``*``, ``mean()``. ``form``: how it is written, by default as in the table."""
     rule = rule_for(name)
-    form = rule.form if rule else forward_name(name) + "()"
+    form = form or (rule.form if rule else forward_name(name) + "()")
     binary = re.fullmatch(r"\{\w+\} (\S+) \{\w+\}", form)
     if binary:
         return binary[1]
@@ -402,15 +426,17 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
 
 def expression(function: Any, operands: dict[str, str]) -> str:
     """The forward operation written with its operands: ``x @ w``; an operand with spaces gets brackets."""
-    rule = rule_for(function.name)
-    named = list(operands.values())
-    if rule is None:
-        return f"{forward_name(function.name)}({', '.join(named)})"
-    words = _Words({k: f"({v})" if " " in v and _binds(rule.form, k) else v for k, v in operands.items()})
-    words["all"] = ", ".join(named)
-    for i, v in enumerate(named):
+    form = form_of(function, operands)
+    if form is None:
+        return f"{forward_name(function.name)}({', '.join(operands.values())})"
+    words = _Words({k: f"({v})" if " " in v and _binds(form, k) else v for k, v in operands.items()})
+    inputs = [operands[name] for name in input_names(function) if name in operands]
+    words["all"] = ", ".join(inputs)
+    for i, v in enumerate(inputs):
         words[str(i)] = v
-    return re.sub(r"\{(\w+)\}", lambda m: words[m[1]], rule.form)
+    for k in ("dim", "dims"):  # one axis: sum(1) rather than sum((1,))
+        words[k] = re.sub(r"^[(\[](-?\d+),?[)\]]$", r"\1", words[k])
+    return re.sub(r"\{(\w+)\}", lambda m: words[m[1]], form)
 
 
 def _binds(form: str, name: str) -> bool:

@@ -300,7 +300,8 @@ class _GraphView(_View):
                 constraint=nr == first,
                 **more,
             )
-        symbol, written = rules.symbol(f.name), rules.expression(f, operand_names(f))
+        operands = operand_names(f)
+        symbol, written = rules.symbol(f.name, rules.form_of(f, operands)), rules.expression(f, operands)
         for e in f.edges:
             source = self.inputs.get(e) or self.tensors[e.target, e.nr]
             for nr, box in boxes[: 1 if len(boxes) > 4 else 4]:
