@@ -83,3 +83,11 @@ def test_nothing_is_claimed_of_an_operation_that_is_not_known(torch):
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.special.i0(x)
     assert viz.trace(y.sum(), names={"y": y}, check=True).of("y").check is None
+
+
+def test_a_gradient_that_cancels_to_nothing_is_no_false_alarm(t):
+    """Softmax of equal scores, summed: the true gradient is 0, and what is measured is the noise of the measurement."""
+    x = t.ones(4, 6, requires_grad=True)
+    z = (x / 3.0).softmax(-1).sum()
+    checks = {s.name: s.check for s in viz.trace(z, check=True) if s.check}
+    assert checks["SoftmaxBackward0"]["ok"], checks["SoftmaxBackward0"]["text"]

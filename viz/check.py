@@ -19,6 +19,7 @@ from .values import number
 
 STEP = 1e-6
 TOLERANCE = 2e-3  # relative; float32 gradients are good to about 1e-6, a wrong rule is off by far more
+NOISE = 1e-6  # of the size of what comes in: what float32 and the difference itself may be off by where all cancels
 LARGEST = 20_000  # elements; larger inputs are not perturbed
 
 Array = np.ndarray
@@ -185,7 +186,8 @@ def _check(step: Any, values: dict) -> dict | None:
         terms = sent.value.array.astype(np.float64) * v
         claimed = float(terms.sum())
         difference = abs(measured - claimed)
-        relative = difference / (float(np.abs(terms).sum()) + abs(measured) + 1e-12)
+        noise = NOISE * float(np.abs(g).sum()) * float(np.abs(v).max())
+        relative = difference / (float(np.abs(terms).sum()) + abs(measured) + noise / TOLERANCE + 1e-12)
         if not np.isfinite(relative):
             return None
         compared = True

@@ -299,8 +299,8 @@ RULES: dict[str, Rule] = {
         weight=("(grad * x̂).sum(batch)", "Σ {g} · x̂"),
         bias=("grad.sum(batch)", "Σ {g}"),
     ),
-    "LinalgInvEx": _back("inverse({A})", "-inverse.T @ grad @ inverse.T", "−A⁻ᵀ · {g} · A⁻ᵀ"),
-    "LinalgDet": _back("det({A})", "grad * result * inverse(A).T", "{g} · {result} · A⁻ᵀ"),
+    "LinalgInvEx": _r("inverse({A})", A=("-inverse.T @ grad @ inverse.T", "−{A}⁻ᵀ · {g} · {A}⁻ᵀ")),
+    "LinalgDet": _r("det({A})", A=("grad * result * inverse(A).T", "{g} · {result} · {A}⁻ᵀ")),
     "LinalgSolveEx": _r(
         "solve({A}, {B})",
         A=("-solve(A.T, grad) @ result.T", "−A⁻ᵀ {g} · {result}ᵀ"),
