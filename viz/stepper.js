@@ -420,7 +420,9 @@ class Pane {
     this.shown = null;
     this.width = 0;
     this.resize.disconnect();
+    const inside = this.el.contains(document.activeElement);
     this.build();
+    if (inside) this.frame.focus({ preventScroll: true });
     this.go(atEnd ? this.count : model.get("step"));
     this.settle();
     for (const part of [this.view, this.flow, this.side]) this.resize.observe(part);
@@ -500,7 +502,7 @@ class Pane {
     for (const [id, item] of this.nodes) {
       const node = this.data.nodes[id];
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
-      if (node.box && node.box.value && node.value && node.value.shape) item.group.append(paintBox(node.value, ...node.box.value));
+      for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append(paintBox(node[key], ...node.box[key]));
     }
     // when a node or an edge comes to be in the forward pass
     this.appears = new Map();
@@ -640,9 +642,10 @@ class Pane {
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
     if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
-    const [flow, side] = this.panels.get(at);
+    const [flow, side] = this.panels.get(at), inside = this.frame.contains(document.activeElement);
     this.flow.replaceChildren(...flow.filter(Boolean));
     this.side.replaceChildren(...side.filter(Boolean));
+    if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
     this.el.dataset.step = at;
     this.posed = null;
     this.hideTip();
@@ -1033,6 +1036,7 @@ class Pane {
       h("p", {}, h("b", {}, node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
       node.tooltip ? h("p", { class: "mgv-note" }, node.tooltip) : "",
       node.value ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "value"), arrayView(node.value)) : "",
+      node.tangent ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "tangent"), arrayView(node.tangent)) : "",
       known ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "grad"), arrayView(known)) : "");
     this.tip.hidden = false;
     const frame = this.frame.getBoundingClientRect();
@@ -1070,8 +1074,8 @@ class Pane {
     this.el.classList.toggle("mgv-beside", wide >= 880 && this.size[0] * 0.85 <= wide * 0.56 && this.size[1] >= 200);
     const room = this.view.clientWidth - 8;
     if (room <= 0) return;
-    const fitted = room / this.size[0];
-    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, fitted) : Math.min(1.34, fitted >= 0.72 ? fitted : 0.85);
+    const across = room / this.size[0], fitted = Math.min(across, (parseFloat(getComputedStyle(this.view).maxHeight) - 22) / this.size[1]);
+    this.scale = this.zoom ? Math.max(0.1, Math.min(4, this.zoom)) : zoom === null ? Math.min(1.34, across) : Math.min(1.34, fitted >= 0.72 ? fitted : Math.min(0.85, across >= 0.72 ? across : 1));
     if (zoom === null) this.zoom = null;
     this.picture.style.width = `${this.size[0] * this.scale}px`;
     this.picture.style.height = `${this.size[1] * this.scale}px`;

@@ -157,6 +157,53 @@ def test_just_show_me_is_one_click_and_stays(browser: Browser, tmp_path: Path):
         pane.at(4)
 
 
+def test_keys_alone_answer_and_the_focus_is_never_lost(browser: Browser, tmp_path: Path):
+    _, html = asking()
+    with opened(browser, html, tmp_path) as pane:
+        focus = "document.activeElement.className"
+        pane.press("ArrowRight")
+        pane.asks()
+        assert pane.page.evaluate(focus) == "mgv-answer"
+        for key in "7", "Enter":
+            pane.page.keyboard.press(key)
+        expect(pane.page.locator(".mgv-feedback")).to_contain_text("Not yet.")
+        assert pane.page.evaluate(focus) == "mgv-answer"  # to try again
+        pane.page.keyboard.press("Control+A")
+        for key in "1", "Enter":
+            pane.page.keyboard.press(key)
+        pane.at(1)
+        assert pane.page.evaluate(focus) == "mgv-frame"  # the arrows step on
+        pane.page.keyboard.press("ArrowRight")
+        pane.asks()
+        pane.button("Show this step").focus()
+        pane.page.keyboard.press("Enter")
+        pane.at(2)
+        assert pane.page.evaluate(focus) == "mgv-frame"
+        pane.page.keyboard.press("ArrowRight")
+        pane.asks()
+        pane.button("Just show me from now on").focus()
+        pane.page.keyboard.press("Enter")
+        pane.at(3)
+        assert pane.page.evaluate(focus) == "mgv-frame"
+        pane.page.locator(".mgv-col .mgv-chip").first.focus()  # the next node, in the queue
+        pane.page.keyboard.press("Enter")
+        pane.at(4)
+        assert pane.page.evaluate(focus) == "mgv-frame"
+
+
+def test_keys_alone_choose_the_node_that_fires_next(browser: Browser, tmp_path: Path):
+    _, html = asking(mode="order")
+    with opened(browser, html, tmp_path) as pane:
+        pane.press("ArrowRight")
+        pane.asks()
+        names = pane.page.locator(".mgv-choices .mgv-chip").all_inner_texts()
+        for _ in range([name.split()[0] for name in names].index("c")):
+            pane.page.keyboard.press("Tab")  # the first has the focus already
+        pane.page.keyboard.press("Enter")
+        pane.at(1)
+        assert pane.page.evaluate("document.activeElement.className") == "mgv-frame"
+
+
 def test_which_node_may_fire_next_is_answered_by_a_click(browser: Browser, tmp_path: Path):
     data, html = asking(mode="order")
     by_tensor = {step["tensor"]: step["node"] for step in data["steps"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,11 @@ from playwright.sync_api import Browser, expect
 import minigrad as mg
 from tests.browser.pages import Pane, opened, page_of, recorded
 from tests.viz_gallery import GALLERY
+from viz.ask import questions
 from viz.page import page
+from viz.payload import payload
+
+CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 
 
 def test_keys_buttons_and_slider_move_through_the_pass(browser: Browser, tmp_path: Path):
@@ -132,8 +137,6 @@ def test_a_gradient_that_is_not_computed_is_said_to_be_so(browser: Browser, tmp_
 def test_large_arrays_are_heat_maps_with_shape_range_and_scale(browser: Browser, tmp_path: Path):
     x = mg.arange(200.0).reshape(10, 20).sub(50.0).detach().requires_grad_(True)
     y = (x * x).sum()
-    from viz.payload import payload
-
     with opened(browser, page(payload(y, names={"x": x, "y": y})), tmp_path) as pane:
         pane.press("End")
         pane.at(3)
@@ -236,8 +239,86 @@ def test_every_text_has_enough_contrast(browser: Browser, tmp_path: Path, scheme
         for key, step in (("ArrowRight", 1), ("End", last)):
             pane.press(key)
             pane.at(step)
-            weak = pane.page.evaluate(Path(__file__).with_name("contrast.js").read_text())
+            weak = pane.page.evaluate(CONTRAST)
             assert weak == [], f"{scheme}, step {step}"
+
+
+def asked(mode: str) -> str:
+    data = recorded("diamond")
+    data["questions"] = questions(data, mode)
+    return page(data, options={"ask": mode})
+
+
+def wrong_answer(pane: Pane) -> None:
+    pane.press("ArrowRight")
+    pane.page.locator(".mgv-answer").fill("7")
+    pane.page.keyboard.press("Enter")
+    expect(pane.page.locator(".mgv-feedback")).to_contain_text("Not yet.")
+
+
+def not_finite() -> str:
+    x = mg.tensor([1.0, 0.0], requires_grad=True)
+    return page(payload((x.log() * 2).sum(), names={"x": x}))
+
+
+def overlay(name: str) -> Callable[[Pane], None]:
+    return lambda pane: (pane.press("End"), pane.page.get_by_label("Show").select_option(name))
+
+
+STATES: dict[str, tuple[Callable[[], str], Callable[[Pane], object]]] = {
+    "a question": (lambda: asked("gradients"), lambda pane: (pane.press("ArrowRight"), pane.asks())),
+    "a wrong answer": (lambda: asked("gradients"), wrong_answer),
+    "which fires next": (lambda: asked("order"), lambda pane: (pane.press("ArrowRight"), pane.asks())),
+    "the forward pass": (
+        lambda: page(recorded("custom_function"), options={"forward": True}),
+        lambda pane: (pane.press("ArrowRight"), pane.at(1)),
+    ),
+    "memory": (lambda: page_of("mlp"), overlay("Memory kept")),
+    "gradient size": (lambda: page_of("mlp"), overlay("Gradient size")),
+    "search": (lambda: page_of("mlp"), lambda pane: pane.page.get_by_role("searchbox").fill("tanh")),
+    "not finite": (not_finite, lambda pane: pane.press("End")),
+    "cards": (lambda: page_of("hooks", view="cards"), lambda pane: pane.press("ArrowRight", "ArrowRight")),
+    "backward of backward": (lambda: page_of("double_backward"), lambda pane: pane.press("End")),
+    "a tip": (lambda: page_of("diamond"), lambda pane: pane.page.locator(".node.leaf").first.hover()),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_has_enough_contrast(browser: Browser, tmp_path: Path, state: str):
+    html, reach = STATES[state]
+    with opened(browser, html(), tmp_path) as pane:
+        reach(pane)
+        for scheme in ("light", "dark"):
+            pane.page.emulate_media(color_scheme=scheme)
+            assert pane.page.evaluate(CONTRAST) == [], scheme
+
+
+def test_a_system_with_its_own_colours_gets_them(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path, forced_colors="active", color_scheme="dark") as pane:
+        pane.press("ArrowRight")
+        pane.at(1)
+        black = "rgb(0, 0, 0)"
+        for part, where in (
+            ("backgroundColor", ".mgv-frame"),
+            ("backgroundColor", ".mgv-flow"),
+            ("fill", ".mgv-ready .shape"),
+        ):
+            colour = pane.page.locator(where).evaluate(f"e => getComputedStyle(e).{part}")
+            assert colour == black, where
+        assert pane.page.evaluate(CONTRAST) == []
+
+
+def test_a_picture_is_never_cut_off_without_a_way_to_see_the_rest(browser: Browser, tmp_path: Path):
+    """It fits in height too; where it would get too small, there are scrollbars and the buttons that zoom."""
+    over = "v => [v.scrollWidth > v.clientWidth, v.scrollHeight > v.clientHeight]"
+    for name in ("in_place_slice", "diamond", "mlp", "several_roots"):
+        with opened(browser, page_of(name), tmp_path) as pane:
+            wide, tall = pane.page.locator(".mgv-view").evaluate(over)
+            assert not tall or pane.button("Smaller").is_visible(), name
+            assert not wide or pane.button("Smaller").is_visible(), name
+            if name == "in_place_slice":
+                assert not tall
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -301,8 +382,6 @@ HOSTILE = [
 def test_hostile_names_and_texts_stay_text(browser: Browser, tmp_path: Path, text: str):
     x = mg.tensor([1.0, -2.0], requires_grad=True)
     y = (x * x).sum()
-    from viz.payload import payload
-
     data = payload(y, names={text: x, text + "!": y})
     data |= {"title": text, "notes": [text], "source": {"lines": [text, "y"], "first": 1, "file": text}}
     for node in data["nodes"].values():
