@@ -304,7 +304,7 @@ def test_a_system_with_its_own_colours_gets_them(browser: Browser, tmp_path: Pat
             ("backgroundColor", ".mgv-flow"),
             ("fill", ".mgv-ready .shape"),
         ):
-            colour = pane.page.locator(where).evaluate(f"e => getComputedStyle(e).{part}")
+            colour = pane.page.locator(where).first.evaluate(f"e => getComputedStyle(e).{part}")
             assert colour == black, where
         assert pane.page.evaluate(CONTRAST) == []
 
