@@ -140,7 +140,7 @@ def test_temporaries_without_a_name_are_matched_by_what_they_compute():
     comparison = compare(viz.trace((w * w).sum()), viz.trace((w * 3).sum()))
     assert all(p.left and p.right for p in comparison.pairs)
     assert comparison.first.left.name == "MulBackward0"
-    assert comparison.first.difference == "sends self [1, -2] and [3, 3]"
+    assert comparison.first.difference == "sends to w [1, -2] and [3, 3]"
 
 
 def test_the_page_escapes_names():

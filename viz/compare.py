@@ -18,7 +18,7 @@ import numpy as np
 
 from .graph import Function, Graph
 from .rules import base_name
-from .trace import Step, Trace, trace
+from .trace import Step, Trace, _target_name, trace
 from .values import Value
 
 
@@ -259,7 +259,7 @@ def _differs(x: Step, y: Step, tolerance: float) -> str | None:
         if said:
             return said
     for a, b in zip(x.sent, y.sent, strict=False):
-        said = _values(a.value, b.value, f"sends {a.input}", tolerance)
+        said = _values(a.value, b.value, f"sends to {_target_name(a.edge)}", tolerance)
         if said:
             return said
     if len(x.sent) != len(y.sent):
