@@ -17,8 +17,16 @@ from minigrad.func import batching
 from tests.oracle import case
 from tests.test_ops_transforms import MAPPED, as_function
 
-# Searching and counting: NumPy does one row at a time; and a norm of each slice, over all other dimensions.
-LOOPS = {"histc", "histogram", "renorm", "searchsorted"}
+# Searching and counting: NumPy does one row at a time; a norm of each slice, over all other dimensions; rare losses.
+LOOPS = {
+    "bincount",
+    "histc",
+    "histogram",
+    "searchsorted",
+    "renorm",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+}
 BATCH = 3
 
 

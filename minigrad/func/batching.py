@@ -17,6 +17,7 @@ import numpy as np
 from ..autograd.interpreter import Wrapper
 from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
 from ..ops.dispatch import ABSENT
+from ..ops.einsum import einsum
 from ..ops.pointwise import add, mul
 from ..tensor import Tensor, wrap
 from .vmap import TENSOR_PARAMETERS, Vmap
@@ -146,7 +147,7 @@ def _expand(level, op, pairs, params):
     return value.reshape(size, *(1,) * (len(wanted) - len(rest)), *rest).expand(size, *wanted)
 
 
-@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "logical_not")
+@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "logical_not", "frexp", "lu_permutation")
 def _same(level, op, pairs, params):
     return op.call(pairs[0][0], *params)
 
@@ -304,10 +305,11 @@ def _added_product(level, op, pairs, params):
 
 @batch("trilinear")
 def _trilinear(level, op, pairs, params):
-    if pairs[2][1] is not None:
-        return NotImplemented
-    result = op.call(folded(level, pairs[0]), folded(level, pairs[1]), pairs[2][0])
-    return result.reshape(level.size, -1, result._array.shape[-1])
+    first, (weight, bdim), last = pairs
+    if bdim is None:
+        result = op.call(folded(level, first), weight, folded(level, last))
+        return result.reshape(level.size, -1, result._array.shape[-1])
+    return einsum("zbi,zkij,zbj->zbk", *(whole(level, p) for p in pairs))
 
 
 @batch("dist")
@@ -774,9 +776,45 @@ def _place(level, op, pairs, params):
     return found.reshape(level.size, *(1,) * ndim) if keepdim else found
 
 
-@batch("constant_pad_nd")
-def _padded(level, op, pairs, params):
-    return op.call(pairs[0][0], *params)  # counted from the last dimension
+RESAMPLED = [f"upsample_{kind}" for kind in ("nearest1d", "nearest2d", "nearest3d", "nearestexact1d", "nearestexact2d",
+             "nearestexact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")]  # fmt: skip
+AVERAGED = ["avg_pool3d", "adaptive_avg_pool3d"]
+
+
+@batch("constant_pad_nd", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool_pick",
+       "pixel_shuffle", "pixel_unshuffle", "col2im", *RESAMPLED, *AVERAGED,
+       *(f"{name}_backward" for name in RESAMPLED + AVERAGED))  # fmt: skip
+def _last_dimensions(level, op, pairs, params):
+    """What speaks of the last dimensions only; all before them are more examples."""
+    return op.call(*(whole(level, p) for p in pairs), *params)
+
+
+@batch("max_pool_backward")
+def _max_unpooled(level, op, pairs, params):
+    sizes, how = params
+    return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), how)
+
+
+@batch("im2col", "channel_shuffle")
+def _images(level, op, pairs, params):
+    if op.name == "im2col" and len(logical(pairs[0])) == 3:
+        return op.call(pairs[0][0], *params)
+    result = op.call(folded(level, pairs[0]), *params)
+    return result.reshape(level.size, -1, *result._array.shape[1:])
+
+
+@batch("native_group_norm")
+def _group_norm(level, op, pairs, params):
+    shared = all(b is None for _, b in pairs[1:])
+    given = [v if shared else ABSENT for v, _ in pairs[1:]]
+    outs = op.call(folded(level, pairs[0]), *given, *params)
+    out, *statistics = [r.reshape(level.size, -1, *r._array.shape[1:]) for r in outs]
+    if not shared:  # a scale and a shift for each example
+        for (v, b), combine in zip(pairs[1:], (mul, add), strict=True):
+            if v._array is not None:
+                lead = (1, 1) if b is None else (level.size, 1)
+                out = combine(out, v.reshape(*lead, v._array.shape[-1], *(1,) * (out._array.ndim - 3)))
+    return out, *statistics
 
 
 @batch("diagonal_backward")

@@ -69,6 +69,9 @@ def permutation(pivots: ndarray, n: int, dtype: np.dtype) -> ndarray:
     return P
 
 
+_permutation = define("lu_permutation", permutation, pivots=None)
+
+
 def joined_rows(a, b):
     """a above b, for arrays or Tensors."""
     return np.concatenate([a, b], axis=-2) if is_array(a) else cat([a, b], -2)
@@ -107,9 +110,8 @@ def lu_factor_backward(grad, LU, pivots):
     """The parts of the gradient that belong to L and to U, each through its factor."""
     k = min(LU.shape[-2:])
     L, U = parts_of(LU)
-    at = pivots if is_array(pivots) else pivots._array
-    P = permutation(at, L.shape[-2], LU.dtype if is_array(LU) else LU._array.dtype)
-    return lu_backward(grad[..., :, :k], grad[..., :k, :], P if is_array(LU) else wrap(P), L, U)
+    P = _permutation(pivots, L.shape[-2], LU.dtype if is_array(LU) else LU._array.dtype)
+    return lu_backward(grad[..., :, :k], grad[..., :k, :], P, L, U)
 
 
 def _lu_forward(A: ndarray) -> tuple[ndarray, ndarray, ndarray]:
@@ -211,9 +213,7 @@ def _lu_solve_forward(LU: ndarray, pivots: ndarray, B: ndarray, left: bool, adjo
 def lu_solve_LU(grad, LU, pivots, result, left, flag):
     """The gradient of both factors, through R = -A⁻ᵀ grad Xᵀ (turned, if Aᵀ or X A was asked for)."""
     L, U = parts_of(LU)
-    at = pivots if is_array(pivots) else pivots._array
-    P = permutation(at, LU.shape[-1], LU.dtype if is_array(LU) else LU._array.dtype)
-    P = P if is_array(LU) else wrap(P)
+    P = _permutation(pivots, LU.shape[-1], LU.dtype if is_array(LU) else LU._array.dtype)
     X, G = (result, grad) if left else (adjoint(result), adjoint(grad))  # now op(A) X = B
     if left != flag:
         Y = _lu_solve(LU, pivots, G, True, True)  # A X = B: the gradient of A is -A⁻ᵀ G Xᵀ
