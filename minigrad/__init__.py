@@ -23,7 +23,7 @@ from .autograd import (
     set_grad_enabled,
 )
 from .creation import *  # noqa: F403
-from .device import cuda, device
+from .device import accelerator, backends, cuda, device, get_default_device, mps, set_default_device
 from .dtypes import (
     bool,
     double,
@@ -88,7 +88,7 @@ def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
 
-    if name in ("func", "nn", "optim", "special", "utils"):
+    if name in ("func", "nn", "optim", "special", "testing", "utils"):
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)

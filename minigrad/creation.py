@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,29 @@ def _finish(array: ndarray, requires_grad: bool, like: Tensor | None = None) -> 
 
 def _dtype(dtype: dtypes.dtype | None) -> np.dtype:
     return dtypes.default_float() if dtype is None else dtypes.to_numpy(dtype)
+
+
+def only_size(caller: str, names: dict[str, object]) -> tuple | None:
+    """The `size` among keyword arguments, None if there are none. Raises TypeError for any other."""
+    for name in names:
+        if name != "size":
+            raise TypeError(f"{caller}() got an unexpected keyword argument '{name}'")
+    return names.get("size")
+
+
+def placed(make):
+    """`make`, told where to put what it makes, which can only be in ordinary memory on the CPU."""
+
+    @functools.wraps(make)
+    def anywhere(
+        *args, device: object = None, layout: object = None, pin_memory: bool = False, memory_format: object = None, **kwargs
+    ) -> Tensor:  # fmt: skip
+        check_device(device)
+        if layout is not None and str(layout) != "torch.strided":
+            raise RuntimeError(f"minigrad has no sparse tensors; layout {layout} cannot be made")
+        return make(*args, **kwargs)
+
+    return anywhere
 
 
 def _size(name: str, given: tuple, size: Sequence[int] | None) -> tuple:
@@ -234,7 +258,7 @@ def zeros(
 ) -> Tensor:  # fmt: skip
     """A tensor of zeros of the given size."""
     check_device(device)
-    return _finish(np.zeros(_size("zeros", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
+    return _finish(np.zeros(_size("zeros", size, only_size("zeros", names)), _dtype(dtype)), requires_grad)
 
 
 def ones(
@@ -242,7 +266,7 @@ def ones(
 ) -> Tensor:  # fmt: skip
     """A tensor of ones of the given size."""
     check_device(device)
-    return _finish(np.ones(_size("ones", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
+    return _finish(np.ones(_size("ones", size, only_size("ones", names)), _dtype(dtype)), requires_grad)
 
 
 def empty(
@@ -250,7 +274,7 @@ def empty(
 ) -> Tensor:  # fmt: skip
     """An uninitialised tensor: its values are whatever the memory held."""
     check_device(device)
-    return _finish(np.empty(_size("empty", size, names.pop("size", None)), _dtype(dtype)), requires_grad)
+    return _finish(np.empty(_size("empty", size, only_size("empty", names)), _dtype(dtype)), requires_grad)
 
 
 def full(
@@ -328,7 +352,7 @@ def _new(name: str, fill):
         **names: tuple,
     ) -> Tensor:
         check_device(device)
-        shape = _size(name, size, names.pop("size", None))
+        shape = _size(name, size, only_size(name, names))
         wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
         return _finish(fill(shape, wanted), requires_grad, self)
 
@@ -496,9 +520,48 @@ ShortTensor, CharTensor = _typed("ShortTensor", dtypes.int16), _typed("CharTenso
 ByteTensor = _typed("ByteTensor", dtypes.uint8)
 
 
+def frombuffer(
+    buffer: object, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A vector on the memory of an object with a buffer, such as a bytearray."""
+    return _finish(np.frombuffer(buffer, dtypes.to_numpy(dtype), count, offset), requires_grad)
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """An uninitialised tensor whose elements lie in memory as the strides (counted in elements) say."""
+    wanted = _dtype(dtype)
+    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    memory = np.empty(span, wanted)
+    strides = tuple(s * wanted.itemsize for s in stride)
+    return _finish(np.lib.stride_tricks.as_strided(memory, tuple(size), strides), requires_grad)
+
+
+@method()
+def new_empty_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """`empty_strided` in the dtype of this tensor."""
+    return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype)
+
+
+(
+    zeros, ones, empty, full, zeros_like, ones_like, empty_like, full_like, arange, range, linspace, logspace, eye,
+    tril_indices, triu_indices, empty_strided,
+) = map(placed, (
+    zeros, ones, empty, full, zeros_like, ones_like, empty_like, full_like, arange, range, linspace, logspace, eye,
+    tril_indices, triu_indices, empty_strided,
+))  # fmt: skip
+
+
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
-    "ShortTensor", "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like",
-    "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
+    "ShortTensor", "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_numpy",
+    "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip

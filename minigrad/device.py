@@ -34,16 +34,71 @@ class device:
 cpu = device("cpu")
 
 
-class cuda:
-    """`cuda.is_available()` is False: there is no GPU here."""
+class _Absent:
+    """A kind of hardware that is not used here: `is_available()` is False, and what would act on it has nothing to do."""
 
     @staticmethod
     def is_available() -> bool:
         return False
 
+    is_built = is_initialized = is_available
+
     @staticmethod
     def device_count() -> int:
         return 0
 
+    @staticmethod
+    def manual_seed(seed: int) -> None:
+        """There are no generators on such devices."""
 
-__all__ = ["cuda", "device"]
+    manual_seed_all = manual_seed
+
+    @staticmethod
+    def empty_cache() -> None:
+        """There is no cache."""
+
+
+class cuda(_Absent):
+    """`cuda.is_available()` is False: there is no GPU here."""
+
+
+class mps(_Absent):
+    """`mps.is_available()` is False: there is no GPU here."""
+
+
+class accelerator(_Absent):
+    """`accelerator.is_available()` is False: everything runs on the CPU."""
+
+    @staticmethod
+    def current_accelerator(check_available: bool = False) -> None:
+        """None: there is none."""
+
+
+class backends:
+    """What programs ask about the libraries underneath before they choose a device."""
+
+    class mps(_Absent):
+        pass
+
+    class cuda(_Absent):
+        pass
+
+    class cudnn(_Absent):
+        """Switches that programs set; results here are the same however they are set."""
+
+        deterministic = benchmark = allow_tf32 = False
+        enabled = True
+
+
+def get_default_device() -> device:
+    """The device on which tensors are made: the CPU."""
+    return cpu
+
+
+def set_default_device(device: object) -> None:
+    """Accepts the CPU. Raises RuntimeError for any other device."""
+    if device is not None and str(device).split(":")[0] != "cpu":
+        raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{device}'")
+
+
+__all__ = ["accelerator", "backends", "cuda", "device", "get_default_device", "mps", "set_default_device"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local
-from .creation import _dtype, _finish, empty_like
+from .creation import _dtype, _finish, empty_like, placed
 from .mersenne import Stream
 from .ops.inplace import apply_inplace, nothing
 from .ops.shape import broadcast_shapes, wanted_shape
@@ -383,6 +383,10 @@ def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad
     """Evenly distributed numbers in the shape and dtype of `input`."""
     return rand(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
+
+(
+    rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like
+) = map(placed, (rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like))  # fmt: skip
 
 __all__ = [
     "Generator",

@@ -210,7 +210,7 @@ class Tensor:
         """The address of the first element: equal for tensors that share memory from the start."""
         return address(self._array)
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format: object = None) -> bool:
         """True if the elements lie in memory in row-major order without gaps."""
         return self._array.flags.c_contiguous
 

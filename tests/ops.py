@@ -50,7 +50,7 @@ ELEMENTWISE = {
         x.type_as(y); x.positive(); x.neg()
     """,
     "positive": """
-        torch.special.entr(x); torch.special.xlog1py(x, y); torch.special.expit(x); torch.special.gammaln(x); torch.frexp(x)
+        torch.special.entr(x); torch.special.expit(x); torch.special.gammaln(x); torch.frexp(x)
         torch.mvlgamma(x + 1, 3); torch.special.exp2(x); torch.special.ndtr(x)
         x.log(); torch.log(x); x.log1p(); torch.log2(x); torch.log10(x); x.sqrt(); x.rsqrt(); x.reciprocal()
         3 / x; x ** 0.5; x ** -1; x ** -2.5; x ** y; x.pow(y); 0.5 ** x; torch.xlogy(x, y)
@@ -165,6 +165,7 @@ SHAPED = [
         torch.einsum("ij,kj->ik", x, y); torch.einsum("ij,ij", x, y)
     """),
     ("probability", {"x": (4, 3), "y": (4, 3)}, """
+        torch.special.xlog1py(x, y); torch.einsum(x, [0, 1], y, [2, 1], [0, 2])
         F.binary_cross_entropy(x, y); F.binary_cross_entropy(x, y, reduction="sum")
         F.binary_cross_entropy(x, y, weight=y.detach(), reduction="none")
     """),

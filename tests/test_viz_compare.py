@@ -149,3 +149,11 @@ def test_the_page_escapes_names():
     page = comparison._repr_mimebundle_()["text/html"]
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_a_gradient_that_only_one_side_computes_is_told_with_its_tensor():
+    x, w = (minigrad.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    left = viz.trace((x * w).sin(), names={"x": x, "w": w})
+    right = viz.trace((x.detach() * w).sin(), names={"x": x, "w": w})
+    assert "sends to x " in compare(left, right).first.difference
+    assert compare(left, right).first.difference.endswith(" and nothing")

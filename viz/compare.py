@@ -259,7 +259,9 @@ def _differs(x: Step, y: Step, tolerance: float) -> str | None:
         if said:
             return said
     for a, b in zip(x.sent, y.sent, strict=False):
-        said = _values(a.value, b.value, f"sends to {_target_name(a.edge)}", tolerance)
+        said = _values(
+            a.value, b.value, f"sends to {_target_name(a.edge if a.edge.target else b.edge)}", tolerance
+        )
         if said:
             return said
     if len(x.sent) != len(y.sent):

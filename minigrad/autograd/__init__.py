@@ -18,6 +18,7 @@ from .grad_mode import (
     set_grad_enabled,
 )
 from .node import AccumulateGrad, Node
+from .variable import Variable
 
 __all__ = [
     "AccumulateGrad",
@@ -25,6 +26,7 @@ __all__ = [
     "FunctionCtx",
     "GradientEdge",
     "Node",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",

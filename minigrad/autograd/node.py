@@ -416,7 +416,9 @@ def version_of(t: Tensor) -> int:
 
 def short_name(node: Node) -> str:
     """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    return node.name().replace("Backward0", "").replace("Backward", "")
+    # the last word: the name of a custom Function may contain it too
+    name, _, number = node.name().rpartition("Backward")
+    return name + (number if number != "0" else "")
 
 
 def modified_error(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from .pointwise import mul
 from .shape import _permute, _unsqueeze, inverse_order, reshape, view
 
 ELLIPSIS = "..."
+
+LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
 def _letters(term: str, position: int, equation: str) -> list[str]:
@@ -88,6 +91,20 @@ def _order(terms: list[list[str]], output: str | None, widest: int) -> tuple[lis
     return order + rest, len(order)
 
 
+def spelled_out(given: tuple) -> tuple[str, tuple[Tensor, ...]]:
+    """einsum(x, [0, 1], y, [1, 2], [0, 2]) as its equation "AB,BC->AC" and the operands."""
+
+    def letters(numbers: Sequence) -> str:
+        for n in numbers:
+            if n is not Ellipsis and not 0 <= n < 52:
+                raise RuntimeError(f"einsum(): not within the valid range [0, 52): {n}")
+        return "".join("..." if n is Ellipsis else LETTERS[n] for n in numbers)
+
+    count = len(given) // 2
+    equation = ",".join(letters(numbers) for numbers in given[1 : 2 * count : 2])
+    return equation + ("->" + letters(given[-1]) if len(given) % 2 else ""), given[: 2 * count : 2]
+
+
 def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     """The sum of products over the index letters that the output does not name: "ij,jk->ik" is a matrix product.
 
@@ -96,6 +113,8 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     """
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
+    if isinstance(equation, Tensor):
+        equation, operands = spelled_out((equation, *operands))
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
     for i, t in enumerate(operands):
