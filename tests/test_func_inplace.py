@@ -201,6 +201,59 @@ def test_a_tensor_from_outside_does_not_take_a_value_from_inside(torch, transfor
     assert str(ours.value).split("(aten")[0] == str(theirs.value).split("(aten")[0]
 
 
+# What is written to `z`, which is from before the level, with a view `v` of it. Then the duals of both are compared.
+ADOPTED = {
+    "all of it": "z.copy_(d)",
+    "an element": "z[0] = d[1]",
+    "a slice, twice": "z[1:].add_(d[:2]); z.mul_(2)",
+    "through a view from before": "v.mul_(d[:2]); z[0].add_(1)",
+    "a product of it": "z.add_(d); z.mul_(d)",
+    "into another": "z[:2] = d[1:]; y = z * d; z.copy_(y)",
+    "without a tangent again": "z.copy_(d); z[0] = 3.0; z[1:].zero_()",
+}
+
+
+@pytest.mark.parametrize("name", ADOPTED)
+def test_at_a_dual_level_a_tensor_from_before_takes_a_tangent(torch, name):
+    def run(t):
+        forward_ad = importlib.import_module(f"{t.__name__}.autograd.forward_ad")
+        z = t.tensor(V) * 2
+        v = z[:2]
+        with forward_ad.dual_level():
+            d = forward_ad.make_dual(t.tensor(V), t.tensor(X[0]))
+            exec(ADOPTED[name], {"z": z, "v": v, "d": d})
+            inside = [
+                *forward_ad.unpack_dual(z),
+                *forward_ad.unpack_dual(v),
+                *forward_ad.unpack_dual(z[1:] * v),
+            ]
+        after = forward_ad.unpack_dual(z)
+        assert after.tangent is None
+        return [part.numpy() for part in (*inside, after.primal)]
+
+    for a, b in zip(run(minigrad), run(torch), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_what_is_made_after_any_operation_belongs_to_the_level():
+    """prod and std have no forward rule of their own: theirs comes from a backward pass, with modes of its own."""
+
+    def f(x):
+        size = x.prod() * x.std()
+        y = minigrad.zeros(3, dtype=minigrad.float64)
+        y[0] = x[1]
+        y[1:] = x[:2] * size
+        return y
+
+    def without(x):
+        return minigrad.cat([x[1:2], x[:2] * (x.prod() * x.std())])
+
+    x = minigrad.tensor(V)
+    np.testing.assert_allclose(
+        minigrad.func.jacfwd(f)(x).numpy(), minigrad.func.jacrev(without)(x).numpy(), rtol=1e-12
+    )
+
+
 def test_neither_the_tangent_nor_the_argument_that_was_given_is_written_to():
     x, t = minigrad.tensor(V), minigrad.tensor(X[0])
 

@@ -107,13 +107,35 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode."""
+    """The interpreter of forward mode.
+
+    At a dual level a tensor from before may be written to, and then has a tangent while the level lasts; `adopted` are
+    the duals that stand for such tensors. A transform refuses the write.
+    """
+
+    def __init__(self):
+        self.adopted: dict[int, Dual] = {}  # by the id of the tensor, which the dual keeps alive
 
     def lift(self, t: Tensor) -> Dual:
         return t if self.owns(t) or t._array is None else Dual.of(self, t, None)
 
     def unwrap(self, t: Tensor) -> tuple[Tensor, Tensor | None]:
+        t = self.known(t)
         return (t.primal, t.tangent) if self.owns(t) else (t, None)
+
+    def known(self, t: Tensor) -> Tensor:
+        """The dual that stands for `t` at this level, or `t` itself."""
+        if not self.adopted or isinstance(t, Wrapper) or t._array is None:
+            return t
+        base = t if t._base is None else t._base
+        dual = self.adopted.get(id(base))
+        return t if dual is None else dual if base is t else dual.window(t)
+
+    def adopt(self, t: Tensor) -> Dual:
+        """Let a dual stand for `t`, and for all that shares its memory."""
+        base = t if t._base is None else t._base
+        self.adopted.setdefault(id(base), Dual.of(self, base, None))
+        return self.known(t)
 
     def dual(self, primal: Tensor, tangent: Tensor) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
@@ -143,6 +165,8 @@ class Forward(Interpreter):
 
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
         primals, tangents, moves, recorded = [], [], False, False
+        if self.adopted:
+            inputs = [self.known(t) for t in inputs]
         for t in inputs:
             if type(t) is Dual and t.level is self:
                 tangent = t.tangent
@@ -194,11 +218,6 @@ class Forward(Interpreter):
 
     def refuse_write(self, op: Op, own_values: bool) -> None:
         if self.user:
-            if own_values:
-                raise RuntimeError(
-                    "forward mode: an in-place operation would write a value that has a tangent into a tensor that was made "
-                    "before the level was entered. Make it inside, or use the out-of-place form of the operation."
-                )
             return
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
@@ -415,6 +434,4 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
             f"unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
         )
     found = current_level()
-    if found is None or not found.owns(tensor):
-        return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(tensor.primal, tensor.tangent)
+    return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))

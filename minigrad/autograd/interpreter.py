@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from numpy import ndarray
 
 from ..tensor import Tensor, new_object
-from .grad_mode import local
+from .grad_mode import local, special
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -118,6 +118,10 @@ class Interpreter:
     def owns(self, t: object) -> bool:
         return isinstance(t, Wrapper) and t.level is self
 
+    def known(self, t: Tensor) -> Tensor:
+        """What stands for `t` at this level: `t` itself, but for tensors that a dual level has adopted."""
+        return t
+
     def lift(self, t: Tensor) -> Tensor:
         """`t` as a tensor of this level: itself if it is one, else a wrapped constant."""
         raise NotImplementedError
@@ -175,6 +179,8 @@ def enter(interpreter: Interpreter | None) -> None:
     local.interpreter = interpreter
     local.ordinary = interpreter is None and not (local.inference or local.saved_hooks)
     local.recording = local.grad if local.ordinary else None
+    if interpreter is not None:
+        special.add(local.key)  # a mode that was changed at the level below may have taken it away
 
 
 def innermost(t: Tensor) -> Tensor:

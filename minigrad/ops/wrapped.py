@@ -20,7 +20,7 @@ from ..tensor import Tensor, new_object
 from . import inplace
 from .dispatch import make_view
 from .inplace import CopySlices, apply_inplace, can_cast, cast_error, check_writable, rebase
-from .strides import add_places, write_places
+from .strides import add_places, geometry, layout, read_places, window_places, write_places
 
 if TYPE_CHECKING:
     from .table import Op
@@ -65,6 +65,15 @@ def places(view: Wrapper) -> np.ndarray:
     return numbers
 
 
+def window(dual: Wrapper, t: Tensor) -> Wrapper:
+    """The view of a dual that stands for a view `t` of what the dual stands for."""
+    where = window_places(dual._array.shape, layout(dual._array), geometry(t))
+    out = type(dual).of(dual.level, t, None)
+    make_view(out, dual)
+    out.steps, out.seen = ((read_places.op, (where,), 0),), -1
+    return out
+
+
 class WrittenPlaces(CopySlices):
     """The node of a base that belongs to a transform and of which a view was written to."""
 
@@ -107,11 +116,16 @@ def read_again(view: Wrapper) -> Node:
 
 def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor:
     """Do one operation and write the result into the first input, at every level."""
-    target = inputs[0]
+    original, *others = inputs
+    target = level.known(original)
     if not level.owns(target):
-        level.refuse_write(op, any(map(level.owns, (*inputs, *tensors_in(params)))))
-        with level.lowered():
-            return apply_inplace(op, tuple(inputs), params)
+        own_values = any(map(level.owns, (*map(level.known, others), *tensors_in(params))))
+        level.refuse_write(op, own_values)
+        if not (own_values and level.user):
+            with level.lowered():
+                return apply_inplace(op, tuple(inputs), params)
+        target = level.adopt(original)
+    inputs = (target, *others)
     recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
     check_writable(target, recording=recording)
     sources = list(inputs)
@@ -129,7 +143,7 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
     inplace.written(target, node)
     if node is not None and op.saved_results:
         inplace.resave_result(node, target)
-    return target
+    return original
 
 
 def tensors_in(params: tuple) -> list[Tensor]:
@@ -168,4 +182,4 @@ def reshape_in_place(level: Interpreter, op: Op, t: Tensor, params: tuple) -> Te
 
 Interpreter.write, Interpreter.reshape_in_place, Interpreter.made_views = write, reshape_in_place, made_views
 Wrapper.written_places, Wrapper.read_again, Wrapper.replayed = written_places, read_again, replayed
-Wrapper.with_part = with_part
+Wrapper.with_part, Wrapper.window = with_part, window
