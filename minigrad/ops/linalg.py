@@ -597,7 +597,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future "
             "release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         found = [d for d, n in enumerate(input._array.shape) if n == 3]
         if not found:

@@ -528,7 +528,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
