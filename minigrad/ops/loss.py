@@ -170,7 +170,8 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
 
 
 def nll_loss_self(grad, self, target, weight, total_weight, reduction, ignore_index):
-    return _nll_backward(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+    spread = _nll_spread if is_array(grad[0]) else _nll_backward
+    return spread(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
 
 
 _nll_backward = define(
