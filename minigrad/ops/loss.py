@@ -137,9 +137,10 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
     out = np.add.reduce(losses, axis=None)
     if weights is None and target.size:
         return out / target.size if reduction == MEAN else out, np.asarray(target.size, self.dtype)
-    total = (
-        np.zeros((), self.dtype) if weights is None else np.add.reduce(weights, axis=None, dtype=self.dtype)
-    )
+    if weight is None:
+        total = np.asarray(0 if weights is None else np.count_nonzero(weights), self.dtype)
+    else:
+        total = np.add.reduce(weights, axis=None, dtype=self.dtype)
     return _over(out, total) if reduction == MEAN else out, total
 
 
