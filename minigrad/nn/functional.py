@@ -639,7 +639,8 @@ def _in_place(call):
     def overwrite(*args, **kwargs):
         return call(*args, **kwargs, inplace=True)
 
-    overwrite.__name__ = overwrite.__qualname__ = call.__name__ + "_"
+    overwrite.__module__, overwrite.__name__ = __name__, call.__name__ + "_"
+    overwrite.__qualname__ = overwrite.__name__
     overwrite.__doc__ = f"`{call.__name__}`, written into its argument. Returns it."
     return overwrite
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from types import FunctionType
 
@@ -32,6 +33,10 @@ def name_arguments(public: dict[str, object]) -> None:
     for name, value in public.items():
         if is_operation(value):
             public[name] = named(value, name)
+    for name, found in public.items():
+        if is_operation(found) and not is_where_it_says(found):
+            own = found.__name__ if public.get(found.__name__) is found else name  # other names are aliases
+            found.__module__, found.__qualname__ = public["__name__"], own
 
 
 def name_methods(public: dict[str, object]) -> None:
@@ -48,6 +53,11 @@ def name_methods(public: dict[str, object]) -> None:
             if found is None or getattr(found, "explains", False):
                 found = named(method, name, method=True)
             setattr(Tensor, name, found)
+
+
+def is_where_it_says(function: Callable) -> bool:
+    """Would pickle find the function, and a reader?"""
+    return getattr(sys.modules.get(function.__module__), function.__qualname__, None) is function
 
 
 def is_operation(value: object) -> bool:
