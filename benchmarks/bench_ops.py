@@ -9,6 +9,7 @@ is measured once more, longer, because the machine may have been busy with somet
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import time
@@ -25,7 +26,8 @@ torch.set_num_threads(1)
 LIMIT, LIMIT_IF_NUMPY_IS_SLOWER = 1.0, 2.0
 
 # One operation a line, in the tensors that `arrays` makes. Statements before the result end in ";". After "|" stands
-# what NumPy alone needs: the forward pass, and where a derivative comes next, separated by a comma, that too.
+# what NumPy alone needs: the forward pass, and where a derivative comes next, separated by a comma, that too. A line may
+# go on after a backslash. `S(x)` is the sum of each row, kept as a column.
 OPERATIONS = """
     # arithmetic
     x + y                           | x + y
@@ -76,7 +78,7 @@ OPERATIONS = """
     torch.cosh(x)                   | np.cosh(x), g * np.sinh(x)
     torch.tanh(x)                   | y := np.tanh(x), g * (1 - y * y)
     torch.sigmoid(x)                | y := 1 / (1 + np.exp(-x)), g * (1 - y) * y
-    torch.erf(x)
+    torch.erf(x)                    | erf(x), g * np.exp(-x * x)
     torch.floor(x)                  | np.floor(x)
     torch.round(x)                  | np.round(x)
     torch.trunc(x)                  | np.trunc(x)
@@ -89,7 +91,7 @@ OPERATIONS = """
     torch.where(m, x, 0.0)          | np.where(m, x, 0.0), g * m
     torch.lerp(x, y, 0.3)           | x + 0.3 * (y - x)
     torch.lerp(x, y, z)             | x + z * (y - x), g * (1 - z), g * z, g * (y - x)
-    torch.logaddexp(x, y)           | np.logaddexp(x, y)
+    torch.logaddexp(x, y)           | s := np.logaddexp(x, y), g * np.exp(x - s), g * np.exp(y - s)
     torch.hypot(x, y)               | np.hypot(x, y)
 
     # activations
@@ -99,7 +101,7 @@ OPERATIONS = """
     F.elu(x)                        | np.where(x > 0, x, np.expm1(x))
     F.selu(x)
     F.celu(x)
-    F.gelu(x)
+    F.gelu(x)                       | x * (1 + erf(x)), g * (1 + erf(x)) + x * np.exp(-x * x)
     F.gelu(x, approximate="tanh")   | 0.5 * x * (1 + np.tanh(0.8 * (x + 0.04 * x * x * x)))
     F.silu(x)                       | s := 1 / (1 + np.exp(-x)), x * s, g * s * (1 + x * (1 - s))
     F.mish(x)                       | x * np.tanh(np.log1p(np.exp(x)))
@@ -115,8 +117,10 @@ OPERATIONS = """
     F.hardshrink(x)
     F.threshold(x, 0.5, 0.0)        | np.where(x > 0.5, x, 0.0)
     F.glu(x)
-    F.softmax(x, -1)                | y := np.exp(x), y := y / np.add.reduce(y, 1, keepdims=True), g * y
-    F.log_softmax(x, -1)            | x - np.log(np.add.reduce(y := np.exp(x), 1, keepdims=True)), g - y
+    F.softmax(x, -1)                | \
+        y := np.exp(x - np.maximum.reduce(x, 1, keepdims=True)), y := y / S(y), d := g * y, d - y * S(d)
+    F.log_softmax(x, -1)            | \
+        y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), g - np.exp(y) * S(g)
     torch.logsumexp(x, -1)          | np.log(np.add.reduce(np.exp(x), axis=-1))
     F.normalize(x)
 
@@ -155,7 +159,8 @@ OPERATIONS = """
     x.kthvalue(2)[0]                | np.argpartition(x, 1)
     x.cumsum(1)                     | np.add.accumulate(x, axis=1), np.add.accumulate(g[:, ::-1], axis=1)[:, ::-1]
     x.cumprod(1)                    | np.multiply.accumulate(x, axis=1)
-    x.cummax(1)[0]                  | np.maximum.accumulate(x, axis=1)
+    x.cummax(1)[0]                  | \
+        y := np.maximum.accumulate(x, axis=1), np.maximum.accumulate((x == y) * np.arange(x.shape[1]), axis=1)
     x.sort(1)[0]                    | np.argsort(x, axis=1, kind="stable")
     x.sort(0, descending=True)[0]   | np.argsort(-x, axis=0, kind="stable")
     x.argsort(1)                    | np.argsort(x, axis=1)
@@ -285,8 +290,12 @@ OPERATIONS = """
 
     # networks
     F.conv1d(seq, kernel1)
-    F.conv2d(img, kernel2)
-    F.conv2d(img, kernel2, padding=1)
+    F.conv2d(img, kernel2)          | \
+        w := windows(img, kernel2.shape[2:], (2, 3)), y := np.tensordot(w, kernel2, ((1, 4, 5), (1, 2, 3))), \
+        np.tensordot(y, w, ((0, 1, 2), (0, 2, 3)))
+    F.conv2d(img, kernel2, padding=1) | \
+        w := windows(np.pad(img, ((0, 0), (0, 0), (1, 1), (1, 1))), kernel2.shape[2:], (2, 3)), \
+        y := np.tensordot(w, kernel2, ((1, 4, 5), (1, 2, 3))), np.tensordot(y, w, ((0, 1, 2), (0, 2, 3)))
     F.max_pool2d(img, 2)
     F.avg_pool2d(img, 2)
     F.adaptive_avg_pool2d(img, 1)
@@ -294,13 +303,19 @@ OPERATIONS = """
     F.pad(x, (1, 0, 2, 1), value=3.0) | np.pad(x, ((2, 1), (1, 0)), constant_values=3)
     F.embedding(i, x)               | x[i], np.add.at(np.zeros(x.shape, x.dtype), i, g)
     F.dropout(x, 0.5)               | d := 2 * (np.random.random(x.shape) < 0.5), x * d, g * d
-    F.layer_norm(x, x.shape[1:])
-    F.layer_norm(x, x.shape[1:], row, bias)
+    F.layer_norm(x, x.shape[1:])    | \
+        n := x.shape[1], c := x - S(x) / n, r := 1 / np.sqrt(S(c * c) / n + 1e-5), h := c * r, \
+        r * (g - S(g) / n - h * (S(g * h) / n))
+    F.layer_norm(x, x.shape[1:], row, bias) | \
+        n := x.shape[1], c := x - S(x) / n, r := 1 / np.sqrt(S(c * c) / n + 1e-5), h := c * r, h * row + bias, \
+        np.add.reduce(g), np.add.reduce(g * h), d := g * row, r * (d - S(d) / n - h * (S(d * h) / n))
     F.rms_norm(x, x.shape[1:])
     F.batch_norm(x, None, None, training=True)
-    F.batch_norm(x, None, None, row, bias, training=True)
+    F.batch_norm(x, None, None, row, bias, training=True) | \
+        n := len(x), c := x - np.add.reduce(x) / n, r := 1 / np.sqrt(np.add.reduce(c * c) / n + 1e-5), h := c * r, \
+        h * row + bias, b1 := np.add.reduce(g), w1 := np.add.reduce(g * h), row * r * (g - b1 / n - h * (w1 / n))
     F.batch_norm(x, mean, var, row, bias)
-    F.one_hot(i)
+    F.one_hot(i)                    | y := np.zeros((i.size, i.max() + 1), int), y.__setitem__((np.arange(i.size), i), 1)
     F.cosine_similarity(x, y)
     F.scaled_dot_product_attention(b, b2, b)
 
@@ -312,7 +327,9 @@ OPERATIONS = """
     F.smooth_l1_loss(x, y)
     F.huber_loss(x, y)
     F.nll_loss(x, t)                | -x[np.arange(len(t)), t].mean()
-    F.cross_entropy(x, t)
+    F.cross_entropy(x, t)           | \
+        y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), r := np.arange(len(t)), \
+        -np.add.reduce(y[r, t]) / len(t), d := np.exp(y), d.__setitem__((r, t), d[r, t] - 1), d / len(t)
     F.cross_entropy(x, t, reduction="sum")
     F.cross_entropy(x, t, reduction="none")
     F.cross_entropy(x, t, weight=classes)
@@ -357,7 +374,7 @@ WORD = re.compile(r"\b[a-z]\w*\b")
 
 def operations(words: list[str]) -> list[tuple[str, str]]:
     """(what both libraries do, what NumPy does or "")."""
-    lines = [line.strip() for line in OPERATIONS.splitlines()]
+    lines = [line.strip() for line in OPERATIONS.splitlines()]  # a backslash has joined what belongs together
     pairs = [line.partition("|") for line in lines if line and not line.startswith("#")]
     return [
         (text.strip(), alone.strip())
@@ -419,7 +436,16 @@ def forward_and_backward(T: ModuleType, text: str, values: dict[str, np.ndarray]
 
 def by_numpy(text: str, values: dict[str, np.ndarray]) -> Callable[[], object]:
     text = ", ".join(f"({part})" for part in split(text)) if ":=" in text else text
-    return function(text, {**values, "np": np, "g": np.ones_like(values["x"])})
+    tools = {
+        "S": row_sums,
+        "erf": np.vectorize(math.erf),
+        "windows": np.lib.stride_tricks.sliding_window_view,
+    }
+    return function(text, {**values, **tools, "np": np, "g": np.ones_like(values["x"])})
+
+
+def row_sums(x: np.ndarray) -> np.ndarray:
+    return np.add.reduce(x, 1, keepdims=True)
 
 
 def split(text: str) -> list[str]:

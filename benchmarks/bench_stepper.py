@@ -1,8 +1,10 @@
-"""How long one step takes in the browser: classes, painted cells and panels, with style and layout of the whole page.
+"""How long one step takes in the browser: classes, painted cells and panels, with style and layout of the whole page; how long
+the pane takes to stand there; and whether walking leaves anything behind in memory.
 
     .venv/bin/python -m benchmarks.bench_stepper
 
-A step must fit into a frame, 16 ms, on a graph of 300 nodes. Needs playwright and Chromium.
+A step must fit into a frame, 16 ms, on a graph of 1,000 nodes; the pane must stand within a second. Needs playwright and
+Chromium.
 """
 
 from __future__ import annotations
@@ -32,6 +34,30 @@ WALK = """() => {
     return [script, whole];
 }"""
 
+# one step a frame, as play does: what the browser needs from one frame to the next, painting included
+FRAMES = """() => new Promise((done) => {
+    const slider = document.querySelector(".mgv-slider"), times = [];
+    let k = 0, last = 0;
+    const next = (now) => {
+        if (last) times.push(now - last);
+        last = now;
+        if (k === Number(slider.max)) return done(times);
+        slider.value = ++k;
+        slider.dispatchEvent(new Event("input"));
+        requestAnimationFrame(next);
+    };
+    slider.value = 0;
+    slider.dispatchEvent(new Event("input"));
+    requestAnimationFrame(next);
+})"""
+
+
+def heap(session) -> float:
+    """MB of live objects and the DOM nodes in them."""
+    session.send("HeapProfiler.collectGarbage")
+    metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
+    return metrics["JSHeapUsedSize"] / 1e6
+
 
 def chain(nodes: int) -> mg.Tensor:
     x = mg.tensor([[0.5, -0.25, 1.0]], requires_grad=True)
@@ -54,7 +80,8 @@ def quantile(times: list[float], q: float) -> float:
 
 def main() -> None:
     print(
-        f"{'graph':<18}{'steps':>6}{'script, median':>16}{'with layout':>13}{'95 %':>9}   (ms; a frame is {FRAME:g})"
+        f"{'graph':<18}{'steps':>6}{'ready after':>13}{'script, median':>16}{'with layout':>13}{'95 %':>9}"
+        f"{'from frame to frame':>21}{'heap grows':>13}   (ms; a frame is {FRAME:g})"
     )
     with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         for build, nodes in [(chain, 30), (chain, 300), (ladder, 300), (chain, 1000)]:
@@ -63,11 +90,20 @@ def main() -> None:
             window = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
             window.goto(file.as_uri())
             window.wait_for_selector(".mgv[data-ready]")
+            ready = window.evaluate("recorded.ready")
+            session = window.context.new_cdp_session(window)
+            session.send("Performance.enable")
             script, whole = window.evaluate(WALK)
+            before = heap(session)
+            frames = window.evaluate(FRAMES)
+            grown = heap(session) - before
             window.close()
             label = f"{build.__name__} of {nodes}"
             row = (quantile(script, 0.5), quantile(whole, 0.5), quantile(whole, 0.95))
-            print(f"{label:<18}{len(whole):>6}{row[0]:>16.2f}{row[1]:>13.2f}{row[2]:>9.2f}")
+            print(
+                f"{label:<18}{len(whole):>6}{ready:>13.0f}{row[0]:>16.2f}{row[1]:>13.2f}{row[2]:>9.2f}"
+                f"{quantile(frames, 0.5):>21.1f}{grown:>10.2f} MB"
+            )
 
 
 if __name__ == "__main__":

@@ -509,7 +509,8 @@ def _typed(name: str, wanted: dtypes.dtype):
             return wrap(array_of(data[0], wanted))
         return wrap(np.empty(data or (0,), wanted.numpy))
 
-    make.__name__, make.__doc__ = name, f"A tensor of {wanted!r} with the given values, or of the given size."
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"A tensor of {wanted!r} with the given values, or of the given size."
     return make
 
 

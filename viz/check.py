@@ -186,7 +186,7 @@ def _check(step: Any, values: dict) -> dict | None:
         terms = sent.value.array.astype(np.float64) * v
         claimed = float(terms.sum())
         difference = abs(measured - claimed)
-        noise = NOISE * float(np.abs(g).sum()) * float(np.abs(v).max())
+        noise = NOISE * float(np.abs(g).sum()) * float(np.abs(v).max(initial=0.0))
         relative = difference / (float(np.abs(terms).sum()) + abs(measured) + noise / TOLERANCE + 1e-12)
         if not np.isfinite(relative):
             return None

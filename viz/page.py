@@ -118,6 +118,7 @@ h1 {{ font-size: 19px; font-weight: 650; }}
     if (parent !== self) parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
   }};
   const program = `${{js}}\\nconst pane = mount(document.getElementById("pane"), recorded.data, recorded.options);
+    recorded.ready = performance.now();
     for (const wait of [0, 100, 1000]) setTimeout(() => recorded.tell(pane), wait);`;
   document.body.append(Object.assign(document.createElement("script"), {{ type: "module", textContent: program }}));
   new ResizeObserver(() => recorded.tell()).observe(document.body);

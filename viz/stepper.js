@@ -415,7 +415,6 @@ class Pane {
     this.limit = 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.time = timeline(this.data, this.asking);
-    this.panels = new Map();
     this.range = null;
     this.shown = null;
     this.width = 0;
@@ -641,8 +640,7 @@ class Pane {
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
-    if (!this.panels.has(at)) this.panels.set(at, k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)]);
-    const [flow, side] = this.panels.get(at), inside = this.frame.contains(document.activeElement);
+    const [flow, side] = k < 0 ? [this.forwardPanel(at), this.forwardSide(at)] : [this.flowPanel(k), this.sidePanel(k)], inside = this.frame.contains(document.activeElement);
     this.flow.replaceChildren(...flow.filter(Boolean));
     this.side.replaceChildren(...side.filter(Boolean));
     if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
@@ -660,7 +658,6 @@ class Pane {
     this.askBox.checked = yes;
     this.limit = Math.max(0, this.k);
     this.time = timeline(this.data, yes);
-    this.panels.clear();
     const at = this.shown;
     this.shown = null;
     this.show(at);
@@ -669,10 +666,7 @@ class Pane {
   // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
   pose(n) {
     this.posed = n;
-    if (!n) { // the question is withdrawn: the panels of this step again
-      const [flow] = this.panels.get(this.shown);
-      return this.flow.replaceChildren(...flow);
-    }
+    if (!n) return this.flow.replaceChildren(...(this.k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(this.k)).filter(Boolean)); // the question is withdrawn
     const question = this.questions[n], step = this.data.steps[n - 1];
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));

@@ -238,7 +238,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if type(tensor) is Tensor:  # else it is inside a transform, which does not show its values
         num_classes = _count_classes(values, num_classes)
-    elif num_classes < 1:
+        out = np.zeros((*values.shape, num_classes), np.int64)
+        out.reshape(-1)[values.reshape(-1) + np.arange(0, out.size, num_classes)] = 1
+        return wrap(out)
+    if num_classes < 1:
         raise RuntimeError(
             "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.\nThe number "
             "of classes must not depend on the values."
@@ -254,11 +257,12 @@ def _count_classes(values: np.ndarray, num_classes: int) -> int:
         if num_classes == -1:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return num_classes
-    if values.min() < 0:
+    numbers = values.ravel().tolist() if values.size <= 64 else (values.min(), values.max())
+    if min(numbers) < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
-        return int(values.max()) + 1
-    if values.max() >= num_classes:
+        return int(max(numbers)) + 1
+    if max(numbers) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return num_classes
 
@@ -635,7 +639,8 @@ def _in_place(call):
     def overwrite(*args, **kwargs):
         return call(*args, **kwargs, inplace=True)
 
-    overwrite.__name__ = overwrite.__qualname__ = call.__name__ + "_"
+    overwrite.__module__, overwrite.__name__ = __name__, call.__name__ + "_"
+    overwrite.__qualname__ = overwrite.__name__
     overwrite.__doc__ = f"`{call.__name__}`, written into its argument. Returns it."
     return overwrite
 

@@ -32,8 +32,11 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     length = x.norm(2, dim, keepdim=True).clone()
-    with no_grad():
-        length.clamp_min_(eps)
+    if type(length) is Tensor:  # written where autograd does not see it
+        np.maximum(length._array, eps, out=length._array)
+    else:
+        with no_grad():
+            length.clamp_min_(eps)
     return x / length
 
 

@@ -120,7 +120,7 @@ def ones_(tensor: Tensor) -> Tensor:
     return _fill(tensor, 1.0)
 
 
-def zeros_(tensor: Tensor, generator: Generator | None = None) -> Tensor:
+def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
     return _fill(tensor, 0.0)
 

@@ -548,6 +548,10 @@ class Module:
         """All parameters and buffers as `dst_type`. Returns self."""
         return self._apply(lambda t: t.to(dst_type))
 
+    def cuda(self, device: object = None) -> Module:
+        """Raises RuntimeError: there are no other devices."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
     def cpu(self) -> Module:
         """Does nothing: everything is on the CPU. Returns self."""
         return self

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from . import init
 from .linear import new_parameter
 from .module import Module
 from .parameter import Parameter
+from .utils.rnn import PackedSequence
 
 # ---------------------------------------------------------------- one step
 
@@ -285,12 +287,67 @@ class RNNBase(Module):
             outputs.append(state[0])
         return stack(outputs[::-1] if reverse else outputs), state
 
+    def _walk_packed(
+        self, data: Tensor, sizes: list[int], state: tuple, suffix: str, reverse: bool
+    ) -> tuple[Tensor, tuple]:
+        """As `_walk`, over packed sequences: so many of them, `sizes`, reach each step."""
+        b_ih, b_hh = (getattr(self, n + suffix) if self.bias else None for n in ("bias_ih", "bias_hh"))
+        w_hh = getattr(self, "weight_hh" + suffix)
+        steps = F.linear(data, getattr(self, "weight_ih" + suffix), b_ih).split(sizes)
+        outputs, ended = [], []
+        now = tuple(s[: sizes[-1]] for s in state) if reverse else state
+        for x in reversed(steps) if reverse else steps:
+            n, before = x.shape[0], now[0].shape[0]
+            if n > before:  # backwards: more sequences have begun to end
+                now = tuple(cat([s, start[before:n]]) for s, start in zip(now, state, strict=True))
+            elif n < before:
+                ended.append(tuple(s[n:] for s in now))
+                now = tuple(s[:n] for s in now)
+            now = self._step(x, now, w_hh, b_hh, suffix)
+            outputs.append(now[0])
+        ends = tuple(cat(parts) for parts in zip(now, *reversed(ended), strict=True)) if ended else now
+        return cat(outputs[::-1] if reverse else outputs), ends
+
+    def _layers(self, inputs: Tensor, states: tuple, walk: Callable) -> tuple[Tensor, tuple]:
+        """All layers in all directions: the outputs of the last, and the last states of all."""
+        last = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for d, suffix in enumerate(self._suffixes(layer)):
+                start = tuple(s[layer * self._directions + d] for s in states)
+                out, end = walk(inputs, start, suffix, d == 1)
+                outputs.append(out)
+                last.append(end)
+            inputs = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                inputs = F.dropout(inputs, self.dropout, self.training)
+        return inputs, tuple(stack(parts) for parts in zip(*last, strict=True))
+
+    def _forward_packed(self, packed: PackedSequence, hx) -> tuple[PackedSequence, object]:
+        data, sizes = packed.data, packed.batch_sizes.tolist()
+        self._check_input(data.unsqueeze(1))
+        given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
+        self._check_states(given, True)
+        if given is not None and packed.sorted_indices is not None:
+            given = tuple(s.index_select(1, packed.sorted_indices) for s in given)
+        states = self._first_states(data, sizes[0], given, True)
+        out, ends = self._layers(
+            data, states, lambda x, start, suffix, back: self._walk_packed(x, sizes, start, suffix, back)
+        )
+        if packed.unsorted_indices is not None:
+            ends = tuple(s.index_select(1, packed.unsorted_indices) for s in ends)
+        return packed._replace(data=out), ends if self.states > 1 else ends[0]
+
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """(L, N, input) → outputs (L, N, hidden·directions) and last states (layers·directions, N, hidden).
+
+        A PackedSequence gives a PackedSequence and the states at the end of each sequence.
 
         batch_first: (N, L, ...) in and out. Without the batch dimension everything has one dimension less.
         Raises ValueError or RuntimeError for shapes and dtypes that do not fit.
         """
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         self._check_input(input)
         given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
         batched = input.dim() == 3
@@ -298,21 +355,10 @@ class RNNBase(Module):
         inputs = input if batched else input.unsqueeze(1)
         if batched and self.batch_first:
             inputs = inputs.transpose(0, 1)
-        states = self._first_states(inputs, given, batched)
+        states = self._first_states(inputs, inputs.shape[1], given, batched)
         if not inputs.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        last = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for d, suffix in enumerate(self._suffixes(layer)):
-                start = tuple(s[layer * self._directions + d] for s in states)
-                out, end = self._walk(inputs, start, suffix, d == 1)
-                outputs.append(out)
-                last.append(end)
-            inputs = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                inputs = F.dropout(inputs, self.dropout, self.training)
-        ends = tuple(stack(parts) for parts in zip(*last, strict=True))
+        inputs, ends = self._layers(inputs, states, self._walk)
         if batched:
             output = inputs.transpose(0, 1) if self.batch_first else inputs
         else:
@@ -322,8 +368,8 @@ class RNNBase(Module):
     def _check_input(self, input: Tensor) -> None:
         if not isinstance(input, Tensor):
             raise TypeError(
-                f"{type(self).__name__}: expected a Tensor (sequence, batch, feature), but got {type(input).__name__}; "
-                "packed sequences are not supported"
+                f"{type(self).__name__}: expected a Tensor (sequence, batch, feature) or a PackedSequence, but got "
+                + type(input).__name__
             )
         if input.dim() not in (2, 3):
             word = "D tensor instead" if self.mode.startswith("RNN") else "D instead"
@@ -352,9 +398,9 @@ class RNNBase(Module):
                 raise RuntimeError(f"{which} hx and cx should also be {dim}-D but got ({found}) tensors")
             raise RuntimeError(f"{which} hx should also be {dim}-D but got {given[0].dim()}-D tensor")
 
-    def _first_states(self, inputs: Tensor, given: tuple | None, batched: bool) -> tuple:
+    def _first_states(self, inputs: Tensor, count: int, given: tuple | None, batched: bool) -> tuple:
         """The states before the first step, (layers·directions, N, features); zeros if none are given."""
-        lead = (self.num_layers * self._directions, inputs.shape[1])
+        lead = (self.num_layers * self._directions, count)
         shapes = [(*lead, self._width), (*lead, self.hidden_size)][: self.states]
         if given is None:
             return tuple(wrap(np.zeros(shape, inputs._array.dtype)) for shape in shapes)

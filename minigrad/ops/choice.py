@@ -70,6 +70,11 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
         elif type(input) is float and not input and type(other) is ndarray and other.shape == condition.shape:
             return masked(other, ~condition)
         return np.where(condition, input, other)  # inside a rule
+    if (input is None) != (other is None):
+        raise TypeError(
+            "where() received an invalid combination of arguments - got (Tensor, Tensor), but expected one of:\n"
+            " * (Tensor condition)\n * (Tensor condition, Tensor or Number input, Tensor or Number other)"
+        )
     if input is None:
         condition.dynamic("aten::where")
         return tuple(wrap(i) for i in np.nonzero(condition._array))

@@ -20,6 +20,7 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
+from .arguments import explain
 from .dispatch import as_tensors, forward, operand, record
 from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import (
@@ -401,7 +402,11 @@ def in_both_forms(*names: str) -> Callable:
     def decorate(choose: Callable) -> Callable:
         @functools.wraps(choose)
         def out_of_place(*args, **kwargs):
-            call, *rest = choose(*args, **kwargs)
+            try:
+                call, *rest = choose(*args, **kwargs)
+            except (TypeError, AttributeError):
+                explain(choose, (names or (choose.__name__,))[0], args, kwargs)
+                raise
             return call(*rest)
 
         @functools.wraps(choose)

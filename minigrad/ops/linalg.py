@@ -171,6 +171,14 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     1-D @ 1-D is a dot product; 2-D @ 2-D the matrix product; with a 1-D operand on either side that dimension is summed
     away; with more dimensions the leading ones are batches and broadcast. Raises RuntimeError if the lengths differ.
     """
+    found = matrix_product(input, other)
+    if found is NotImplemented:
+        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return found
+
+
+def matrix_product(input: Tensor, other: Tensor) -> Tensor:
+    """`input @ other`; as an operator it leaves what is no tensor to Python."""
     if type(other) is not Tensor and not isinstance(other, Tensor):
         return NotImplemented
     if type(input) is not Tensor and not isinstance(input, Tensor):
@@ -589,7 +597,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
             "use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a future "
             "release.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         found = [d for d, n in enumerate(input._array.shape) if n == 3]
         if not found:
@@ -658,7 +666,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 for _fn in (mm, dot, vdot, mv, bmm, matmul):
     function(_fn, _fn.__name__)
-function(matmul, "__matmul__")
+function(matrix_product, "__matmul__")
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cartesian_prod", "chain_matmul", "cross", "dot", "ger", "inner",

@@ -137,9 +137,10 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
     out = np.add.reduce(losses, axis=None)
     if weights is None and target.size:
         return out / target.size if reduction == MEAN else out, np.asarray(target.size, self.dtype)
-    total = (
-        np.zeros((), self.dtype) if weights is None else np.add.reduce(weights, axis=None, dtype=self.dtype)
-    )
+    if weight is None:
+        total = np.asarray(0 if weights is None else np.count_nonzero(weights), self.dtype)
+    else:
+        total = np.add.reduce(weights, axis=None, dtype=self.dtype)
     return _over(out, total) if reduction == MEAN else out, total
 
 
@@ -170,7 +171,8 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
 
 
 def nll_loss_self(grad, self, target, weight, total_weight, reduction, ignore_index):
-    return _nll_backward(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+    spread = _nll_spread if is_array(grad[0]) else _nll_backward
+    return spread(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
 
 
 _nll_backward = define(

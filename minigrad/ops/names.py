@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from types import FunctionType
 
 from ..tensor import Tensor
+from .arguments import explain
 
 OTHERS = {
     "axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections", "sections": "indices_or_sections",
     "indices": "indices_or_sections",
+}  # fmt: skip
+# What is called so often that even a wrapper would be felt, and checks its arguments itself.
+HOT = {
+    "add", "clone", "contiguous", "detach", "div", "eq", "expand", "flatten", "ge", "gt", "le", "lt", "matmul",
+    "mean", "mul", "ne", "ones", "permute", "pow", "relu", "reshape", "square", "squeeze", "sub", "sum", "t",
+    "tensor", "transpose", "unsqueeze", "view", "where", "zeros",
 }  # fmt: skip
 FIRST = {"A", "x", "tensor", "elements"}  # what a first argument is called that is also known as `input`
 
@@ -24,7 +32,11 @@ def name_arguments(public: dict[str, object]) -> None:
     """Let the functions of a namespace take their arguments by all their names."""
     for name, value in public.items():
         if is_operation(value):
-            public[name] = named(value)
+            public[name] = named(value, name)
+    for name, found in public.items():
+        if is_operation(found) and not is_where_it_says(found):
+            own = found.__name__ if public.get(found.__name__) is found else name  # other names are aliases
+            found.__module__, found.__qualname__ = public["__name__"], own
 
 
 def name_methods(public: dict[str, object]) -> None:
@@ -37,7 +49,15 @@ def name_methods(public: dict[str, object]) -> None:
             if len(op.inputs) + len(op.params) > 1:
                 setattr(Tensor, name, by_position(method, ("self", *op.inputs[1:], *op.params)))
         else:
-            setattr(Tensor, name, known.get(method) or named(method))
+            found = known.get(method)
+            if found is None or getattr(found, "explains", False):
+                found = named(method, name, method=True)
+            setattr(Tensor, name, found)
+
+
+def is_where_it_says(function: Callable) -> bool:
+    """Would pickle find the function, and a reader?"""
+    return getattr(sys.modules.get(function.__module__), function.__qualname__, None) is function
 
 
 def is_operation(value: object) -> bool:
@@ -45,7 +65,7 @@ def is_operation(value: object) -> bool:
     return isinstance(value, FunctionType) and (value.__module__ or __package__).startswith(__package__)
 
 
-def named(function: Callable) -> Callable:
+def named(function: Callable, name: str, method: bool = False) -> Callable:
     """`function`, or one like it, that takes its arguments by PyTorch's names and by NumPy's."""
     code, op, wrapped = function.__code__, getattr(function, "op", None), hasattr(function, "__wrapped__")
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -60,7 +80,9 @@ def named(function: Callable) -> Callable:
     others = {other: name for other, name in OTHERS.items() if name in own and other not in own}
     if own and own[0] in FIRST:
         others["input"] = own[0]
-    return by_name(function, others) if others else function
+    if not others and (name.removesuffix("_") in HOT or name[0] == "_"):
+        return function
+    return by_name(function, others, name, method)
 
 
 def by_position(function: Callable, names: tuple[str, ...]) -> Callable:
@@ -87,13 +109,18 @@ def in_order(caller: str, names: tuple[str, ...], given: dict[str, object]) -> t
     return tuple(given[name] for name in wanted)
 
 
-def by_name(function: Callable, others: dict[str, str]) -> Callable:
-    """`function` with `others` as further names of its arguments."""
+def by_name(function: Callable, others: dict[str, str], name: str, method: bool) -> Callable:
+    """`function` with `others` as further names of its arguments. Wrong ones are explained in PyTorch's words."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if kwargs:
-            kwargs = {others.get(name, name): value for name, value in kwargs.items()}
-        return function(*args, **kwargs)
+        if kwargs and others:
+            kwargs = {others.get(key, key): value for key, value in kwargs.items()}
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, AttributeError, ValueError):
+            explain(function, name, args, kwargs, method=method)
+            raise
 
+    call.explains = True
     return call

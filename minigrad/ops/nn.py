@@ -534,11 +534,10 @@ def _avg_pool_forward(self, kernel_size, stride, padding, ceil_mode, count_inclu
         self.dtype,
     )  # fmt: skip
     values = _padded(self, reach)
-    result = np.array(values[keys[0]])
+    result = values[keys[0]]
     for key in keys[1:]:
-        result += values[key]
-    result /= divisor
-    return result
+        result = result + values[key]
+    return np.asarray(result / divisor)
 
 
 def _avg_unpool_forward(
@@ -557,8 +556,14 @@ def _avg_unpool_forward(
     (top, bottom), (left, right) = reach
     full = np.zeros((*sizes[:-2], sizes[-2] + top + bottom, sizes[-1] + left + right), self.dtype)
     part = self / divisor
-    for key in keys:
-        full[key] += part
+    if all(
+        s >= k for s, k in zip(stride or kernel_size, kernel_size, strict=True)
+    ):  # every place in one window at most
+        for key in keys:
+            full[key] = part
+    else:
+        for key in keys:
+            full[key] += part
     return full[..., top : top + sizes[-2], left : left + sizes[-1]]
 
 

@@ -371,7 +371,7 @@ def _spread(name: str, call, doc: str):
             warnings.warn(
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
                 "numel divided by output numel).",
-                stacklevel=2,
+                stacklevel=3,
             )
         return call(input, dims, correction, keepdim)
 

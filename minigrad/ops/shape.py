@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Size, Tensor, check_dim, wrap
+from ..tensor import Size, Tensor, check_dim, full_name, wrap
 from .table import define, method, sum_to
 
 ndarray = np.ndarray
@@ -17,6 +17,15 @@ ndarray = np.ndarray
 def wanted_shape(given: tuple) -> tuple:
     """A shape given as numbers, `x.view(2, 3)`, or as one sequence, `x.view((2, 3))`."""
     return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else tuple(given)
+
+
+def refuse_lengths(name: str, given: tuple) -> None:
+    """Raise PyTorch's error if these are no lengths; the first of them may be a sequence of lengths."""
+    for n in given[:1] if given and not isinstance(given[0], (tuple, list)) else ():
+        if not hasattr(n, "__index__"):
+            raise TypeError(
+                f"{name}(): argument 'shape' (position 1) must be tuple of ints, not {full_name(type(n))}"
+            ) from None
 
 
 def fill_in(shape: tuple, numel: int) -> tuple:
@@ -93,7 +102,11 @@ def reshape(input: Tensor, *size, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
     if not isinstance(input, Tensor):
         return input.reshape(*size)
-    shape = fill_in(wanted_shape(size) if shape is None else tuple(shape), input._array.size)
+    try:
+        shape = fill_in(wanted_shape(size) if shape is None else tuple(shape), input._array.size)
+    except (TypeError, ValueError):
+        refuse_lengths("reshape", size)
+        raise
     if input._array.flags.c_contiguous:
         return _view(input, shape)
     return (
@@ -515,7 +528,7 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

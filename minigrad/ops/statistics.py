@@ -345,7 +345,7 @@ def cov(
     if type(freedom) is Tensor and freedom._array <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            stacklevel=2,
+            stacklevel=3,
         )
         freedom = wrap(np.zeros_like(freedom._array))
     rows = rows - unsqueeze(average, 1)

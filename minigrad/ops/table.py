@@ -257,7 +257,12 @@ def make_vjp(op: Op) -> Callable:
     for i, (_, picks) in enumerate(op.plan):
         lines += [f"    r{i} = None if e{i} is None else rule{i}(grad{''.join(f', s{p}' for p in picks)})"]
     lines += ["    if meta is not None:"]
-    lines += [f"        r{i} = None if r{i} is None else fit(r{i}, *meta[{i}])" for i in range(count)]
+    for i in range(count):
+        lines += [
+            f"        m = meta[{i}]",
+            f"        if r{i} is not None and (r{i}.shape != m[0] or r{i}.dtype is not m[1]):",
+        ]
+        lines += [f"            r{i} = fit(r{i}, *m)"]
     lines += [f"    return ({''.join(f'r{i}, ' for i in range(count))})"]
     exec(compiled("\n".join(lines), "exec"), scope)
     return scope["vjp"]

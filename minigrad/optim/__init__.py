@@ -3,4 +3,5 @@
 from . import lr_scheduler as lr_scheduler
 from .adaptive import *  # noqa: F403
 from .algorithms import *  # noqa: F403
+from .lbfgs import *  # noqa: F403
 from .optimizer import Optimizer as Optimizer

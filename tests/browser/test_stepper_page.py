@@ -180,6 +180,33 @@ def test_the_active_node_is_in_sight_in_a_picture_that_does_not_fit(browser: Bro
             assert pane.page.evaluate(inside, step["node"])
 
 
+def test_walking_to_and_fro_leaves_nothing_behind(browser: Browser, tmp_path: Path):
+    walk = """() => {
+        const slider = document.querySelector(".mgv-slider"), last = Number(slider.max);
+        for (let i = 0; i <= 2 * last; i++) {
+            slider.value = i <= last ? i : 2 * last - i;
+            slider.dispatchEvent(new Event("input"));
+        }
+    }"""
+    x = mg.tensor([0.5, -0.25], requires_grad=True)
+    for _ in range(60):
+        x = x.sin()
+    with opened(browser, page(payload(x.sum(), check=False, fold=False)), tmp_path) as pane:
+        session = pane.page.context.new_cdp_session(pane.page)
+        session.send("Performance.enable")
+
+        def elements() -> float:
+            session.send("HeapProfiler.collectGarbage")
+            metrics = session.send("Performance.getMetrics")["metrics"]
+            return next(m["value"] for m in metrics if m["name"] == "Nodes")
+
+        pane.page.evaluate(walk)
+        before = elements()
+        pane.page.evaluate(walk)
+        pane.page.evaluate(walk)
+        assert elements() <= before + 20
+
+
 def test_hovering_shows_what_is_known_of_a_node(browser: Browser, tmp_path: Path):
     data = recorded("diamond")
     y = next(i for i, n in data["nodes"].items() if n["kind"] == "tensor" and n["name"] == "y")

@@ -158,6 +158,8 @@ range(torch.tensor(3.0))  # raises
 int(torch.tensor(2.7)), float(torch.tensor(2)), bool(torch.tensor(0))
 
 # %% arguments of the wrong kind
+# What is called in every loop (sum, mean, relu, ...) has no wrapper for the sake of its wording: where an argument is
+# missing or unknown, Python itself says so. What follows are all other functions.
 a = torch.ones(2)
 a + "x"  # raises
 "x" + a  # raises
@@ -168,11 +170,20 @@ a @ [1, 2]  # raises
 torch.exp(2.0)  # raises
 torch.sin([1.0])  # raises
 torch.add(a)  # raises
-torch.relu()  # raises
-a.sum(foo=1)  # raises
+torch.softmax()  # raises
+a.prod(foo=1)  # raises
 a.nothing  # raises
 torch.zeros("a")  # raises
-a.sum(dim="x")  # raises
+a.max(dim="x")  # raises
+torch.max(a, dim="x")  # raises
+a.cumsum("x")  # raises
+a.argmax(dim="x")  # raises
+torch.argmax(a, "x")  # raises
+torch.narrow(a, "x", 0, 1)  # raises
+torch.tril("x")  # raises
+torch.amax(a, a, a, a)  # raises
+torch.gather(None)  # raises
+torch.norm(a, foo=1)  # raises
 a.reshape("x")  # raises
 torch.matmul(a, 3)  # raises
 torch.where(a > 0, a)  # raises

@@ -1,0 +1,125 @@
+"""What a call with arguments of the wrong kind is told: PyTorch's words, worked out when the call has failed.
+
+A call that succeeds pays nothing for it. The annotations of a function say which kinds it takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from ..tensor import Tensor, full_name
+
+# Functions that PyTorch has in several forms: its message then lists all of them.
+SEVERAL = """
+    addmm all any argsort baddbmm bernoulli bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
+    bitwise_xor bmm  bucketize clamp clamp_max clamp_min clip copysign count_nonzero cumulative_trapezoid div divide
+    dsplit eq fill  float_power floor_divide fmod ge gradient greater greater_equal gt histogram hsplit index_fill
+    isin le lerp less  less_equal linspace logspace lt masked_fill max mean median min mm moveaxis movedim multiply
+    nanmedian nanquantile narrow  ne not_equal pow prod quantile randint randint_like remainder repeat_interleave
+    result_type round rsub scatter  searchsorted sort squeeze std std_mean subtract sum tensor_split to trapezoid
+    trapz true_divide var var_mean view vsplit  where xlogy
+"""
+OVERLOADED = frozenset(SEVERAL.split())
+# Functions with a second form that PyTorch no longer shows.
+SCALED = {
+    "add": "Tensor other, *, Number alpha = 1",
+    "addbmm": "Tensor batch1, Tensor batch2, *, Number beta = 1, Number alpha = 1",
+    "addcdiv": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addcmul": "Tensor tensor1, Tensor tensor2, *, Number value = 1",
+    "addmv": "Tensor mat, Tensor vec, *, Number beta = 1, Number alpha = 1",
+    "addr": "Tensor vec1, Tensor vec2, *, Number beta = 1, Number alpha = 1",
+    "sub": "Tensor other, *, Number alpha = 1",
+}
+NUMBERS = (int, float, np.number, np.bool_)
+KINDS: dict[str, Callable[[object], bool]] = {
+    "Tensor": lambda v: isinstance(v, Tensor),
+    "float": lambda v: isinstance(v, NUMBERS) or (isinstance(v, Tensor) and not v.dim()),
+    "int": lambda v: hasattr(v, "__index__") and not (isinstance(v, Tensor) and (v.dim() or v.is_floating_point())),
+    "bool": lambda v: isinstance(v, (bool, int, np.bool_)),
+    "str": lambda v: isinstance(v, str),
+    "None": lambda v: v is None,
+    "tuple": lambda v: isinstance(v, (tuple, list)) and all(hasattr(d, "__index__") for d in v),
+    "Sequence[int]": lambda v: isinstance(v, (tuple, list)) and all(hasattr(d, "__index__") for d in v),
+}  # fmt: skip
+
+
+def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method: bool = False) -> None:
+    """Raise PyTorch's TypeError if the arguments of a call that has failed were of the wrong kind; else return."""
+    signature = inspect.signature(function)
+    base = name.removesuffix("_")
+    unbound = None
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        if base in OVERLOADED or base in SCALED:
+            raise no_form(signature, name, args, kwargs, method) from None
+        unbound = TypeError(f"{name}() {reworded(str(error), signature, args, kwargs)}")
+        if not str(error).startswith("missing"):
+            raise unbound from None
+        given = signature.bind_partial(*args, **kwargs).arguments
+    parameters = signature.parameters
+    for i, (parameter, value) in enumerate(given.items()):
+        wanted = str(parameters[parameter].annotation).split(" | ")
+        known = (
+            all(kind in KINDS for kind in wanted)
+            and parameters[parameter].kind is not inspect._VAR_POSITIONAL
+        )
+        if not known or any(KINDS[kind](value) for kind in wanted):
+            continue
+        if base in OVERLOADED or base in SCALED:
+            raise no_form(signature, name, args, kwargs, method) from None
+        place = "" if i >= len(args) else f" (position {i if method else i + 1})"
+        shown = "input" if i == 0 else parameter
+        raise TypeError(
+            f"{name}(): argument '{shown}'{place} must be {word(wanted)}, not {full_name(type(value))}"
+        ) from None
+    if unbound is not None:
+        raise unbound from None
+
+
+def word(kinds: list[str]) -> str:
+    """How PyTorch calls what a parameter takes."""
+    if "tuple" in kinds or "Sequence[int]" in kinds:
+        return "tuple of ints"
+    return {"float": "Number"}.get(kinds[0], kinds[0])
+
+
+def reworded(message: str, signature: inspect.Signature, args: tuple, kwargs: dict) -> str:
+    """What `Signature.bind` says, as PyTorch says it: which arguments are missing, or that there are too many."""
+    if message.startswith("missing"):
+        required = [
+            p for i, p in enumerate(signature.parameters.values()) if i >= len(args) and p.name not in kwargs
+        ]
+        missing = [p.name for p in required if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+        # the plural is PyTorch's own
+        plural = "s" if len(missing) == 1 else ""
+        return f"missing {len(missing)} required positional argument{plural}: " + ", ".join(
+            f'"{m}"' for m in missing
+        )
+    if message.startswith("too many"):
+        positional = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        least, most = len([p for p in positional if p.default is p.empty]), len(positional)
+        count = str(most) if least == most else f"from {least} to {most}"
+        return f"takes {count} positional argument{'' if most == 1 else 's'} but {len(args)} were given"
+    return message
+
+
+def no_form(signature: inspect.Signature, name: str, args: tuple, kwargs: dict, method: bool) -> TypeError:
+    """The arguments fit no form of the function."""
+    kinds = ", ".join(full_name(type(a)) for a in args[method:])
+    named = "".join(f"{key}={full_name(type(value))}, " for key, value in kwargs.items())
+    found = f"{kinds}, {named}".removesuffix(", ") if kinds else named
+    form = SCALED.get(name.removesuffix("_"))
+    if form is None:
+        parameters = list(signature.parameters.values())[method:]
+        shown = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+        expected = "one of:\n * " + shown.replace("'", "")
+    else:
+        out = "" if name[-1] == "_" else ", Tensor out = None"
+        expected = f"({form})" if method else f"(Tensor input, {form}{out})"
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({found}), but expected {expected}"
+    )
