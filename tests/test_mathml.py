@@ -56,6 +56,11 @@ def test_what_is_not_known_is_named(tex: str, says: str):
         mathml(tex)
 
 
+def test_the_room_below_a_row_is_not_written_out():
+    out = mathml(r"\begin{bmatrix}1\\[4pt]2\end{bmatrix}")
+    assert out == mathml(r"\begin{bmatrix}1\\2\end{bmatrix}")
+
+
 def test_code_and_escaped_dollars_are_left_alone():
     text = "`$x$` costs \\$5 and\n```\n$y$\n```\nbut $z$ is a formula"
     out = formulas_to_mathml(text)

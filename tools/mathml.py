@@ -236,6 +236,9 @@ class _Parser:
             end = self.take()[0]
             if end == "\\\\":
                 rows.append([])
+                if self.peek() == "[":  # how much room is left below the row: MathML leaves its own
+                    while self.take()[0] != "]":
+                        pass
             elif end == "\\end":
                 self.raw()
                 break

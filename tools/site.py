@@ -41,6 +41,9 @@ pre, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberat
 .output { margin: 6px 0 0; padding: 2px 14px; overflow-x: auto; } .output > pre { margin: 4px 0; line-height: 1.45; }
 .output img { max-width: 100%; background: #fff; border-radius: 6px; }
 table { border-collapse: collapse; } td, th { padding: 4px 10px; border: 1px solid var(--rule); text-align: left; }
+.text table { display: block; width: max-content; }
+.text pre, .text table, math[display="block"] { max-width: 100%; overflow-x: auto; overflow-y: hidden; }
+ul.lessons { padding: 0; list-style: none; font-size: 19px; line-height: 2; }
 math[display="block"] { margin: 14px 0; font-size: 1.1em; } math { font-size: 1.06em; }
 .anchor-link { display: none; }
 blockquote { margin: 0; padding-left: 14px; border-left: 3px solid var(--rule); color: var(--mute); }
@@ -141,7 +144,8 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
         page.write_text(lesson_page(book, name, nav), encoding="utf-8")
         written.append(page)
         links.append(f'<li><a href="{name}.html">{html.escape(title_of(book, name))}</a></li>')
-    body = f'<section class="text"><h1>See automatic differentiation work</h1><ol start="0">{"".join(links)}</ol></section>'
+    heading = "<h1>See automatic differentiation work</h1>"
+    body = f'<section class="text">{heading}<ul class="lessons">{"".join(links)}</ul></section>'
     index = folder / "index.html"
     index.write_text(SHELL.format(title="Lessons", style=STYLE, nav="", fit="", body=body), encoding="utf-8")
     return [index, *written]

@@ -87,6 +87,13 @@ def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path:
     assert page.evaluate(heights) == before
 
 
+def test_a_telephone_shows_every_lesson_without_sliding_sideways(page: Page, site: Path):
+    page.set_viewport_size({"width": 380, "height": 800})
+    for name in LESSONS:
+        page.goto((site / f"{name}.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 380, name
+
+
 def test_formulas_are_drawn_without_a_network(page: Page, site: Path):
     name = next(n for n in LESSONS if n.startswith("03"))
     page.goto((site / f"{name}.html").as_uri())
