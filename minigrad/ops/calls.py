@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,13 +45,44 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
         "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
     }  # fmt: skip
-    exec(compiled(source_of(op)), scope)
-    return scope["call"]
+    signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
+    return written_later("call", signature, scope, lambda: source_of(op), argument_names(op))
 
 
-compiled = functools.cache(
-    lambda text: compile(text, "<minigrad.ops.calls>", "exec")
-)  # many operations are alike
+def argument_names(op: Op) -> tuple[str, ...]:
+    """What PyTorch calls the arguments of an operation."""
+    return ("input" if op.inputs[0] == "self" else op.inputs[0], *op.inputs[1:], *op.params)
+
+
+def written_later(
+    name: str, signature: str, scope: dict, source: Callable[[], str], names: tuple[str, ...] = ()
+) -> Callable:
+    """The function that `source()` is the text of, written out when it is first called: start-up time counts.
+
+    scope: the globals of the function. names: what its arguments are called, if not as in the signature.
+    """
+
+    def write() -> None:
+        function.__code__ = renamed(source())
+
+    def renamed(text: str) -> CodeType:
+        code = compiled(text)
+        return code.replace(
+            co_varnames=(*names[: code.co_argcount], *code.co_varnames[len(names[: code.co_argcount]) :])
+        )
+
+    function = FunctionType(
+        renamed(f"def {name}({signature}): write(); return {name}({signature})"), scope, name
+    )
+    scope["write"], scope[name] = write, function
+    return function
+
+
+@functools.cache  # many operations are alike
+def compiled(text: str) -> CodeType:
+    """The code of the function that `text` defines."""
+    module = compile(text, "<minigrad.ops.calls>", "exec")
+    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 
 def make_unusual(op: Op, operator: bool) -> Callable:
@@ -300,4 +332,4 @@ def make_variadic(op: Op) -> Callable:
     return call
 
 
-__all__ = ["make_call", "source_of"]
+__all__ = ["argument_names", "make_call", "source_of", "written_later"]

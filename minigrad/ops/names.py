@@ -1,7 +1,7 @@
 """By which names arguments may be given: PyTorch's own, and NumPy's `axis` and `keepdims`, which PyTorch understands too.
 
-It touches the finished public functions only. What is called often loses no time: the functions that calls.py makes
-get PyTorch's names in the place of theirs, others are wrapped, and inside the library the unwrapped ones are used.
+It touches the finished public functions only. What is called often loses no time: the functions that calls.py writes
+have PyTorch's names already, others are wrapped, and inside the library the unwrapped ones are used.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import FunctionType
 
 from ..tensor import Tensor
 from .arguments import explain
+from .calls import argument_names
 
 OTHERS = {
     "axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections", "sections": "indices_or_sections",
@@ -70,11 +71,8 @@ def named(function: Callable, name: str, method: bool = False) -> Callable:
     code, op, wrapped = function.__code__, getattr(function, "op", None), hasattr(function, "__wrapped__")
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if op is not None and not op.variadic and not wrapped:
-        names = ("input" if op.inputs[0] == "self" else op.inputs[0], *op.inputs[1:], *op.params)
-        if len(own) < len(names):
-            return by_position(function, names)
-        function.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
-        return function
+        names = argument_names(op)
+        return by_position(function, names) if len(own) < len(names) else function
     if wrapped:
         own = tuple(inspect.signature(function).parameters)
     others = {other: name for other, name in OTHERS.items() if name in own and other not in own}

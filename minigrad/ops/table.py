@@ -33,7 +33,7 @@ from .. import dtypes
 from ..autograd import node as nodes
 from ..autograd.node import PACKED, Node, Packed, SavedTensor
 from ..tensor import Tensor, wrap
-from .calls import make_call
+from .calls import make_call, written_later
 from .dispatch import Promoted, apply, operand, record
 
 ndarray = np.ndarray
@@ -221,24 +221,26 @@ def make_vjp(op: Op) -> Callable:
         if type(meta) is Promoted and not recorded:
             return on_tensors(node, grad, general)
         values = unpack(node, recorded) if checked else node.saved
-        out = run_rules(grad, node.edges, values)
-        return out if meta is None else tuple(None if r is None else fit(r, *m) for r, m in zip(out, meta))  # noqa: B905
+        out = [
+            None if e is None else rule(grad, *[values[p] for p in picks])
+            for e, (rule, picks) in zip(node.edges, op.plan, strict=True)
+        ]
+        if meta is not None:
+            out = [None if r is None else fit(r, *m) for r, m in zip(out, meta, strict=True)]
+        return tuple(out)
 
-    scope = {"fit": fit, "general": general, "Promoted": Promoted}
+    scope = {"__name__": __name__, "fit": fit, "general": general, "Promoted": Promoted}
     scope |= {f"rule{i}": rule for i, (rule, _) in enumerate(op.plan)}
-    count = len(op.plan)
-    calls = [
-        f"rule{i}(grad{''.join(f', values[{p}]' for p in picks)}) if edges[{i}] is not None else None"
-        for i, (_, picks) in enumerate(op.plan)
-    ]
-    text = f"lambda grad, edges, values: ({''.join(f'({c}), ' for c in calls)})"
-    run_rules = eval(compiled(text, "eval"), scope)
+    return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op))
 
-    # The usual case, written out as a person would: `unpack` for arrays and `run_rules` in one function. A fifth faster.
+
+def source_of_vjp(op: Op) -> str:
+    """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function."""
+    count = len(op.plan)
     lines = ["def vjp(node, grad, recorded):", "    meta = node.meta"]
     if op.saves:
         lines += ["    saved = node.saved"]
-    unusual = ["recorded or saved is None"] if checked else []
+    unusual = ["recorded or saved is None"] if op.frees else []
     if op.kind == "elementwise" and count > 1:
         unusual += ["type(meta) is Promoted"]
     if unusual:
@@ -258,25 +260,16 @@ def make_vjp(op: Op) -> Callable:
         lines += [f"    r{i} = None if e{i} is None else rule{i}(grad{''.join(f', s{p}' for p in picks)})"]
     lines += ["    if meta is not None:"]
     for i in range(count):
-        lines += [
-            f"        m = meta[{i}]",
-            f"        if r{i} is not None and (r{i}.shape != m[0] or r{i}.dtype is not m[1]):",
-        ]
+        lines += [f"        m = meta[{i}]"]
+        lines += [f"        if r{i} is not None and (r{i}.shape != m[0] or r{i}.dtype is not m[1]):"]
         lines += [f"            r{i} = fit(r{i}, *m)"]
-    lines += [f"    return ({''.join(f'r{i}, ' for i in range(count))})"]
-    exec(compiled("\n".join(lines), "exec"), scope)
-    return scope["vjp"]
+    return "\n".join([*lines, f"    return ({''.join(f'r{i}, ' for i in range(count))})"])
 
 
 def on_tensors(node: Node, grad: ndarray, vjp: Callable) -> tuple:
     """Run the rules of a plain backward on tensors: mixed dtypes are promoted as PyTorch does, NumPy does it otherwise."""
     with nodes.no_recording():
         return tuple(None if t is None else t._array for t in vjp(node, wrap(grad), True))
-
-
-compiled = functools.cache(
-    lambda text, mode: compile(text, "<minigrad.ops.table>", mode)
-)  # many operations are alike
 
 
 def unpack(node: Node, recorded: bool):
