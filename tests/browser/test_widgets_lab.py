@@ -25,13 +25,13 @@ BESIDE = """\
 import minigrad as torch
 import viz
 
-def branch(scale):
+def branch(scale, again=False):
     x = torch.tensor(2.0, requires_grad=True)
     y = x * x
     z = y * scale
-    return z
+    return z * 1 if again else z
 
-viz.beside(branch(3.0), branch(5.0), labels=("mine", "reference"))"""
+viz.beside(branch(3.0), branch(5.0, again=True), labels=("mine", "reference"))"""
 STEP = """\
 import minigrad as torch
 import viz
@@ -98,10 +98,11 @@ def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, t
         lesson.page.wait_for_function(
             "() => [...document.querySelectorAll('.mgv')].every(p => p.dataset.step === '1')"
         )
-        lesson.page.keyboard.press("End")
-        lesson.page.wait_for_function(
-            "() => [...document.querySelectorAll('.mgv')].every(p => p.dataset.step === '3')"
-        )
+        panes.nth(1).locator(".mgv-frame").focus()
+        lesson.page.keyboard.press("End")  # the second pass has one step more
+        for pane, last in ((panes.nth(0), "3"), (panes.nth(1), "4")):
+            expect(pane).to_have_attribute("data-step", last)
+        expect(lesson.page.locator(".noUi-handle")).to_have_attribute("aria-valuenow", "4.0")
         for k, scale in enumerate((12.0, 20.0)):
             value = panes.nth(k).locator(".mgv-scroll .mgv-array").get_attribute("data-values")
             assert value == f"[{scale:g}]"
