@@ -67,9 +67,8 @@ def written_later(
 
     def renamed(text: str) -> CodeType:
         code = compiled(text)
-        return code.replace(
-            co_varnames=(*names[: code.co_argcount], *code.co_varnames[len(names[: code.co_argcount]) :])
-        )
+        own = names[: code.co_argcount]
+        return code.replace(co_varnames=own + code.co_varnames[len(own) :])
 
     function = FunctionType(
         renamed(f"def {name}({signature}): write(); return {name}({signature})"), scope, name
@@ -158,9 +157,7 @@ def source_of(op: Op) -> str:
     elif op.floating:
         for i in differentiable or range(count):
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
-    always_array = (
-        type(op.forward) is np.ufunc
-    )  # NumPy makes numbers of 0-d results, unless it is told not to
+    always_array = type(op.forward) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
     lines += [
         "    try:",
         f"        {', '.join(results)} = forward({', '.join(arrays)}{star}{', out=...' if always_array else ''})",
