@@ -60,14 +60,16 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
 
     A gradient reaches only the elements that were chosen; the others get an exact zero, even where theirs is not finite.
     """
+    plain = (
+        type(condition) is ndarray and type(input) is ndarray and type(other) is float
+    )  # what most rules give
+    if plain and not other and input.shape == condition.shape:
+        return masked(input, condition)
     if type(input) is Tensor and type(other) is Tensor and type(condition) is Tensor:
         if condition._array.dtype.kind == "b":
             return _where(condition, input, other)
     elif not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
-        if type(other) is float and not other:
-            if type(input) is ndarray and input.shape == condition.shape:
-                return masked(input, condition)
-        elif type(input) is float and not input and type(other) is ndarray and other.shape == condition.shape:
+        if type(input) is float and not input and type(other) is ndarray and other.shape == condition.shape:
             return masked(other, ~condition)
         return np.where(condition, input, other)  # inside a rule
     if (input is None) != (other is None):

@@ -340,13 +340,11 @@ def fit(grad, shape: tuple, dtype: np.dtype):
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
+    if len(shape) == 1 and array.ndim == 2 and shape[0] == array.shape[1]:
+        return columns_added(array)  # a bias
     lead = array.ndim - len(shape)
     if lead > 0:
-        array = (
-            columns_added(array)
-            if array.ndim == 2 and lead == 1
-            else np.add.reduce(array, axis=tuple(range(lead)))
-        )
+        array = np.add.reduce(array, axis=tuple(range(lead)))
         if array.shape == shape:
             return array
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
