@@ -237,12 +237,7 @@ class no_recording:
 def edge(t: Tensor) -> Node | None:
     """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none."""
     meta = t._meta
-    if meta is None:
-        node = t._grad_fn
-        if node is not None or not t._requires_grad:
-            return node
-        meta = t.meta()
-    elif meta.base is not None:
+    if meta is not None and meta.base is not None:
         if meta.seen_version != t._counter.version:
             refresh_view(t)
         if meta.borrows and t._grad_fn is None:
@@ -250,6 +245,8 @@ def edge(t: Tensor) -> Node | None:
     node = t._grad_fn
     if node is not None or not t._requires_grad:
         return node
+    if meta is None:
+        meta = t.meta()
     ref = meta.accumulator
     node = None if ref is None else ref()
     if node is None:
@@ -297,6 +294,7 @@ Tensor.is_leaf = property(is_leaf, read_only("is_leaf"))
 
 
 PACKED = -1  # in the place of a node's version: hooks hold its values
+FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
 
 
 class Packed:

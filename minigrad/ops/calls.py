@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
-from ..autograd.node import edge, next_sequence
+from ..autograd.node import FIELD, edge, next_sequence
 from ..tensor import Counter, Tensor, new_object, plain_types
 from .dispatch import Promoted, apply, explained, make_view, operand, promoted
 
@@ -241,7 +241,8 @@ def recording_lines(op: Op) -> list[str]:
         lines += ["version = 0"]
         for i, s in inputs:
             present = "" if is_always_there(op, i) else f"{s} is not None and "
-            lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version"]
+            field = f" << {FIELD * i}" if i else ""
+            lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version{field}"]
         lines += ["node.version = version"]
     if op.saved_results:
         lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]

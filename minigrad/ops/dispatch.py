@@ -17,7 +17,7 @@ from ..autograd import anomaly_mode
 from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
-from ..autograd.node import PACKED, Node, Packed, edge, next_sequence
+from ..autograd.node import FIELD, PACKED, Node, Packed, edge, next_sequence
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
 
 if TYPE_CHECKING:
@@ -222,16 +222,14 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
         if op.variadic or any(m != own and m is not None for m in metas):
             mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
             node.meta = Promoted(metas) if mixed else metas
-    node.saved, version = saved_values(op, inputs, params, outs, edges), 0
+    node.saved = saved_values(op, inputs, params, outs, edges)
     for i in op.saved_inputs:
         t = node.saved[i]
         if t is not None:
             refuse_inference(t)
-            version += nodes.version_of(t)
     if op.saved_results:
         node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
-        version += node.counter.version
-    node.version = version
+    node.version = versions(node)
     for number, out in enumerate(outs):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
@@ -240,6 +238,17 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if anomaly.on:
         anomaly_mode.remember_traceback(node)
     return node
+
+
+def versions(node: Node) -> int:
+    """The versions that the saved inputs and result of a node have now, as one number."""
+    op, found = node.op, 0
+    for i in op.saved_inputs:
+        if node.saved[i] is not None:
+            found += nodes.version_of(node.saved[i]) << FIELD * i
+    if op.saved_results:
+        found += node.counter.version << FIELD * op.saved_results[0]
+    return found
 
 
 def saved_values(

@@ -21,7 +21,7 @@ from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
 from .arguments import explain
-from .dispatch import as_tensors, forward, operand, record
+from .dispatch import as_tensors, forward, operand, record, versions
 from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import (
     geometry,
@@ -272,9 +272,7 @@ def resave_result(node: Node, t: Tensor) -> None:
         if type(saved[i]) is ndarray:
             saved[i] = t._array
     node.saved, node.counter = tuple(saved), t.counter()
-    node.version = nodes.version_of(t) + sum(
-        nodes.version_of(node.saved[i]) for i in node.op.saved_inputs if node.saved[i] is not None
-    )
+    node.version = versions(node)
 
 
 def written(t: Tensor, node: Node | None, kept: bool = True) -> None:

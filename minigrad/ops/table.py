@@ -31,10 +31,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.node import PACKED, Node, Packed, SavedTensor
+from ..autograd.node import FIELD, PACKED, Node, Packed, SavedTensor
 from ..tensor import Tensor, wrap
 from .calls import make_call, written_later
-from .dispatch import Promoted, apply, operand, record
+from .dispatch import Promoted, apply, operand, record, versions
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -234,6 +234,9 @@ def make_vjp(op: Op) -> Callable:
     return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op))
 
 
+PASSED_ON = (lambda grad: grad).__code__.co_code
+
+
 def source_of_vjp(op: Op) -> str:
     """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function."""
     count = len(op.plan)
@@ -251,13 +254,22 @@ def source_of_vjp(op: Op) -> str:
         lines += ["    version = 0"]
         for i in op.saved_inputs:
             lines += [f"    if s{i} is not None:", f"        if s{i}._counter is not None:"]
-            lines += [f"            version += s{i}._counter.version", f"        s{i} = s{i}._array"]
+            lines += [
+                f"            version += s{i}._counter.version << {FIELD * i}",
+                f"        s{i} = s{i}._array",
+            ]
         if op.saved_results:
-            lines += ["    if node.counter is not None:", "        version += node.counter.version"]
+            field = FIELD * op.saved_results[0]
+            lines += [
+                "    if node.counter is not None:",
+                f"        version += node.counter.version << {field}",
+            ]
         lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
-    for i, (_, picks) in enumerate(op.plan):
-        lines += [f"    r{i} = None if e{i} is None else rule{i}(grad{''.join(f', s{p}' for p in picks)})"]
+    for i, (rule, picks) in enumerate(op.plan):
+        passed_on = rule.__code__.co_code == PASSED_ON  # a call for nothing, in the most frequent rule of all
+        result = "grad" if passed_on else f"rule{i}(grad{''.join(f', s{p}' for p in picks)})"
+        lines += [f"    r{i} = None if e{i} is None else {result}"]
     lines += ["    if meta is not None:"]
     for i in range(count):
         lines += [f"        m = meta[{i}]"]
@@ -283,11 +295,11 @@ def unpack(node: Node, recorded: bool):
         if t is not None:
             counter = t._counter
             if counter is not None:
-                version += counter.version
+                version += counter.version << FIELD * i
             values[i] = t if recorded else t._array
     if op.saved_results:
         if node.counter is not None:
-            version += node.counter.version
+            version += node.counter.version << FIELD * op.saved_results[0]
         if recorded:
             for i in op.saved_results:
                 if saved[i] is not None and type(saved[i]) is not Packed:
@@ -308,21 +320,16 @@ def unpack(node: Node, recorded: bool):
 
 def explain_modified(node: Node) -> None:
     """Raise PyTorch's error for the saved tensor whose version has changed."""
-    op, then = node.op, node.version
-    inputs = sum(nodes.version_of(node.saved[i]) for i in op.saved_inputs if node.saved[i] is not None)
-    for i in op.saved_inputs if inputs != then else ():  # if they are as they were, it is the result
-        t = node.saved[i]
-        if t is not None and nodes.version_of(t):
-            saved = [node.saved[j] for j in op.saved_inputs if node.saved[j] is not None]
-            alike = [s for s in saved if s._counter is t._counter]  # in x * x it is there twice
-            others = sum(nodes.version_of(s) for s in saved if s._counter is not t._counter)
-            expected = max(then - others, 0) // len(alike)
-            raise nodes.modified_error(
-                t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), expected
-            )
-    for i in op.saved_results:
+    op, changed = node.op, versions(node) ^ node.version
+    for i in (*op.saved_inputs, *op.saved_results):
+        then, differs = (number >> FIELD * i & (1 << FIELD) - 1 for number in (node.version, changed))
+        if not differs:
+            continue
+        if i in op.saved_inputs:
+            t = node.saved[i]
+            raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), then)
         kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
-        raise nodes.modified_error(kept, node, op.sources[i][1], node.counter.version, then - inputs)
+        raise nodes.modified_error(kept, node, op.sources[i][1], node.counter.version, then)
 
 
 def fit(grad, shape: tuple, dtype: np.dtype):
