@@ -51,47 +51,7 @@ def is_causal_mask(mask: Tensor | None, hint: bool | None) -> bool:
 class _Layer(Module):
     """What layers of the encoder and of the decoder share: self-attention and the two linear maps behind it."""
 
-    def _make(
-        self,
-        norms: int,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        dropout: float,
-        activation: str | Callable,
-        layer_norm_eps: float,
-        batch_first: bool,
-        norm_first: bool,
-        bias: bool,
-        dtype: dtypes.dtype | None,
-    ) -> None:
-        attention = {"dropout": dropout, "bias": bias, "batch_first": batch_first, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, **attention)
-        if norms == 3:
-            self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
-        self.norm_first = norm_first
-        for i in range(1, norms + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
-        for i in range(1, norms + 1):
-            setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = activation_named(activation)
-
-    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
-        options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
-        return self.dropout1(self.self_attn(x, x, x, need_weights=False, **options)[0])
-
-    def _fed_forward(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
-
-
-class TransformerEncoderLayer(_Layer):
-    """Self-attention, then two linear maps, each added to what it gets and normalised (before it with norm_first).
-
-    (S, N, d_model), or (N, S, d_model) with batch_first, or (S, d_model).
-    """
+    norms = 2  # how many parts are normalised and added to what they get
 
     def __init__(
         self,
@@ -108,9 +68,33 @@ class TransformerEncoderLayer(_Layer):
         dtype: dtypes.dtype | None = None,
     ):
         super().__init__()
-        self._make(
-            2, d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, dtype
-        )  # fmt: skip
+        attention = {"dropout": dropout, "bias": bias, "batch_first": batch_first, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, **attention)
+        if self.norms == 3:
+            self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.norm_first = norm_first
+        for i in range(1, self.norms + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+        for i in range(1, self.norms + 1):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = activation_named(activation)
+
+    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+        options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
+        return self.dropout1(self.self_attn(x, x, x, need_weights=False, **options)[0])
+
+    def _fed_forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention, then two linear maps, each added to what it gets and normalised (before it with norm_first).
+
+    (S, N, d_model), or (N, S, d_model) with batch_first, or (S, d_model).
+    """
 
     def forward(
         self,
@@ -132,24 +116,7 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to `memory` (what the encoder made), then two linear maps; see TransformerEncoderLayer."""
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: object = None,
-        dtype: dtypes.dtype | None = None,
-    ):
-        super().__init__()
-        self._make(
-            3, d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, dtype
-        )  # fmt: skip
+    norms = 3
 
     def _looked_up(self, x: Tensor, memory: Tensor, mask, padding, is_causal: bool) -> Tensor:
         options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
