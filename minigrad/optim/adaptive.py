@@ -8,12 +8,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .algorithms import Algorithm, check_implementation, check_lr, check_range, like, no_steps, written
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    for i in range(2):
-        check_range(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
+from .algorithms import (
+    Algorithm,
+    check_betas,
+    check_implementation,
+    check_lr,
+    check_range,
+    like,
+    no_steps,
+    written,
+)
 
 
 def decayed(param: Tensor, grad: np.ndarray, group: dict) -> np.ndarray:

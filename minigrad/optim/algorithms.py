@@ -64,6 +64,11 @@ def check_range(ok: bool, what: str, value: object) -> None:
         raise ValueError(f"Invalid {what}: {value}")
 
 
+def check_betas(betas: tuple[float, float]) -> None:
+    for i in range(2):
+        check_range(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
+
+
 def check_lr(lr: float | Tensor, foreach: bool | None = None) -> None:
     if isinstance(lr, Tensor):
         if foreach:
@@ -186,8 +191,7 @@ class Adam(Algorithm):
     ):
         check_lr(lr, foreach)
         check_range(eps >= 0.0, "epsilon value", eps)
-        for i in range(2):
-            check_range(0.0 <= betas[i] < 1.0, f"beta parameter at index {i}", betas[i])
+        check_betas(betas)
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
         check_implementation(differentiable, foreach, fused)
         defaults = {
