@@ -85,7 +85,7 @@ def backward(
             if isinstance(i, Tensor):
                 retain_grad(i)  # a result keeps its gradient from now on
             last.add(edge_of(i, "backward")[0])  # this node is run, nothing behind it
-    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, accumulate_into=last)
+    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, last=last)
 
 
 def grad(

@@ -27,7 +27,7 @@ def execute(
     retain_graph: bool,
     create_graph: bool,
     targets: dict[tuple[Node, int], object] | None = None,
-    accumulate_into: set[Node] = frozenset(),
+    last: set[Node] = frozenset(),
 ) -> None:
     """Do a whole backward pass, recorded if `create_graph` (see `run` for the arguments)."""
     recorded = works_on_tensors(create_graph)
@@ -35,7 +35,7 @@ def execute(
     if recorded:
         local.update(grad=create_graph)
     try:
-        run(roots, retain_graph, recorded, targets, accumulate_into)
+        run(roots, retain_graph, recorded, targets, last)
     finally:
         local.backward_pass = outer_pass
         if recorded:
@@ -52,17 +52,17 @@ def run(
     retain_graph: bool,
     recorded: bool,
     targets: dict[tuple[Node, int], object] | None = None,
-    accumulate_into: set[Node] = frozenset(),
+    last: set[Node] = frozenset(),
 ) -> None:
     """Walk back from `roots`.
 
     roots: (node, output number, gradient) of each tensor that the walk starts from.
     recorded: gradients are Tensors and the rules' operations are recorded (create_graph); else they are plain arrays.
     targets: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that
-        arrives there is put into this dictionary. Accumulators in `accumulate_into` are fired as well.
+        arrives there is put into this dictionary. The nodes in `last` are fired, too, but nothing behind them alone.
     """
     waiting = count_dependencies(roots)
-    needed = None if targets is None else nodes_leading_to(targets, accumulate_into, waiting)
+    needed = None if targets is None else nodes_leading_to(targets, last, waiting)
     capture_nodes = {} if targets is None else outputs_by_node(targets)
     local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
     arrived: dict[Node, object] = {}
@@ -168,16 +168,16 @@ def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
 
 
 def nodes_leading_to(
-    targets: dict[tuple[Node, int], object], accumulate_into: set[Node], reachable: dict[Node, int]
+    targets: dict[tuple[Node, int], object], last: set[Node], reachable: dict[Node, int]
 ) -> set[Node]:
     """The nodes that have to be fired so that a gradient reaches one of `targets`."""
-    goals = {node for node, _ in targets} | accumulate_into
+    goals = {node for node, _ in targets} | last
     consumers: dict[Node, list[Node]] = {}
     for node in reachable:
         for parent in node.edges:
             if parent is not None:
                 consumers.setdefault(parent, []).append(node)
-    needed = set(accumulate_into)
+    needed = set(last)
     stack = list(goals)
     while stack:
         for consumer in consumers.get(stack.pop(), ()):

@@ -78,9 +78,8 @@ def is_inference_mode_enabled() -> bool:
 class _Mode:
     """A grad mode: a context manager that can also decorate functions and generators."""
 
-    previous = (
-        None  # what to go back to: (the mode before, previous), as an object may be entered inside itself
-    )
+    # What to go back to: (the mode before, previous), as an object may be entered inside itself.
+    previous = None
 
     def __enter__(self) -> None:
         raise NotImplementedError

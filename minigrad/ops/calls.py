@@ -4,7 +4,7 @@ The ordinary case is a handful of plain Tensors and nothing unusual going on (se
 arrays, wrap the result, hang a node on it if an input requires grad. It is what programs do nearly always, so it is
 written out for each operation as a person would write it for that one alone, without loops over inputs and without
 tests whose answer is known. For everything else the function hands over to `dispatch.apply`. To read what was written
-for an operation: `print(minigrad.ops.calls.source_of(minigrad.mul.op))`.
+for an operation: `print(minigrad.ops.calls.source_of(minigrad.exp.op))`.
 """
 
 from __future__ import annotations

@@ -108,10 +108,9 @@ def check_writable(t: Tensor, *, recording: bool) -> None:
         raise RuntimeError(refusal(t, "is being"))
     if t._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
         raise RuntimeError(VIEW_OF_LEAF)
+    # Its base became part of a graph after it was made, and nobody has asked since.
     if t._requires_grad and t._grad_fn is None:
-        raise RuntimeError(
-            LEAF
-        )  # its base became part of a graph after it was made, and nobody has asked since
+        raise RuntimeError(LEAF)
 
 
 def is_stretched(array: ndarray) -> bool:
