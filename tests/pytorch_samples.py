@@ -1,0 +1,260 @@
+"""The inputs on which PyTorch tests its own operations, as programs for both engines.
+
+PyTorch ships a table of its operations (`torch.testing._internal`), each with sample inputs and with inputs that must
+raise. Every operation of that table that minigrad has is called on them here: as a function, as a method and in place.
+It needs `torch` and `expecttest`. To see what differs:
+
+    python -m tests.pytorch_samples add sum$ nn.functional     operations whose names begin so (or are so: $)
+    python -m tests.pytorch_samples int64 10 add               other dtypes; at most 10 differences of each operation
+    python -m tests.pytorch_samples twice linalg               second derivatives; `forward`: forward mode
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from tests.oracle import Program, differences, run
+
+DTYPES = ("float32", "float64", "int64", "bool")
+
+
+class Unsuitable(Exception):
+    """A sample that speaks of what minigrad does not have: complex or sparse tensors, memory formats."""
+
+
+def table() -> list[Any]:
+    """PyTorch's table of operations."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
+    return op_db
+
+
+def key(info: Any) -> str:
+    """'add', 'norm.nuc': an operation and which form of it."""
+    return info.name + (f".{info.variant_test_name}" if info.variant_test_name else "")
+
+
+def find(name: str, where: object) -> object | None:
+    for part in name.split("."):
+        where = getattr(where, part, None)
+    return where
+
+
+def forms(info: Any) -> dict[str, str]:
+    """How the operation may be called under both engines: form -> expression of `x`, `args`, `kwargs`."""
+    import torch
+
+    found = {}
+    if find(info.name, torch) and find(info.name, minigrad):
+        found["function"] = f"torch.{info.name}(x, *args, **kwargs)"
+    if "." not in info.name and hasattr(torch.Tensor, info.name) and hasattr(minigrad.Tensor, info.name):
+        if not callable(getattr(minigrad.Tensor, info.name)):
+            found["method"] = f"x.{info.name}"
+        else:
+            found["method"] = f"x.{info.name}(*args, **kwargs)"
+    in_place = getattr(info.inplace_variant, "__name__", info.name + "_")
+    if "." not in info.name and hasattr(minigrad.Tensor, in_place) and info.inplace_variant:
+        found["in place"] = f"x.clone().{in_place}(*args, **kwargs)"
+    return found
+
+
+# What is done with a call, by name. A program finds x, args and kwargs, all of their tensors that require grad as _leaves,
+# _parts(y), the tensors among results, _weights(tensors), gradients or tangents for them, and _mapped(f, ...).
+PROGRAMS = {
+    "once": """
+y = CALL
+outs = [t for t in _parts(y) if t.requires_grad]
+if outs: torch.autograd.backward(outs, _weights(outs))
+""",
+    "twice": """
+y = CALL
+outs = [t for t in _parts(y) if t.requires_grad]
+grads = torch.autograd.grad(outs, _leaves, _weights(outs), create_graph=True, allow_unused=True) if outs else []
+again = [g for g in grads if g is not None and g.requires_grad]
+twice = torch.autograd.grad(again, _leaves, _weights(again), allow_unused=True) if again else []
+""",
+    "forward": """
+import torch.autograd.forward_ad as fwAD
+with fwAD.dual_level():
+    x, args, kwargs = _mapped(lambda t: fwAD.make_dual(t.detach(), _weights([t])[0]), (x, args, kwargs))
+    y = CALL
+    tangents = [fwAD.unpack_dual(t).tangent for t in _parts(y)]
+    del x, args, kwargs, y
+""",
+}
+
+
+def converted(value: Any, module: ModuleType) -> Any:
+    """A part of a sample for the engine `module`: tensors and dtypes become its own, everything contiguous."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        if (
+            value.is_complex()
+            or value.layout != torch.strided
+            or value.dtype == torch.bfloat16
+            or value.is_quantized
+        ):
+            raise Unsuitable
+        array = np.array(value.detach().numpy(force=True))
+        return module.tensor(array, requires_grad=value.requires_grad)
+    if isinstance(value, torch.dtype):
+        if not hasattr(minigrad, str(value).split(".")[-1]):
+            raise Unsuitable
+        return getattr(module, str(value).split(".")[-1])
+    if isinstance(value, torch.device):
+        return str(value)
+    if isinstance(value, torch.Size):
+        return tuple(value)
+    if isinstance(value, torch.memory_format | torch.layout | torch.Generator | complex):
+        raise Unsuitable
+    if isinstance(value, list | tuple):
+        parts = [converted(v, module) for v in value]
+        return type(value)(parts) if not hasattr(value, "_fields") else type(value)(*parts)
+    if isinstance(value, dict):
+        return {k: converted(v, module) for k, v in value.items()}
+    return value
+
+
+def inputs(sample: Any, module: ModuleType) -> dict[str, Any]:
+    """What a program for this sample finds."""
+    x, args, kwargs = converted((sample.input, tuple(sample.args), dict(sample.kwargs)), module)
+    leaves: list[Any] = []
+
+    def mapped(f: Callable, value: Any) -> Any:
+        if isinstance(value, module.Tensor):
+            return f(value) if value.requires_grad else value
+        if isinstance(value, list | tuple):
+            return type(value)([mapped(f, v) for v in value])
+        return {k: mapped(f, v) for k, v in value.items()} if isinstance(value, dict) else value
+
+    def parts(value: Any) -> list[Any]:
+        if isinstance(value, list | tuple):
+            return [t for v in value for t in parts(v)]
+        return [value] if isinstance(value, module.Tensor) else []
+
+    def weights(tensors: list[Any]) -> list[Any]:
+        numbers = [np.linspace(0.5, 1.5, t.numel()).reshape(t.shape) for t in tensors]
+        return [module.tensor(n, dtype=t.dtype) for n, t in zip(numbers, tensors, strict=True)]
+
+    mapped(leaves.append, (x, args, kwargs))
+    helpers = {"_leaves": leaves, "_parts": parts, "_weights": weights, "_mapped": mapped}
+    return {"x": x, "args": args, "kwargs": kwargs, **helpers}
+
+
+def samples(info: Any, dtype: str) -> Iterator[Any]:
+    """PyTorch's sample inputs of an operation."""
+    import torch
+
+    wanted = getattr(torch, dtype)
+    if wanted in info.dtypes:
+        torch.manual_seed(0)
+        differentiable = info.supports_autograd and wanted.is_floating_point
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield from info.sample_inputs("cpu", wanted, requires_grad=differentiable)
+
+
+def error_samples(info: Any) -> Iterator[Any]:
+    """Inputs that have to raise."""
+    if info.error_inputs_func is not None:
+        for error in info.error_inputs("cpu"):
+            if hasattr(error.sample_input, "args"):
+                yield error.sample_input
+
+
+def programs(info: Any) -> list[str]:
+    """Which of PROGRAMS PyTorch can do with this operation."""
+    possible = {"once": True, "twice": info.supports_gradgrad, "forward": info.supports_forward_ad}
+    return [name for name, able in possible.items() if able]
+
+
+def compare(info: Any, form: str, sample: Any, what: str = "once") -> list[str]:
+    """What differs between the engines for one call. Raises Unsuitable."""
+    import torch
+
+    given = [inputs(sample, module) for module in (torch, minigrad)]
+    source = PROGRAMS[what].strip().replace("CALL", forms(info)[form]) + "\n"
+    program = Program(f"{key(info)}/{form}/{what}", source)
+    expected, got = (run(m, program, **g) for m, g in zip((torch, minigrad), given, strict=True))
+    return [text for text in differences(expected, got) if not is_rounding(text)]
+
+
+def is_rounding(difference: str) -> bool:
+    """Are two tensors printed differently only because of a last digit, as 50. and 50.0000 in double precision?"""
+    where, *texts = difference.split("\n")
+    if not where.endswith("printed"):
+        return False
+    theirs, ours = (re.sub(r"[-\d.e+\s]+", " ", text.split(":", 1)[1]) for text in texts[:2])
+    return theirs == ours
+
+
+def shown(value: Any) -> str:
+    """A sample in one line."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).split('.')[-1]}{list(value.shape)}"
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(shown, value))})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}={shown(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+def main(words: list[str]) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    dtypes = [w for w in words if w in DTYPES] or DTYPES[:1]
+    most = next((int(w) for w in words if w.isdigit()), 3)
+    what = next((w for w in words if w in PROGRAMS), "once")
+    words = [w for w in words if w not in DTYPES and w not in PROGRAMS and not w.isdigit()]
+    counts: Counter[str] = Counter()
+    for info in table():
+        if words and not any(
+            key(info).startswith(w) if not w.endswith("$") else info.name == w[:-1] for w in words
+        ):
+            continue
+        ways = forms(info)
+        if not ways or what not in programs(info):
+            continue
+        told = 0
+        for dtype in (*dtypes, *["errors"] * (what == "once")):
+            every = error_samples(info) if dtype == "errors" else samples(info, dtype)
+            for number, sample in enumerate(every):
+                for form in ways:
+                    try:
+                        different = compare(info, form, sample, what)
+                    except Unsuitable:
+                        counts["unsuitable"] += 1
+                        continue
+                    except Exception as error:
+                        different = [f"the harness: {type(error).__name__}: {error}"]
+                    counts["different" if different else "same"] += 1
+                    if different:
+                        told += 1
+                        if told <= most:
+                            call = f"{shown(sample.input)}, {shown(sample.args)}, {shown(sample.kwargs)}"
+                            print(f"\n== {key(info)} {dtype} #{number} as {forms(info)[form]}: {call}")
+                            for line in different[:3]:
+                                print("   ", line)
+        if told:
+            print(f"-- {key(info)}: {told} differences")
+            counts["operations that differ"] += 1
+        sys.stdout.flush()
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
