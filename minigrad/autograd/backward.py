@@ -270,6 +270,11 @@ def ones_like_self(self: Tensor) -> Tensor:
     return wrap(one_like(self._array))
 
 
+def zeros_like(t: Tensor) -> Tensor:
+    """A constant zero of the shape and dtype of `t`."""
+    return wrap(np.zeros(t._array.shape, t._array.dtype))
+
+
 def one_like(array: np.ndarray) -> np.ndarray:
     return np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)
 

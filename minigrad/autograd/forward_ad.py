@@ -1,12 +1,6 @@
 """Forward-mode differentiation: dual numbers. Each carries a value and its derivative along one direction.
 
-An operation on duals computes its value, and its tangent from the inputs' tangents:
-
-    elementwise    the rules of the backward pass with the tangent in the place of `grad`: both multiply by the same
-                   diagonal Jacobian
-    linear         the operation itself, on the tangent (on all tangents at once, if it is jointly linear)
-    otherwise      the operation's own `jvp`, or the transpose of its backward rules: vᵀJ is linear in v, and its
-                   derivative with respect to v, applied to the tangent t, is J t
+An operation on duals computes its value, and from the inputs' tangents its own, as ops/tangents.py tells.
 """
 
 from __future__ import annotations
@@ -14,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from ..tensor import Tensor, wrap
-from .backward import grad
+from ..tensor import Tensor
+from .backward import zeros_like
 from .function import Function, context, refuse_old_form, run_forward
-from .grad_mode import enable_grad, local
+from .grad_mode import local
 from .interpreter import Interpreter, Wrapper, enter
 
 if TYPE_CHECKING:
@@ -181,9 +173,7 @@ class Forward(Interpreter):
             result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
             several = isinstance(result, tuple)
             results = result if several else (result,)
-            derivatives = (
-                derivative(op, primals, tangents, results, params) if moves else (None,) * len(results)
-            )
+            derivatives = op.tangents(primals, tangents, results, params) if moves else (None,) * len(results)
         finally:
             enter(self)
         if op.view and not self.owns(inputs[0]):
@@ -205,8 +195,8 @@ class Forward(Interpreter):
             if base is None:
                 target.tangent = tangent
             elif tangent is not None or base.tangent is not None:
-                whole = zeros(base) if base.tangent is None else base.tangent
-                base.tangent = target.with_part(whole, zeros(target) if tangent is None else tangent)
+                whole = zeros_like(base) if base.tangent is None else base.tangent
+                base.tangent = target.with_part(whole, zeros_like(target) if tangent is None else tangent)
 
     def created(self, t: Tensor, like: Tensor | None) -> Dual:
         return Dual.of(self, self.created_below(t, like.primal if self.owns(like) else like), None)
@@ -247,7 +237,7 @@ class Forward(Interpreter):
             if moves:
                 if ctx.materialize:
                     tangents = [
-                        zeros(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
+                        zeros_like(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
                         for p, t in zip(primals, tangents, strict=True)
                     ]
                 found = cls.jvp(ctx, *tangents)
@@ -262,99 +252,6 @@ class Forward(Interpreter):
             for r, t in zip(results, found, strict=True)
         )
         return outs if isinstance(result, tuple) else outs[0]
-
-
-# ---------------------------------------------------------------- tangents
-
-
-def derivative(
-    op: Op, primals: list, tangents: list, results: tuple, params: tuple
-) -> tuple[Tensor | None, ...]:
-    """The tangents of an operation's results, None for results without one."""
-    if op.jvp is not None:
-        found = op.jvp(tuple(primals), tuple(tangents), results, params)
-        return found if isinstance(found, tuple) else (found,)
-    if op.variadic and op.kind == "linear":
-        whole = [zeros(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
-        return (op.call(whole, *params),)
-    if len(results) == 1 and op.kind == "elementwise":
-        return (elementwise(op, primals, tangents, results[0], params),)
-    if op.kind == "jointly linear":
-        whole = [
-            p if i not in op.differentiable else zeros(p) if t is None else t
-            for i, (p, t) in enumerate(zip(primals, tangents, strict=True))
-        ]
-        return (op.call(*whole, *params),)
-    if op.kind == "linear":
-        return linear(op, primals, tangents, params)
-    return transposed(op, primals, tangents, results, params)
-
-
-def zeros(like: Tensor) -> Tensor:
-    return wrap(np.zeros(like._array.shape, like._array.dtype))
-
-
-def variable(like: Tensor) -> Tensor:
-    """Zeros that require grad, at the level that is active: an outer transform must see what becomes of them."""
-    level = local.interpreter
-    out = zeros(like) if level is None else level.lift(zeros(like))
-    out._requires_grad = True
-    return out
-
-
-def elementwise(op: Op, primals: list, tangents: list, result: Tensor, params: tuple) -> Tensor | None:
-    total = None
-    for i, rule in zip(op.differentiable, op.rules.values(), strict=True):
-        if tangents[i] is not None:
-            part = rule(tangents[i], *op.rule_arguments(op.inputs[i], primals, (result,), params))
-            total = part if total is None else total + part
-    if total is not None and total._array.shape != result._array.shape:
-        total = total.expand(result._array.shape)
-    return total if total is None or total._array.dtype == result._array.dtype else total.to(result.dtype)
-
-
-def linear(op: Op, primals: list, tangents: list, params: tuple) -> tuple[Tensor | None, ...]:
-    totals = None
-    for i in op.differentiable:
-        if tangents[i] is None:
-            continue
-        part = op.call(*primals[:i], tangents[i], *primals[i + 1 :], *params)
-        parts = part if isinstance(part, tuple) else (part,)
-        totals = parts if totals is None else tuple(a + b for a, b in zip(totals, parts, strict=True))
-    return totals
-
-
-def transposed(
-    op: Op, primals: list, tangents: list, results: tuple, params: tuple
-) -> tuple[Tensor | None, ...]:
-    """J t as the derivative of uᵀJ t with respect to u."""
-    floating = [r._array.dtype.kind == "f" for r in results]
-    recording = local.grad
-    with enable_grad():
-        us = [variable(r) if f else None for r, f in zip(results, floating, strict=True)]
-        cotangent = us if len(results) > 1 else us[0]
-        total = None
-        if op.variadic:
-            rule = next(iter(op.rules.values()))
-            grads = rule(cotangent, *op.rule_arguments(op.inputs[0], primals, results, params))
-            pairs = zip(grads, tangents, strict=True)
-        else:
-            pairs = (
-                (rule(cotangent, *op.rule_arguments(op.inputs[i], primals, results, params)), tangents[i])
-                for i, rule in zip(op.differentiable, op.rules.values(), strict=True)
-                if tangents[i] is not None
-            )
-        for g, t in pairs:
-            if t is not None and g is not None:
-                part = (g * t).sum()
-                total = part if total is None else total + part
-        wanted = [u for u in us if u is not None]
-        if total is None or not total._requires_grad:
-            found = [None] * len(wanted)
-        else:
-            found = grad(total, wanted, create_graph=recording, allow_unused=True)
-    found = iter(found)
-    return tuple((next(found) if f else None) for f in floating)
 
 
 # ---------------------------------------------------------------- what users call

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.backward import grad as autograd_grad
+from ..autograd.backward import zeros_like
 from ..autograd.forward_ad import Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
@@ -184,10 +185,6 @@ def gradients(
         allow_unused=True,
     )
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True))
-
-
-def zeros_like(x: Tensor) -> Tensor:
-    return wrap(np.zeros(x._array.shape, x._array.dtype))
 
 
 # ---------------------------------------------------------------- reverse mode

@@ -2,7 +2,7 @@
 
 import importlib
 
-from . import wrapped  # noqa: F401  (views and writes inside transforms)
+from . import tangents, wrapped  # noqa: F401  (forward mode; views and writes inside transforms)
 from .activation import *  # noqa: F403
 from .arranging import *  # noqa: F403
 from .binary import *  # noqa: F403
