@@ -203,18 +203,8 @@ def result_names(op: Op) -> tuple[list[str], list[str]]:
 
 def recording_lines(op: Op) -> list[str]:
     """The part of the function that makes the node."""
-    differentiable, (outs, results) = op.differentiable, result_names(op)
-    maybe = {i for i in differentiable if op.inputs[i] in op.optional}
-    edges = "".join(f"e{i}, " for i in differentiable)
-    numbers = [
-        f"(0 if t{i} is None else t{i}._output_nr)" if i in maybe else f"t{i}._output_nr"
-        for i in differentiable
-    ]
-    lines = []
-    for i in differentiable:  # edge(), inlined for results of operations
-        target = f"(t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})"
-        lines += [f"e{i} = {f'None if t{i} is None else ' if i in maybe else ''}{target}"]
-    lines += ["node = Node()"]
+    outs, results = result_names(op)
+    lines = [*edge_lines(op), "node = Node()"]
     if len(outs) == 1:
         lines += ["out._requires_grad = True", "out._grad_fn = node"]
     for number, (out, y) in enumerate(zip(outs, results, strict=True)) if len(outs) > 1 else ():
@@ -223,7 +213,35 @@ def recording_lines(op: Op) -> list[str]:
             f"    {out}._requires_grad = True",
         ]
         lines += [f"    {out}._grad_fn, {out}._output_nr = node, {number}"]
-    lines += [
+    lines += node_lines(op)
+    if op.saved_results:
+        lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]
+    return lines
+
+
+def may_be_absent(op: Op) -> set[int]:
+    """The differentiable inputs that may be None."""
+    return {i for i in op.differentiable if op.inputs[i] in op.optional}
+
+
+def edge_lines(op: Op) -> list[str]:
+    """The nodes of the inputs: `edge()`, inlined for results of operations."""
+    lines, maybe = [], may_be_absent(op)
+    for i in op.differentiable:
+        target = f"(t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})"
+        lines += [f"e{i} = {f'None if t{i} is None else ' if i in maybe else ''}{target}"]
+    return lines
+
+
+def node_lines(op: Op) -> list[str]:
+    """What the node is told: its edges, what it saves, and what broadcasting and promotion did."""
+    differentiable, maybe = op.differentiable, may_be_absent(op)
+    edges = "".join(f"e{i}, " for i in differentiable)
+    numbers = [
+        f"(0 if t{i} is None else t{i}._output_nr)" if i in maybe else f"t{i}._output_nr"
+        for i in differentiable
+    ]
+    lines = [
         f"node.edges = ({edges})",
         f"node.input_nrs = ({', '.join(numbers)},) if {' or '.join(numbers)} else None",
         "node.sequence = next_sequence()",
@@ -244,8 +262,6 @@ def recording_lines(op: Op) -> list[str]:
             field = f" << {FIELD * i}" if i else ""
             lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version{field}"]
         lines += ["node.version = version"]
-    if op.saved_results:
-        lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]
 
     # what broadcasting and promotion did is undone for the gradient
     metas = "".join(f"(t{i}._array.shape, t{i}._array.dtype), " for i in differentiable)
