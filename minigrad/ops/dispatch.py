@@ -18,7 +18,7 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import FIELD, PACKED, Node, Packed, edge, next_sequence
-from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, new_object, wrap
 
 if TYPE_CHECKING:
     from .table import Op
@@ -46,7 +46,7 @@ def operand(value, like: Tensor) -> Tensor:
     dtype = like._array.dtype
     key = (value, kind, dtype.num)
     found = scalars.get(key)
-    if found is None or not value:  # 0.0 == -0.0, so zeros are not looked up
+    if found is None or (kind is float and not value):  # 0.0 == -0.0, so these are not looked up
         found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
         found._number = value  # what `_saved_other` shows: an integer stays one beside floats
         if len(scalars) > 4096:
@@ -166,7 +166,7 @@ ABSENT = Absent()
 ABSENT._array = None
 
 
-def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
+def as_tensors(op: Op, inputs: tuple, *, in_place: bool = False) -> tuple[Tensor, ...]:
     """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
     if op.optional:
         names = op.inputs
@@ -193,8 +193,9 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
             else:
                 name = "tensors" if op.variadic else op.inputs[position]
                 name = "input" if name == "self" else name
+                caller, place = (op.name + "_", position) if in_place else (op.name, position + 1)
                 raise TypeError(
-                    f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(t).__name__}"
+                    f"{caller}(): argument '{name}' (position {place}) must be Tensor, not {full_name(type(t))}"
                 )
         out.append(t)
     return tuple(out)
