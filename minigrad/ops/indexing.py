@@ -14,9 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
-from ..tensor import Tensor, check_dim, full_name, wrap
-from .inplace import _copy, _fill_tensor, apply_inplace
+from ..autograd.node import edge
+from ..tensor import AutogradMeta, Tensor, check_dim, full_name, new_object, plain_types, wrap
+from .dispatch import operand
+from .inplace import fill_with, overwrite, writer
 from .shape import _alias, _unsqueeze, expand, view
 from .table import define, function, is_array, method
 
@@ -148,6 +151,18 @@ _index_put = define(
     self=lambda grad, indices, accumulate: grad if accumulate else zeros_at(grad, indices),
     values=lambda grad, indices: grad[indices_key(grad, indices)],
 )  # fmt: skip
+
+
+def _put_into(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> None:
+    if self.dtype.kind != "f":
+        self[...] = _put(self, values, indices, accumulate)  # it may itself be among the indices
+    elif accumulate:
+        add_at(self, indices, values)
+    else:
+        self[numpy_key(indices)] = values
+
+
+put_into = writer(_index_put.op, into=_put_into)
 
 
 def indices_key(grad, indices: tuple) -> tuple:
@@ -361,30 +376,67 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     if not isinstance(value, Tensor):
         if not isinstance(value, (bool, int, float, np.integer)):
             raise TypeError(f"can't assign a {full_name(type(value))} to a {self.dtype.tensor_type}")
-        value = wrap(np.asarray(value).astype(self._array.dtype))
+        dtype = self._array.dtype
+        value = operand(value, self) if dtype.kind == "f" else value
+        value = value if type(value) is Tensor else wrap(np.asarray(value).astype(dtype))
     if key is False:
         return
-    out, indices = work_off(self, key, writing=True)
+    out, indices = shown(self, key), ()
+    if out is None:
+        out, indices = work_off(self, key, writing=True)
+    shape = value._array.shape
     if indices:
-        shape = without_leading_ones(value._array.shape)
         check_source(out, value, indices)
-        apply_inplace(
-            _index_put.op,
-            (out, value if shape == value._array.shape else view(value, shape)),
-            (tuple(indices), False),
-            kept=out is self,
-        )
-        return
-    op = _copy.op
-    if value._array.shape != out._array.shape:
-        if not value._array.ndim:
-            op = _fill_tensor.op
-        else:
-            shape = without_leading_ones(value._array.shape)
-            value = view(value, shape)
-            if shape != out._array.shape:
-                value = expand(value, out._array.shape)
-    apply_inplace(op, (out, value), kept=out is self)
+        if shape and shape[0] == 1:
+            value = view(value, without_leading_ones(shape))
+        put_into(out, value, tuple(indices), False)
+    elif shape == out._array.shape:
+        overwrite(out, value)
+    elif not shape:
+        fill_with(out, value)
+    else:
+        value = view(value, without_leading_ones(shape))
+        overwrite(out, value if value._array.shape == out._array.shape else expand(value, out._array.shape))
+
+
+def shown(t: Tensor, key: object) -> Tensor | None:
+    """`t[key]` to write into: a view that nobody else will see, so it need not be recorded how it came about.
+
+    None for all but the usual keys, which are integers in range and slices forwards, and unless `t` is a plain tensor.
+    """
+    meta = t._meta
+    if (
+        type(t) not in plain_types
+        or local.interpreter is not None
+        or (meta is not None and meta.made_in is not None)
+    ):
+        return None
+    for k in key if type(key) is tuple else (key,):
+        kind = type(k)
+        if kind is not int and (kind is not slice or (k.step is not None and not is_forward(k.step))):
+            return None
+    try:
+        array = t._array[(*key, ...) if type(key) is tuple else (key, ...)]
+    except (IndexError, TypeError):
+        return None
+    if array.shape == t._array.shape:  # slices of everything: `t` itself, perhaps
+        return None
+    out = new_object(Tensor)
+    out._array, out._requires_grad, out._grad_fn, out._output_nr = (
+        array,
+        t._requires_grad,
+        edge(t),
+        t._output_nr,
+    )
+    out._counter = counter = t.counter()
+    out._meta = new_object(AutogradMeta)
+    out._meta.base = t if meta is None or meta.base is None else meta.base
+    out._meta.seen_version = counter.version
+    return out
+
+
+def is_forward(step: object) -> bool:
+    return type(step) is int and step > 0
 
 
 def without_leading_ones(shape: tuple) -> tuple:
@@ -435,7 +487,7 @@ def index_put_(
     """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
     indices = tuple(None if i is None else as_index(i) for i in indices)
     check_source(self, values, () if accumulate else indices)
-    return apply_inplace(_index_put.op, (self, values), (indices, bool(accumulate)))
+    return put_into(self, values, indices, bool(accumulate))
 
 
 @method()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +22,16 @@ from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
 from .arguments import explain
+from .calls import written_later
+from .calls_in_place import source_of_write
 from .dispatch import as_tensors, forward, operand, record, versions
 from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import (
-    geometry,
+    in_elements,
     laid_out_as,
     layout,
-    on_memory,
+    place_of,
+    reach,
     read_places,
     refresh_view,
     refusal,
@@ -38,6 +42,9 @@ from .strides import (
 )
 from .table import define, function, is_array, method
 
+if TYPE_CHECKING:
+    from .table import Op
+
 ndarray = np.ndarray
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -45,9 +52,9 @@ VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an
 
 
 class CopySlices(Node):
-    """The node of a base of which a view was written to: `inner` is the node of what was written."""
+    """The node of a base of which a view was written to: `inner` is the node of what was written, `place` says where."""
 
-    __slots__ = ("inner", "layout", "window")
+    __slots__ = ("inner", "place")
     frees = True
 
     def name(self) -> str:
@@ -57,35 +64,45 @@ class CopySlices(Node):
         inner = self.inner
         if inner is None:
             raise RuntimeError(nodes.FREED)
-        if recorded and local.interpreter is not None:  # nothing is written in place, see wrapped.py
-            where = self.where()
-            first, *others = inner.vjp(read_places(grad, where), True)
-            first = wrap(np.zeros((), grad._array.dtype)) if first is None else first
-            rest = None if self.edges[0] is None else write_places(grad, first, where)
-            return (rest, *others)
         if recorded:
-            rest = laid_out_as(grad, self.layout[1])
-            part = rest.as_strided(*self.window)
-            first, *others = inner.vjp(part.clone(), True)
-            part.zero_() if first is None else part.copy_(first)
+            rest, others = self.on_tensors(grad)
+            return (None if self.edges[0] is None else rest, *others)
+        shape, strides, size, stride, offset, dtype = self.place
+        if grad.dtype is not dtype:
+            grad = grad.astype(dtype)
+        if grad.strides == strides and grad.size and grad.flags.c_contiguous:
+            memory = rest = grad.copy()
         else:
-            size, stride = self.layout
-            if grad.flags.c_contiguous and layout(grad) == stride:
-                rest = grad.copy()
-                part = on_memory(rest, *self.window)
-            else:
-                memory = np.empty(max(span(size, stride), 1), grad.dtype)
-                rest, part = on_memory(memory, size, stride, 0), on_memory(memory, *self.window)
-                rest[...] = grad
-            first, *others = inner.vjp(part.copy(), False)
-            if first is not None and is_stretched(part):
-                refuse_stretched("copy")
-            part[...] = 0 if first is None else first
-        return (rest if self.edges[0] is not None else None, *others)
+            memory = np.empty(max(reach(shape, strides, dtype.itemsize), dtype.itemsize), np.uint8)
+            rest = ndarray(shape, dtype, memory, 0, strides)
+            rest[...] = grad
+        part = ndarray(size, dtype, memory, offset, stride)
+        first, *others = inner.vjp(part.copy(), False)
+        if first is None:
+            part[...] = 0
+        elif is_stretched(part):
+            refuse_stretched("copy")
+        else:
+            part[...] = first
+        return (None if self.edges[0] is None else rest, *others)
+
+    def on_tensors(self, grad: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+        """The gradient of the base from before the write, and those of what was written."""
+        if local.interpreter is not None:  # nothing is written in place, see wrapped.py
+            where = self.where()
+            first, *others = self.inner.vjp(read_places(grad, where), True)
+            first = wrap(np.zeros((), grad._array.dtype)) if first is None else first
+            return write_places(grad, first, where), others
+        _, base_layout, window = in_elements(self.place)
+        rest = laid_out_as(grad, base_layout)
+        part = rest.as_strided(*window)
+        first, *others = self.inner.vjp(part.clone(), True)
+        part.zero_() if first is None else part.copy_(first)
+        return rest, others
 
     def where(self) -> ndarray:
         """The places in the base that were written to."""
-        return window_places(*self.layout, self.window)
+        return window_places(*in_elements(self.place))
 
     def release(self) -> None:
         self.inner = None
@@ -94,10 +111,8 @@ class CopySlices(Node):
 # ---------------------------------------------------------------- in-place operations
 
 
-def check_writable(t: Tensor, *, recording: bool) -> None:
-    """Raise PyTorch's error if `t` must not be written to in place now."""
-    if not recording:
-        return
+def check_writable(t: Tensor) -> None:
+    """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
     meta = t._meta
     base = None if meta is None else meta.base
     if base is None:
@@ -120,7 +135,8 @@ def is_stretched(array: ndarray) -> bool:
     return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
-# What PyTorch still allows on expanded tensors, with a warning; `fill` and `zero` without one.
+# What PyTorch allows on expanded tensors, and what it still allows, with a warning.
+ALLOWED = {"fill", "zero", "tril", "triu"}
 DEPRECATED = {
     "index_put": "indices] = tensor",
     "index_fill": "mask] = scalar",
@@ -137,7 +153,7 @@ def refuse_stretched(name: str) -> None:
             UserWarning,
             stacklevel=4,
         )
-    elif name not in ("fill", "zero"):
+    elif name not in ALLOWED:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -165,42 +181,30 @@ def is_dense(array: ndarray) -> bool:
     return span(array.shape, layout(array)) == array.size
 
 
-def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -> Tensor:
-    """Run an operation and write the result into its first input. Returns that input.
-
-    kept: may somebody still ask for the history of a first input that is a view?
-    """
-    self = inputs[0]
-    if not params and written_directly(op, inputs):
-        return self
-    inputs = as_tensors(op, inputs)
+def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
+    """Run an operation, whatever the mode, and write the result into its first input. Returns that input."""
+    inputs = as_tensors(op, inputs, in_place=True)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
-    recording = False
-    for t in inputs:
-        if isinstance(t, Wrapper):  # from a transform that has ended
-            return apply_inplace(op, tuple(t.outside() for t in inputs), params)
-    if local.grad:
-        for i in op.differentiable:
-            recording = recording or inputs[i]._requires_grad
-    check_writable(self, recording=recording)
-    stretched = is_stretched(self._array)
+    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
+        return apply_inplace(op, tuple(t.outside() for t in inputs), params)
+    self, array = inputs[0], inputs[0]._array
+    recording = is_recorded(op, inputs)
+    if recording:
+        check_writable(self)
+    stretched = is_stretched(array)
     if stretched:
-        refuse_stretched(op.name)
+        refuse_stretched("fill with a tensor" if op is _fill_tensor.op else op.name)
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
             if recording:
                 edge(t)  # a view takes its new place in the graph even if what follows is refused
-            refuse_overlap(self._array, t._array)
+            refuse_overlap(array, t._array)
+    if op.kind == "elementwise":
+        shapes = [t._array.shape for t in inputs if t._array is not None]
+        check_shape(functools.reduce(broadcast_pair, shapes), array.shape)
     result = forward(op, inputs, params)
-    if type(result) is not ndarray:
-        result = np.asarray(result)
-    if result.shape != self._array.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
-    if result.dtype is not self._array.dtype and not can_cast(result.dtype, self._array.dtype):
-        raise cast_error(result.dtype, self._array.dtype)
+    check_result(result, array)
     node = None
     if recording:
         sources = list(inputs)
@@ -210,42 +214,42 @@ def apply_inplace(op, inputs: tuple, params: tuple = (), *, kept: bool = True) -
     if local.before_write is not None:
         local.before_write(self)
     if stretched:  # an element that is there several times takes the value written to it, not the old one
-        changed = result != self._array
-        self._array[changed] = result[changed]
+        changed = result != array
+        array[changed] = result[changed]
     else:
-        self._array[...] = result
-    written(self, node, kept)
+        array[...] = result
+    written(self, node)
     if node is not None and op.saved_results:
         resave_result(node, self)
     return self
 
 
-def written_directly(op, inputs: tuple) -> bool:
-    """The fast path, for optimizers: if nothing is to be recorded or cast, let NumPy write into the array."""
-    if type(op.forward) is not np.ufunc or (special and (not local.ordinary or anomaly.on)):
+def is_recorded(op: Op, inputs: Sequence[Tensor]) -> bool:
+    """Does writing the operation's result into its first input become part of the graph? A copy into integers does not."""
+    if op.name == "copy" and inputs[0]._array.dtype.kind != "f":
         return False
-    self, arrays = inputs[0], []
-    target = self._array
-    for t in inputs:
-        if type(t) not in plain_types or (t._requires_grad and local.grad):
-            return False
-        array = t._array
-        if array.dtype is not target.dtype or (array.shape != target.shape and array.ndim):
-            return False  # it is to be cast, may broadcast, or be an error
-        arrays.append(array)
-    if target.dtype.kind != "f":
-        return False
-    if 0 in target.strides or any(t._counter is not None and t._counter is self._counter for t in inputs[1:]):
-        return False  # memory may overlap
-    op.forward(*arrays, out=target)
-    self.counter().version += 1
-    return True
+    return local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
+
+
+def check_result(result: ndarray | np.generic, target: ndarray) -> None:
+    """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
+    check_shape(result.shape, target.shape)
+    if not can_cast(result.dtype, target.dtype):
+        raise cast_error(result.dtype, target.dtype)
 
 
 def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
     return RuntimeError(
         f"result type {dtypes.word(source)} can't be cast to the desired output type {dtypes.word(target)}"
     )
+
+
+def check_shape(shape: tuple, wanted: tuple) -> None:
+    """Raise PyTorch's error if a result does not have the shape of what it is to be written into."""
+    if shape != wanted:
+        raise RuntimeError(
+            f"output with shape {list(wanted)} doesn't match the broadcast shape {list(shape)}"
+        )
 
 
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
@@ -274,12 +278,16 @@ def resave_result(node: Node, t: Tensor) -> None:
     node.version = versions(node)
 
 
-def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
+def written(t: Tensor, node: Node | None) -> None:
     """Count the write; if it was recorded, `node` is now the history of what was written."""
-    counter = counted(t)
-    if node is None:
-        return
-    base = t._base
+    counted(t)
+    if node is not None:
+        hang(t, node)
+
+
+def hang(t: Tensor, node: Node) -> None:
+    """`node` is the history of what was just written into `t`."""
+    base, counter = t._base, t._counter
     if base is None:
         known = t._requires_grad
         rebase(t, node)
@@ -290,7 +298,7 @@ def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
         slices = t.written_places()
     else:
         slices = new_object(CopySlices)
-        slices.window, slices.layout = geometry(t), (base._array.shape, layout(base._array))
+        slices.place = place_of(t)
         if node.op is not None and node.op.saved_results:
             nodes.written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
@@ -303,14 +311,12 @@ def written(t: Tensor, node: Node | None, kept: bool = True) -> None:
     rebase(base, slices)
     if counter.views and not known:
         base.tell_views()
-    if not kept:
-        return
     # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
     if isinstance(t, Wrapper):
         refresh_view(t)
     else:
         t._requires_grad, t._output_nr = True, 0
-        t._grad_fn = window_node(slices, 0, *slices.layout, slices.window)
+        t._grad_fn = window_node(slices, 0, slices.place)
         t._meta.seen_version = counter.version
 
 
@@ -335,7 +341,7 @@ def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
 
     def read() -> Node | None:
         found = slices()
-        return None if found is None else window_node(found, 0, *found.layout, found.window)
+        return None if found is None else window_node(found, 0, found.place)
 
     return read
 
@@ -350,50 +356,51 @@ def rebase(t: Tensor, node: Node) -> None:
     t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
 
 
-def define_inplace(call: Callable, *names: str) -> None:
-    """Attach the in-place form of an operation to Tensor: `add_`, `__iadd__`."""
-    op = call.op
-
-    def inplace(self: Tensor, *args):
-        args = tuple(operand(a, self) for a in args[: len(op.inputs) - 1]) + args[len(op.inputs) - 1 :]
-        return apply_inplace(op, (self, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :])
-
-    inplace.__name__, inplace.__doc__ = names[0], f"`{op.name}`, written into this tensor. Returns it."
-    function(inplace, *names)
+# ---------------------------------------------------------------- the functions that do it
 
 
-def quickly(call: Callable, general: Callable) -> Callable:
-    """The in-place form `general` of the operation `call`, with the fast path tried first."""
-    compute = call.op.forward
+@functools.cache
+def writer(
+    op: Op, general: Callable | None = None, *, into: Callable | None = None, options: bool = False
+) -> Callable:
+    """The function that runs an operation in place: its tensors first, then the parameters of its forward function.
 
-    @functools.wraps(general)
-    def in_place(self, other, **options):
-        if type(other) is Tensor and type(self) in plain_types and not options:
-            recording = not special or (None if anomaly.on else local.recording)
-            target, array, counter = self._array, other._array, self._counter
-            dtype = target.dtype
-            if (
-                recording is not None
-                and not (recording and (self._requires_grad or other._requires_grad))
-                and dtype is array.dtype
-                and dtype.kind == "f"
-                and array.shape == target.shape
-                and (counter is None or counter is not other._counter)  # they may share memory
-                and (target.base is None or 0 not in target.strides)
-            ):
-                compute(target, array, target)
-                (counter or self.counter()).version += 1
-                return self
-        return general(self, other, **options)
+    general: what does all that is unusual, if not `apply_inplace`. into: computes on arrays and writes into the first,
+    which saves a copy; it may raise before it has written anything. options: whether the function takes keywords.
+    """
+    count = len(op.inputs)
 
+    def unusual(*args):
+        return apply_inplace(op, args[:count], args[count:])
+
+    if op.variadic or op.optional or len(op.outputs) != 1:
+        return unusual
+    compute = "into" if into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
+    scope = {
+        "__name__": __name__, "anomaly": anomaly, "check_result": check_result, "check_writable": check_writable,
+        "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into, "local": local,
+        "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand,
+        "plain_types": plain_types, "special": special, "Tensor": Tensor,
+    }  # fmt: skip
+    names = ("self", *op.inputs[1:], *op.params)
+    signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"
+    source = functools.partial(source_of_write, op, compute, options=options)
+    in_place = written_later("in_place", signature, scope, source, names)
+    in_place.__name__ = in_place.__qualname__ = op.name.removesuffix("_") + "_"
+    in_place.__doc__, in_place.op = f"`{op.name}`, written into this tensor. Returns it.", op
     return in_place
 
 
-def in_both_forms(*names: str) -> Callable:
+def define_inplace(call: Callable, *names: str) -> None:
+    """Attach the in-place form of an operation to Tensor: `exp_`."""
+    function(writer(call.op), *names)
+
+
+def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
     """Decorator that turns `choose(input, ...)`, which returns (primitive, *its arguments), into a public function.
 
     The function runs the primitive. It is attached to Tensor under `names` (its own, if none is given), and under
-    `<name>_` the form that writes the result into its first argument.
+    `<name>_` the form that writes the result into its first argument. usual: the primitive where only tensors are given.
     """
 
     def decorate(choose: Callable) -> Callable:
@@ -406,14 +413,19 @@ def in_both_forms(*names: str) -> Callable:
                 raise
             return call(*rest)
 
-        @functools.wraps(choose)
         def in_place(self, *args, **kwargs):
-            call, *rest = choose(self, *args, **kwargs)
+            try:
+                call, *rest = choose(self, *args, **kwargs)
+            except (TypeError, AttributeError):
+                explain(choose, (names or (choose.__name__,))[0] + "_", (self, *args), kwargs, method=True)
+                raise
             if rest[0] is not self:  # it had to be cast to hold the result
                 raise cast_error(rest[0]._array.dtype, self._array.dtype)
-            count = len(call.op.inputs)
-            return apply_inplace(call.op, tuple(rest[:count]), tuple(rest[count:]))
+            return writer(call.op)(*rest)
 
+        if usual is not None:
+            in_place = writer(usual.op, in_place, options=True)
+        in_place = functools.update_wrapper(in_place, choose)
         for name in names or (choose.__name__,):
             function(out_of_place, name)
             function(in_place, name + "_")
@@ -433,12 +445,8 @@ def nothing(grad):
 
 def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
     if src.shape != self.shape:
-        shape = broadcast_pair(self.shape, src.shape)
-        if shape != self.shape:
-            raise RuntimeError(
-                f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}"
-            )
-        src = broadcast_array(src, shape)
+        check_shape(broadcast_pair(self.shape, src.shape), self.shape)
+        src = broadcast_array(src, self.shape)
     return src.astype(self.dtype)
 
 
@@ -464,35 +472,48 @@ _fill_tensor = define(
     value=lambda grad: grad.sum(),
 )  # fmt: skip
 _zero = define(
-    "zero", lambda self: np.zeros_like(self), node="ZeroBackward0", self=lambda grad: nothing(grad)
+    "zero",
+    lambda self: np.zeros(self.shape, self.dtype),
+    node="ZeroBackward0",
+    self=lambda grad: nothing(grad),
 )
 
 
+def _copy_into(self: ndarray, src: ndarray) -> None:
+    if src.ndim > self.ndim:
+        raise ValueError("NumPy would drop leading dimensions of length 1")
+    self[...] = src
+
+
+overwrite = writer(_copy.op, into=_copy_into)
+fill_with = writer(_fill_tensor.op, into=_copy_into)
+_fill_ = writer(_fill.op, into=lambda self, value: self.fill(value))
+
+
+NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
 @method()
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Overwrite this tensor with `src`, broadcast and cast. Returns it."""
-    if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    return apply_inplace(_copy.op, (self, src))
+def copy_(self: Tensor, other: Tensor, non_blocking: bool = False) -> Tensor:
+    """Overwrite this tensor with `other`, broadcast and cast. Returns it."""
+    if isinstance(other, NUMBERS):
+        other = wrap(np.asarray(other))
+    return overwrite(self, other)
 
 
 @method()
 def fill_(self: Tensor, value: float | Tensor) -> Tensor:
     """Overwrite every element with one number, or with a 0-d tensor. Returns this tensor."""
-    if not isinstance(value, Tensor):
-        return apply_inplace(_fill.op, (self,), (value,))
-    if value._array.ndim:
+    if isinstance(value, NUMBERS):
+        return _fill_(self, value)
+    if isinstance(value, Tensor) and value._array.ndim:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
         )
-    return apply_inplace(_fill_tensor.op, (self, value))
+    return fill_with(self, value)
 
 
-@method()
-def zero_(self: Tensor) -> Tensor:
-    """Overwrite every element with zero. Returns this tensor."""
-    return apply_inplace(_zero.op, (self,))
-
+function(writer(_zero.op, into=lambda self: self.fill(0)), "zero_")
 
 # ---------------------------------------------------------------- the same memory in another shape
 
@@ -504,7 +525,8 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
     def run(self: Tensor, *params: object) -> Tensor:
         if local.interpreter is not None:
             return local.interpreter.reshape_in_place(op, self, params)
-        check_writable(self, recording=local.grad and self._requires_grad)
+        if local.grad and self._requires_grad:
+            check_writable(self)
         node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
         self._array = forward(self._array, *params)
         counted(self)

@@ -14,7 +14,7 @@ from ..autograd.grad_mode import local
 from ..tensor import Tensor
 from .choice import zeros_like
 from .dispatch import of_number
-from .inplace import _fill, _fill_tensor, check_writable
+from .inplace import _fill, _fill_tensor
 from .shape import _alias, transpose, wanted_shape
 from .table import define, function, method
 
@@ -194,7 +194,6 @@ def resize_(self: Tensor, *sizes) -> Tensor:
         raise RuntimeError(
             "resize_: a view, or a tensor inside a transform, cannot be resized; clone() it first"
         )
-    check_writable(self, recording=False)
     count = math.prod(shape)
     memory = self._array.reshape(-1)
     if count > memory.size:

@@ -47,8 +47,9 @@ def name_methods(public: dict[str, object]) -> None:
     for name, method in methods.items():
         op = getattr(methods.get(name[:-1]), "op", None) if name.endswith("_") else None
         if op is not None and not hasattr(method, "__wrapped__"):
-            if len(op.inputs) + len(op.params) > 1:
-                setattr(Tensor, name, by_position(method, ("self", *op.inputs[1:], *op.params)))
+            own = ("self", *op.inputs[1:], *op.params)
+            if method.__code__.co_argcount < len(own):
+                setattr(Tensor, name, by_position(method, own))
         else:
             found = known.get(method)
             if found is None or getattr(found, "explains", False):

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim
 from .choice import zeros_like
 from .elementary import _polygamma, polygamma
-from .inplace import apply_inplace, cast_error
+from .inplace import cast_error, writer
 from .pointwise import pow
 from .scan import _cumprod, _cumsum
 from .table import define, function, method
@@ -21,25 +21,24 @@ ndarray = np.ndarray
 
 
 def _comparison(name: str, compare: np.ufunc, *aliases: str) -> None:
-    def forward(self: ndarray, other) -> ndarray:
-        return compare(self, other).astype(self.dtype)
-
     node = name.title() + "Backward"
     by_tensor = define(
-        name + "_", forward, kind="elementwise", node=node + "1", self=zeros_like, other=zeros_like
+        name + "_", compare, kind="elementwise", node=node + "1", self=zeros_like, other=zeros_like
     )
     by_number = define(
         name + "_",
-        lambda self, other: forward(self, other),
+        lambda self, other: compare(self, other),
         kind="elementwise",
         node=node + "0",
         self=zeros_like,
     )
 
     def overwrite(self: Tensor, other: Tensor | float) -> Tensor:
-        if isinstance(other, Tensor):
-            return apply_inplace(by_tensor.op, (self, other))
-        return apply_inplace(by_number.op, (self,), (other,))
+        return (
+            writer(by_tensor.op)(self, other)
+            if isinstance(other, Tensor)
+            else writer(by_number.op)(self, other)
+        )
 
     overwrite.__name__ = overwrite.__qualname__ = name + "_"
     overwrite.__doc__ = f"`{name}`, written into this tensor as ones and zeros. Returns it."
@@ -62,7 +61,7 @@ def _accumulated(self: Tensor, dim: int, dtype: dtypes.dtype | None, call: Calla
             f"Bad in-place call: input tensor dtype {dtypes.word(self._array.dtype).lower()} and output tensor dtype "
             f"{dtypes.word(dtype.numpy).lower()} should match"
         )
-    return apply_inplace(call.op, (self,), (check_dim(dim, self._array.ndim),))
+    return writer(call.op)(self, check_dim(dim, self._array.ndim))
 
 
 @method()
@@ -92,7 +91,7 @@ def _polygamma_of(self: Tensor, n: int) -> Tensor:
 @method()
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma, written into this tensor. Returns it."""
-    return apply_inplace(_polygamma_in_place.op, (self,), (n,))
+    return writer(_polygamma_in_place.op)(self, n)
 
 
 @method()

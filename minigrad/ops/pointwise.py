@@ -17,7 +17,7 @@ from ..tensor import Tensor
 from .calls import make_call
 from .choice import beside, refuse, where, zeros_like
 from .elementary import log
-from .inplace import define_inplace, in_both_forms, quickly
+from .inplace import define_inplace, in_both_forms, writer
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -90,13 +90,13 @@ def _negative(x: ndarray) -> ndarray:
 neg = define("neg", _negative, kind="linear", self=lambda grad: -grad)
 
 
-@in_both_forms("add")
+@in_both_forms("add", usual=_add)
 def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """`input + alpha * other`, broadcast."""
     return (_add, input, other) if alpha == 1 else (_add_alpha, input, other, _alpha(alpha, input, other))
 
 
-@in_both_forms("sub", "subtract")
+@in_both_forms("sub", "subtract", usual=_sub)
 def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """`input - alpha * other`, broadcast. Raises RuntimeError for bool tensors."""
     refuse_bools(input, other)
@@ -111,7 +111,7 @@ def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     return _rsub_scalar(beside(input, other), other, alpha)
 
 
-@in_both_forms("mul", "multiply")
+@in_both_forms("mul", "multiply", usual=_mul)
 def mul(input: Tensor, other: Tensor | float) -> Tensor:
     """`input * other`, broadcast."""
     return _mul, input, other
@@ -169,7 +169,7 @@ _div_rounded = define(
 )  # fmt: skip
 
 
-@in_both_forms("div", "divide")
+@in_both_forms("div", "divide", usual=_div)
 def div(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """`input / other`, broadcast; rounded towards zero with "trunc", downwards with "floor" (integers then stay integers)."""
     if rounding_mode is None:
@@ -181,7 +181,7 @@ def div(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = Non
     return _div_rounded, input, other, rounding_mode
 
 
-@in_both_forms("true_divide")
+@in_both_forms(usual=_div)
 def true_divide(input: Tensor, other: Tensor | float) -> Tensor:
     """`input / other`, broadcast."""
     return _div, input, other
@@ -398,8 +398,6 @@ def _operator(run, reflected: bool = False):
 
 
 _plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=True)
-for _name, _call in {"add_": _add, "sub_": _sub, "mul_": _mul, "div_": _div}.items():
-    function(quickly(_call, getattr(Tensor, _name)), _name)
 
 _minus, _general_minus = make_call(_sub.op, operator=True), _operator(sub)
 
@@ -432,8 +430,10 @@ for _symbol, _operation in {
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
     "__pow__": _to_the_power, "__rpow__": _operator(pow, True),
-    "__iadd__": Tensor.add_, "__isub__": Tensor.sub_, "__imul__": Tensor.mul_, "__itruediv__": Tensor.div_,
-    "__ifloordiv__": Tensor.floor_divide_, "__imod__": Tensor.remainder_, "__ipow__": Tensor.pow_,
+    "__iadd__": writer(_add.op, _operator(Tensor.add_)), "__isub__": writer(_sub.op, _operator(Tensor.sub_)),
+    "__imul__": writer(_mul.op, _operator(Tensor.mul_)), "__itruediv__": writer(_div.op, _operator(Tensor.div_)),
+    "__ifloordiv__": _operator(Tensor.floor_divide_), "__imod__": _operator(Tensor.remainder_),
+    "__ipow__": _operator(Tensor.pow_),
 }.items():  # fmt: skip
     function(_operation, _symbol)
 for _call in (neg, reciprocal):

@@ -25,6 +25,11 @@ def span(size: tuple, stride: tuple) -> int:
     return 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
 
 
+def reach(size: tuple, stride: tuple, itemsize: int) -> int:
+    """How many bytes a window with these strides in bytes spans."""
+    return 0 if 0 in size else itemsize + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+
+
 def strided(array: ndarray, size: tuple, stride: tuple, start: int) -> ndarray:
     """A window on the memory of `array`, `start` elements after its first one."""
     if array.flags.c_contiguous and array.size:
@@ -171,23 +176,44 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
     return _as_strided(input, size, stride, storage_offset, offset - own, layout(input._array))
 
 
-def geometry(view: Tensor) -> tuple[tuple, tuple, int]:
-    """(size, strides, offset) of a view in its base's memory, in elements."""
+Place = tuple[tuple, tuple, tuple, tuple, int, np.dtype]
+
+
+def place_of(view: Tensor) -> Place:
+    """Which part of its base's memory a view shows, as NumPy has it: the base's shape and strides, those of the view, where
+    the view starts, in bytes, and the dtype."""
     array, base = view._array, view._meta.base._array
-    return array.shape, layout(array), (address(array) - address(base)) // array.itemsize
+    return base.shape, base.strides, array.shape, array.strides, address(array) - address(base), array.dtype
 
 
-def window_node(base: Node, output_nr: int, shape: tuple, base_layout: tuple, window: tuple) -> Node:
-    """The node of a read through a window (size, strides, offset) of what `base` made, of this shape and layout."""
-    size, stride, offset = window
-    node = new_object(_as_strided.op.node_class)
+def in_elements(place: Place) -> tuple[tuple, tuple, tuple]:
+    """A place as PyTorch has it, in elements: the base's shape and layout, the window (size, strides, offset)."""
+    shape, strides, size, stride, offset, dtype = place
+    n = dtype.itemsize
+    return shape, tuple(s // n for s in strides), (size, tuple(s // n for s in stride), offset // n)
+
+
+def window_node(base: Node, output_nr: int, place: Place) -> Node:
+    """The node of a read of a view at its place in what `base` made."""
+    node = new_object(ReadWindow)
     node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
-    node.sequence, node.hooks, node.meta = next_sequence(), None, None
-    values = (shape, size, stride, offset, offset, base_layout)
-    node.saved = tuple([values[i] for i in window_order])
+    node.sequence, node.hooks, node.meta, node.place = next_sequence(), None, None, place
     return node
 
 
+class ReadWindow(_as_strided.op.node_class):
+    """The node of a view whose base was written to. What it saves is worked out from its place when somebody asks."""
+
+    __slots__ = ("place",)
+
+    @property
+    def saved(self) -> tuple:
+        shape, base_layout, (size, stride, offset) = in_elements(self.place)
+        values = (shape, size, stride, offset, offset, base_layout)
+        return tuple([values[i] for i in window_order])
+
+
+ReadWindow.__name__ = "AsStridedBackward0"
 window_names = ("_self_sym_sizes", "size", "stride", "storage_offset", "_start", "_layout")
 window_order = [window_names.index(name) for name in _as_strided.op.saves]
 
@@ -198,12 +224,8 @@ def refresh_view(t: Tensor) -> None:
     if base._requires_grad:
         if meta.made_in is not None:
             raise RuntimeError(refusal(t, "its base or another view of its base has been"))
-        if isinstance(t, Wrapper):
-            node = t.read_again()
-        else:
-            node = window_node(
-                edge(base), base._output_nr, base._array.shape, layout(base._array), geometry(t)
-            )
+        of_a_transform = isinstance(t, Wrapper)
+        node = t.read_again() if of_a_transform else window_node(edge(base), base._output_nr, place_of(t))
         t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
     meta.seen_version = t._counter.version
 

@@ -19,8 +19,8 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, new_object
 from . import inplace
 from .dispatch import make_view
-from .inplace import CopySlices, apply_inplace, can_cast, cast_error, check_writable, rebase
-from .strides import add_places, geometry, layout, read_places, window_places, write_places
+from .inplace import CopySlices, apply_inplace, check_result, check_writable, is_recorded, rebase
+from .strides import add_places, in_elements, place_of, read_places, window_places, write_places
 
 if TYPE_CHECKING:
     from .table import Op
@@ -67,7 +67,7 @@ def places(view: Wrapper) -> np.ndarray:
 
 def window(dual: Wrapper, t: Tensor) -> Wrapper:
     """The view of a dual that stands for a view `t` of what the dual stands for."""
-    where = window_places(dual._array.shape, layout(dual._array), geometry(t))
+    where = window_places(*in_elements(place_of(t)))
     out = type(dual).of(dual.level, t, None)
     make_view(out, dual)
     out.steps, out.seen = ((read_places.op, (where,), 0),), -1
@@ -126,18 +126,14 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
                 return apply_inplace(op, tuple(inputs), params)
         target = level.adopt(original)
     inputs = (target, *others)
-    recording = local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
-    check_writable(target, recording=recording)
+    recording = is_recorded(op, inputs)
+    if recording:
+        check_writable(target)
     sources = list(inputs)
     if "self" in op.saves:
         sources[0] = before_write(level, target)  # the rules need the value from before the write
     new = level.process(op, sources, params)
-    if new._array.shape != target._array.shape:
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(new.shape)}"
-        )
-    if not can_cast(new._array.dtype, target._array.dtype):
-        raise cast_error(new._array.dtype, target._array.dtype)
+    check_result(new._array, target._array)
     level.store(target, new)
     node = new._grad_fn if recording and new._requires_grad else None
     inplace.written(target, node)
@@ -166,7 +162,8 @@ def reshape_in_place(level: Interpreter, op: Op, t: Tensor, params: tuple) -> Te
         with level.lowered():
             return getattr(t, op.name)(*params)
     recording = local.grad and t._requires_grad
-    check_writable(t, recording=recording)
+    if recording:
+        check_writable(t)
     new = getattr(t, op.name.removesuffix("_"))(*params)
     t.become(new)
     if t._base is not None:

@@ -1,0 +1,129 @@
+"""Writes, for each operation, the Python function that runs it in place in the ordinary case, as calls.py does out of place.
+
+The ordinary case: plain Tensors of one dtype, the target not expanded, the others in memory of their own, and the result
+of the target's shape. For everything else, and for every error, the function hands over to `inplace.apply_inplace`. To
+read what was written for an operation: `print(minigrad.ops.calls_in_place.source_of_write(minigrad.exp.op))`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..autograd.node import FIELD
+from .calls import edge_lines, node_lines
+
+if TYPE_CHECKING:
+    from .table import Op
+
+
+def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) -> str:
+    """The text of the function that runs `op` and writes the result into its first tensor, which it returns.
+
+    compute: "forward" gives a new array, which is copied; "ufunc" takes the target as a further argument; "into" writes into
+    its first argument. options: the function takes keywords, which are unusual.
+    """
+    count, elementwise = len(op.inputs), op.kind == "elementwise"
+    tensors = [f"t{i}" for i in range(count)]
+    arrays = ", ".join(f"x{i}" for i in range(count))
+    star = ", *params" * bool(op.params)
+    rest = "".join(f", {t}" for t in tensors[1:]) + star
+    number = count == 2 and elementwise and op.numbers  # may the other be a Python number?
+
+    # are we recording? None: something else is unusual, too
+    lines = [
+        f"def in_place(t0{rest}{', **options' * options}):",
+        "    recording = not special or (None if anomaly.on else local.recording)",
+    ]
+    unusual = ["recording is None"] + ["options"] * options
+    unusual += [
+        f"(type({t}) is not Tensor and type({t}) not in plain_types)"
+        for t in (tensors[:1] if number else tensors)
+    ]
+    instead = f"return general(t0{rest}{', **options' * options})"
+    lines += [f"    if {' or '.join(unusual)}:", f"        {instead}"]
+    if number:
+        lines += [
+            "    if type(t1) is not Tensor and type(t1) not in plain_types:",
+            "        if type(t1) is not float and type(t1) is not int:",
+            f"            {instead}",
+            "        t1 = operand(t1, t0)",
+        ]
+    lines += [f"    x{i} = t{i}._array" for i in range(count)]
+    lines += ["    counter = t0._counter or t0.counter()"]
+    unusual = ["(x0.base is not None and 0 in x0.strides)"]
+    if elementwise:
+        first, *others = op.differentiable or range(count)  # those that are brought into one dtype
+        unusual += [f"x{i}.dtype is not x{first}.dtype" for i in others]
+    unusual += ["x0.dtype.kind != 'f'"] * op.floating
+    unusual += [f"{t}._counter is counter" for t in tensors[1:]]  # they may share memory
+    lines += [f"    if {' or '.join(unusual)}:", f"        {instead}"]
+
+    # whether it may be written to, its place in the graph and, if a rule needs it, its value before that
+    target = "t0"
+    if op.differentiable:
+        wanted = " or ".join(f"t{i}._requires_grad" for i in op.differentiable)
+        if op.name == "copy":  # into integers, which are not differentiable
+            wanted = f"x0.dtype.kind == 'f' and ({wanted})"
+        if "self" in op.saves:
+            target = "target"
+            lines += ["    target = t0"]
+        lines += [
+            f"    if recording and ({wanted}):",
+            "        if t0._grad_fn is None or t0._meta is not None:",
+            "            check_writable(t0)",
+            *(f"        {line}" for line in edge_lines(op)),
+        ]
+        if "self" in op.saves:
+            guard = op.guards[op.saves.index("self")]
+            lines += (
+                ["        t0 = old_value(t0)"]
+                if guard is None
+                else [
+                    f"        if e{op.differentiable[guard]} is not None:",
+                    "            t0 = old_value(t0)",
+                ]
+            )
+        lines += ["    else:", "        recording = False"]
+
+    run = {
+        "ufunc": f"forward({arrays}, x0)",
+        "into": f"into({arrays}{star})",
+        "forward": f"y = forward({arrays}{star})",
+    }[compute]
+    lines += [
+        "    try:",
+        f"        {run}",
+        "    except (ValueError, TypeError, IndexError, RuntimeError):  # which says what is wrong",
+        f"        return general({target}{rest}{', **options' * options})",
+    ]
+    if compute == "forward":
+        lines += [
+            "    if y.shape != x0.shape or y.dtype is not x0.dtype:",
+            "        check_result(y, x0)",
+            "    x0[...] = y",
+        ]
+    lines += ["    counter.version += 1"]
+    if op.differentiable:
+        lines += ["    if recording:", *(f"        {line}" for line in history_lines(op, target))]
+    return "\n".join([*lines, f"    return {target}"])
+
+
+def history_lines(op: Op, target: str) -> list[str]:
+    """The part of the function that makes the node and gives it to what was written to."""
+    lines = ["y, same = x0, True  # the result, and that all are of one dtype"] * (
+        op.broadcasts or bool(op.saved_results)
+    )
+    lines += ["node = Node()", *node_lines(op)]
+    if op.saved_results:
+        lines += [
+            "node.counter = counter",
+            f"node.version += counter.version << {FIELD * op.saved_results[0]}",
+        ]
+    return [
+        *lines,
+        f"if {target}._meta is None and {target}._requires_grad:",
+        f"    {target}._grad_fn = node",
+        f"    {target}._output_nr = 0",
+        "else:",
+        f"    hang({target}, node)",
+    ]
