@@ -28,7 +28,7 @@ DTYPES = ("float32", "float64", "int64", "bool")
 
 
 class Unsuitable(Exception):
-    """A sample that speaks of what minigrad does not have: complex or sparse tensors, memory formats."""
+    """A sample that speaks of what minigrad does not have: complex or sparse tensors, memory formats, `out=`."""
 
 
 def table() -> list[Any]:
@@ -104,6 +104,7 @@ def converted(value: Any, module: ModuleType) -> Any:
             or value.layout != torch.strided
             or value.dtype == torch.bfloat16
             or value.is_quantized
+            or value.dim() > 64  # more than NumPy has
         ):
             raise Unsuitable
         array = np.array(value.detach().numpy(force=True))
@@ -128,6 +129,8 @@ def converted(value: Any, module: ModuleType) -> Any:
 
 def inputs(sample: Any, module: ModuleType) -> dict[str, Any]:
     """What a program for this sample finds."""
+    if "out" in sample.kwargs:
+        raise Unsuitable
     x, args, kwargs = converted((sample.input, tuple(sample.args), dict(sample.kwargs)), module)
     leaves: list[Any] = []
 
