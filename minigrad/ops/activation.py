@@ -35,7 +35,7 @@ def _floating(input: Tensor, kernel: str) -> None:
 ZERO = {char: np.zeros((), char) for char in "efdbBhHiIlLqQ"}
 
 relu_op = define(
-    "relu", lambda x: np.maximum(x, ZERO[x.dtype.char]), kind="elementwise",
+    "relu", lambda x: np.maximum(x, ZERO[x.dtype.char]), kind="elementwise", flat=("result",),
     self=lambda grad, result: where(result > 0, grad, 0.0),
 )  # fmt: skip
 
@@ -55,11 +55,11 @@ def _leaky_relu_forward(self: ndarray, negative_slope: float) -> ndarray:
 
 
 _leaky_relu = define(
-    "leaky_relu", _leaky_relu_forward, kind="elementwise",
+    "leaky_relu", _leaky_relu_forward, kind="elementwise", flat=("self",),
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope),
 )  # fmt: skip
 _leaky_relu_in_place = define(
-    "leaky_relu_", _leaky_relu_forward, kind="elementwise", node="LeakyReluBackward1",
+    "leaky_relu_", _leaky_relu_forward, kind="elementwise", node="LeakyReluBackward1", flat=("result",),
     self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope),
 )  # fmt: skip
 
@@ -83,6 +83,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 _prelu = define(
     "prelu", lambda self, weight: np.where(self > 0, self, self * weight), kind="elementwise", node="PreluKernelBackward0",
+    flat=("self",),
     self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0.0, grad * self),
 )  # fmt: skip
@@ -113,7 +114,7 @@ def between(x: ndarray, low: float, high: float) -> ndarray:
 
 
 _hardtanh = define(
-    "hardtanh", lambda self, min_val, max_val: between(self, min_val, max_val), kind="elementwise",
+    "hardtanh", lambda self, min_val, max_val: between(self, min_val, max_val), kind="elementwise", flat=("self",),
     self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0),
 )  # fmt: skip
 
@@ -143,7 +144,7 @@ def _line(x: ndarray) -> ndarray:
 
 
 _hardsigmoid = define(
-    "hardsigmoid", lambda x: _line(x) / 6, kind="elementwise",
+    "hardsigmoid", lambda x: _line(x) / 6, kind="elementwise", flat=("self",),
     self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0),
 )  # fmt: skip
 
@@ -160,11 +161,12 @@ def hardswish_self(grad, self):
 
 _hardswish = define("hardswish", lambda x: x * _line(x) / 6, kind="elementwise", self=hardswish_self)
 _softshrink = define(
-    "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise",
+    "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise", flat=("self",),
     self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
 )  # fmt: skip
 _hardshrink = define(
     "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, np.zeros((), self.dtype), self), kind="elementwise",
+    flat=("self",),
     self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
 )  # fmt: skip
 
@@ -176,11 +178,11 @@ def _threshold_forward(self: ndarray, threshold: float, value: float) -> ndarray
 
 
 _threshold = define(
-    "threshold", _threshold_forward, kind="elementwise",
+    "threshold", _threshold_forward, kind="elementwise", flat=("self",),
     self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
 )  # fmt: skip
 _threshold_in_place = define(
-    "threshold_", _threshold_forward, kind="elementwise", node="ThresholdBackward1",
+    "threshold_", _threshold_forward, kind="elementwise", node="ThresholdBackward1", flat=("self",),
     self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
 )  # fmt: skip
 

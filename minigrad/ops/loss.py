@@ -192,7 +192,7 @@ def nll_loss_tangent(primals, tangents, results, params):
 nll_loss, nll_loss2d = (
     define(
         name, _nll_forward, outputs=("result", "total_weight"), node=node, optional=("weight",), jvp=nll_loss_tangent,
-        self=nll_loss_self, target=None, weight=None,
+        flat=("self",), self=nll_loss_self, target=None, weight=None,
     )
     for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
 )  # fmt: skip

@@ -182,7 +182,7 @@ def _conv_forward(input, weight, bias, stride, padding, dilation, groups):
 
 
 _convolution = define(
-    "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",),
+    "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
@@ -196,7 +196,7 @@ def _conv_transposed_forward(input, weight, bias, size, stride, padding, dilatio
 
 
 _convolution_transposed = define(
-    "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",),
+    "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
     input=lambda grad, weight, stride, padding, dilation, groups:
         _convolve_like(grad, weight, stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
@@ -502,6 +502,7 @@ _pick = define(
 )  # fmt: skip
 max_pool2d_with_indices = define(
     "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), node="MaxPool2DWithIndicesBackward0",
+    flat=("self",),
     self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode:
         _unpool(grad[0], result1, tuple(self.shape)),
 )  # fmt: skip
@@ -568,7 +569,7 @@ def _avg_unpool_forward(
 
 
 avg_pool2d = define(
-    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0",
+    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0", flat=("self",),
     self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_unpool(
         grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
 )  # fmt: skip
@@ -607,7 +608,7 @@ def _adaptive_spread(self, sizes):
 
 
 adaptive_avg_pool2d = define(
-    "adaptive_avg_pool2d", _adaptive_forward, kind="linear", node="AdaptiveAvgPool2DBackward0",
+    "adaptive_avg_pool2d", _adaptive_forward, kind="linear", node="AdaptiveAvgPool2DBackward0", flat=("self",),
     self=lambda grad, self: _adaptive_unpool(grad, tuple(self.shape)),
 )  # fmt: skip
 _adaptive_unpool = define(
@@ -679,7 +680,7 @@ def _index_pad_fold(self, sizes, padding, mode):
 
 def _define_index_pad(mode: str, node: str):
     pad = define(
-        f"{mode}_pad", lambda self, padding: _index_pad_forward(self, padding, mode), kind="linear", node=node,
+        f"{mode}_pad", lambda self, padding: _index_pad_forward(self, padding, mode), kind="linear", node=node, flat=("self",),
         self=lambda grad, self, padding: fold(grad, tuple(self.shape), padding),
     )  # fmt: skip
     fold = define(
@@ -826,6 +827,7 @@ def layer_norm_bias(grad, normalized_shape):
 
 native_layer_norm = define(
     "native_layer_norm", _layer_norm_forward, outputs=("result0", "result1", "result2"), optional=("weight", "bias"),
+    flat=("input", "weight"),
     input=layer_norm_input, weight=layer_norm_weight, bias=layer_norm_bias,
 )  # fmt: skip
 
@@ -882,7 +884,7 @@ def batch_norm_bias(grad):
 
 native_batch_norm = define(
     "native_batch_norm", _batch_norm_forward, outputs=("result0", "result1", "result2", "batch_var"),
-    optional=("weight", "bias", "running_mean", "running_var"),
+    optional=("weight", "bias", "running_mean", "running_var"), flat=("input", "weight"),
     input=batch_norm_input, weight=batch_norm_weight, bias=batch_norm_bias, running_mean=None, running_var=None,
 )  # fmt: skip
 

@@ -61,6 +61,7 @@ class Op:
         numbers: bool = True,
         broadcasts: bool = False,
         frees: bool = False,
+        flat: tuple[str, ...] = (),
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
@@ -73,13 +74,14 @@ class Op:
         self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
         self.sources = [self.source_of(n) for n in self.saves]
-        self.guards = [self.guard_of(n) for n in self.saves]
+        self.guards = [None if n in flat else self.guard_of(n) for n in self.saves]
         self.saved_inputs = tuple(i for i, (s, _) in enumerate(self.sources) if s == "input")
         self.saved_results = tuple(i for i, (s, _) in enumerate(self.sources) if s == "result")
         self.plan = tuple(
             (r, tuple(self.saves.index(n) for n in self.wanted[k])) for k, r in self.rules.items()
         )
         self.frees = frees or bool(self.saved_inputs or self.saved_results)
+        self.flat = tuple(self.saves.index(n) for n in flat)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
 
     def guard_of(self, name: str) -> int | None:
@@ -225,6 +227,8 @@ def make_vjp(op: Op) -> Callable:
             None if e is None else rule(grad, *[values[p] for p in picks])
             for e, (rule, picks) in zip(node.edges, op.plan, strict=True)
         ]
+        if recorded and op.flat:
+            out = with_flat(out, [values[p] for p in op.flat])
         if meta is not None:
             out = [None if r is None else fit(r, *m) for r, m in zip(out, meta, strict=True)]
         return tuple(out)
@@ -400,6 +404,7 @@ def define(
     numbers: bool = True,
     broadcasts: bool = False,
     frees: bool = False,
+    flat: tuple[str, ...] = (),
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -411,6 +416,8 @@ def define(
     variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
     frees: what is saved is freed after use although no input or result is among it (a parameter holds tensors).
+    flat: saved tensors on which every gradient depends, if only with slope 0: PyTorch's backward function is one of them
+        too. A second derivative finds zeros there, not nothing.
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
     numbers: a Python number may stand for a tensor.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
@@ -418,13 +425,34 @@ def define(
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees,
+        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees, flat=flat,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
     call.op, op.call = op, call
     OPS.append(op)
     return call
+
+
+def zeros_beside(x, shape: tuple):
+    """Zeros of a shape: an array, or a Tensor if `x` is one."""
+    return np.zeros(shape, x.dtype) if is_array(x) else wrap(np.zeros(shape, x._array.dtype))
+
+
+constant_in = define(
+    "constant_in", lambda grad, other: grad, jvp=lambda inputs, moves, results, params: moves[0],
+    batch=lambda level, op, pairs, params: op.call(pairs[0][0], pairs[1][0]),
+    grad=lambda grad: grad,
+    other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
+)  # fmt: skip
+
+
+def with_flat(grads: list, others: list) -> list:
+    """Gradients of a recorded backward pass, as functions of some more tensors, which they do not change with."""
+    for other in others:
+        if isinstance(other, Tensor) and other.requires_grad:
+            grads = [None if grad is None else constant_in(grad, other) for grad in grads]
+    return grads
 
 
 def function(op_or_function: Callable, *names: str) -> Callable:
