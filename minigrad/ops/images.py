@@ -105,7 +105,9 @@ def _separable(name: str, node: str, saves_input: bool = False):
     )  # fmt: skip
     own = {
         "flat": ("self",) if saves_input else (),
-        "self": (lambda grad, self, hows: back(grad, hows)) if saves_input else (lambda grad, hows: back(grad, hows)),
+        "self": (lambda grad, self, hows: back(grad, hows))
+        if saves_input
+        else (lambda grad, hows: back(grad, hows)),
     }
     forth = define(
         name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0", **own
