@@ -455,7 +455,7 @@ _copy = define(
 )  # fmt: skip
 _copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
 _fill = define(
-    "fill", lambda self, value: np.full_like(self, value), node="FillBackward2",
+    "fill", lambda self, value: np.full_like(self, value), kind="elementwise", node="FillBackward2",
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
@@ -463,9 +463,7 @@ _fill_tensor = define(
     self=lambda grad: nothing(grad),
     value=lambda grad: grad.sum(),
 )  # fmt: skip
-_zero = define(
-    "zero", lambda self: np.zeros_like(self), node="ZeroBackward0", self=lambda grad: nothing(grad)
-)
+_zero = define("zero", lambda self: np.zeros_like(self), kind="elementwise", self=lambda grad: nothing(grad))
 
 
 @method()
