@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 
-def make_call(op: Op, *, operator: bool = False) -> Callable:
+def make_call(op: Op, *, operator: bool = False, first: bool = False) -> Callable:
     """The function that runs the operation: its tensors first, then the parameters of its forward function.
 
     As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
+    first: of several results it hands out the first; no tensors are made for the others, which at most are saved.
     """
     count = len(op.inputs)
     if op.variadic:
@@ -43,10 +44,10 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward, "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
         "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
-        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator, first),
     }  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
-    return written_later("call", signature, scope, lambda: source_of(op), argument_names(op))
+    return written_later("call", signature, scope, lambda: source_of(op, first), argument_names(op))
 
 
 def argument_names(op: Op) -> tuple[str, ...]:
@@ -84,25 +85,25 @@ def compiled(text: str) -> CodeType:
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 
-def make_unusual(op: Op, operator: bool) -> Callable:
+def make_unusual(op: Op, operator: bool, first: bool) -> Callable:
     """What is called when the ordinary case does not apply: `unusual(inputs, params)`."""
     known = (Tensor, np.generic, ndarray, int, float) if op.numbers else (Tensor, np.generic, ndarray)
 
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
             return NotImplemented
-        return apply(op, inputs, params)
+        return apply(op, inputs, params)[0] if first else apply(op, inputs, params)
 
     return unusual
 
 
-def source_of(op: Op) -> str:
-    """The text of the function that runs `op` in the ordinary case."""
+def source_of(op: Op, first: bool = False) -> str:
+    """The text of the function that runs `op` in the ordinary case. first: see `make_call`."""
     count, elementwise = len(op.inputs), op.kind == "elementwise"
     tensors = [f"t{i}" for i in range(count)]
     arrays = [f"x{i}" for i in range(count)]
     differentiable = op.differentiable
-    outs, results = result_names(op)
+    outs, results = result_names(op, first)
     params, star = ("params", ", *params") if op.params else ("()", "")
     inputs, values = f"({', '.join(tensors)},)", f"({', '.join(arrays)},)"
 
@@ -124,7 +125,7 @@ def source_of(op: Op) -> str:
     ]
     instead = [
         f"        if {' and '.join(in_a_rule)}:  # in a rule",
-        f"            return forward({', '.join(tensors)}{star})",
+        f"            return forward({', '.join(tensors)}{star}){'[0]' if first else ''}",
         f"        return unusual({inputs}, {params})",
     ]
     if count == 2 and elementwise and op.numbers:
@@ -164,9 +165,10 @@ def source_of(op: Op) -> str:
         "    except (ValueError, TypeError) as error:",
         f"        raise explained(error, op, {values}) from None",
     ]
-    for out, y in zip(outs, results, strict=True):
-        if not always_array:
+    if not always_array:
+        for y in results:
             lines += [f"    if type({y}) is not ndarray:", f"        {y} = asarray({y})"]
+    for out, y in zip(outs, results, strict=not first):
         lines += [
             f"    {out} = new_object(Tensor)",
             f"    {out}._array = {y}",
@@ -182,7 +184,7 @@ def source_of(op: Op) -> str:
     )
     if wanted:
         lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
-        lines += [f"        {line}" for line in recording_lines(op)]
+        lines += [f"        {line}" for line in recording_lines(op, first)]
     if len(outs) == 1:
         indent = "    "
         if wanted:
@@ -193,29 +195,31 @@ def source_of(op: Op) -> str:
     return "\n".join([*lines, f"    return {', '.join(outs)}"])
 
 
-def result_names(op: Op) -> tuple[list[str], list[str]]:
-    """What the function calls its results' tensors, and their arrays."""
+def result_names(op: Op, first: bool) -> tuple[list[str], list[str]]:
+    """What the function calls the tensors that it hands out, and the arrays of all its results."""
     if len(op.outputs) == 1:
         return ["out"], ["y"]
     numbers = range(len(op.outputs))
-    return [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
+    return ["out"] if first else [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
 
 
-def recording_lines(op: Op) -> list[str]:
+def recording_lines(op: Op, first: bool) -> list[str]:
     """The part of the function that makes the node."""
-    outs, results = result_names(op)
+    outs, results = result_names(op, first)
     lines = [*edge_lines(op), "node = Node()"]
     if len(outs) == 1:
         lines += ["out._requires_grad = True", "out._grad_fn = node"]
-    for number, (out, y) in enumerate(zip(outs, results, strict=True)) if len(outs) > 1 else ():
+    for number in range(op.node_class.outputs) if len(outs) > 1 else ():
+        out = outs[number]
         lines += [
-            f"if {y}.dtype.kind == 'f':  # an index is not differentiable",
+            f"if {results[number]}.dtype.kind == 'f':  # an index is not differentiable",
             f"    {out}._requires_grad = True",
+            f"    {out}._grad_fn, {out}._output_nr = node, {number}",
         ]
-        lines += [f"    {out}._grad_fn, {out}._output_nr = node, {number}"]
     lines += node_lines(op)
     if op.saved_results:
-        lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]
+        number = op.sources[op.saved_results[0]][1]
+        lines += [f"node.counter = {f'{outs[number]}._counter = Counter()' if number < len(outs) else None}"]
     return lines
 
 
@@ -289,7 +293,7 @@ def saved_value(op: Op, position: int) -> str:
         "param": f"(params[{number}] if len(params) > {number} else None)",
         "sizes": f"t{number}._array.shape",
         "input": f"t{number}",
-        "result": result_names(op)[1][number] if source == "result" else "",
+        "result": result_names(op, False)[1][number] if source == "result" else "",
     }[source]
     guard = op.guards[position]
     return value if guard is None else f"({value} if e{op.differentiable[guard]} is not None else None)"

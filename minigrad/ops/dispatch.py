@@ -230,7 +230,7 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if op.saved_results:
         node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
     node.version = versions(node)
-    for number, out in enumerate(outs):
+    for number, out in enumerate(outs[: node.outputs]):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
     if local.saved_hooks and op.node_class.frees:

@@ -192,8 +192,8 @@ _read = define(
 
 def _maxima(name: str, node: str):
     return define(
-        name, _max_forward, outputs=("result0", "result1"), node=node, flat=("self",),
-        self=lambda grad, self, result1, how: _put(grad[0], result1, tuple(self.shape), how),
+        name, _max_forward, outputs=("result0", "result1"), constants=("result1",), node=node, flat=("self",),
+        self=lambda grad, self, result1, how: _put(grad, result1, tuple(self.shape), how),
     )  # fmt: skip
 
 

@@ -501,10 +501,10 @@ _pick = define(
     indices=None,
 )  # fmt: skip
 max_pool2d_with_indices = define(
-    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), node="MaxPool2DWithIndicesBackward0",
-    flat=("self",),
+    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), constants=("result1",),
+    node="MaxPool2DWithIndicesBackward0", flat=("self",),
     self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode:
-        _unpool(grad[0], result1, tuple(self.shape)),
+        _unpool(grad, result1, tuple(self.shape)),
 )  # fmt: skip
 
 

@@ -107,8 +107,8 @@ def over_powers_of_two(grad, exponent):
 
 
 _frexp = define(
-    "frexp", _mantissa, outputs=("mantissa", "exponent"),
-    self=lambda grad, exponent: over_powers_of_two(grad[0], exponent),
+    "frexp", _mantissa, outputs=("mantissa", "exponent"), constants=("exponent",),
+    self=lambda grad, exponent: over_powers_of_two(grad, exponent),
 )  # fmt: skip
 
 

@@ -102,11 +102,15 @@ def _running_extremum(compute: np.ufunc):
 
 def cummaxmin_self(grad, self, indices, dim):
     sizes = self.shape
-    return spread(grad[0], indices, dim, sizes[dim], False) if sizes else grad[0]
+    return spread(grad, indices, dim, sizes[dim], False) if sizes else grad
 
 
-_cummax = define("cummax", _running_extremum(np.maximum), outputs=("values", "indices"), self=cummaxmin_self)
-_cummin = define("cummin", _running_extremum(np.minimum), outputs=("values", "indices"), self=cummaxmin_self)
+_cummax, _cummin = (
+    define(
+        name, _running_extremum(compute), outputs=("values", "indices"), constants=("indices",), self=cummaxmin_self
+    )
+    for name, compute in (("cummax", np.maximum), ("cummin", np.minimum))
+)  # fmt: skip
 
 
 def cummax(input: Tensor, dim: int):
