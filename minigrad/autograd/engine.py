@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
+from numpy import add
+
 from . import anomaly_mode
 from .grad_mode import anomaly, local
 from .hooks import refuse_nan, run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -125,11 +127,13 @@ def run(
                 if before is None:
                     arrived[parent] = part
                 elif part is not None:
-                    if parent in own:
+                    if recorded:
+                        before = before + part
+                    elif parent in own:
                         before += part
                     else:
-                        before = before + part
-                        if not recorded:
+                        before = add(before, part, out=...)
+                        if before.ndim:  # NumPy adds to a single number in place more slowly than it makes a new one
                             own.add(parent)
                     arrived[parent] = before
             else:

@@ -28,11 +28,22 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 
-def make_call(op: Op, *, operator: bool = False, first: bool = False) -> Callable:
+def make_call(
+    op: Op,
+    *,
+    operator: bool = False,
+    first: bool = False,
+    compute: Callable | None = None,
+    suits: str = "",
+    otherwise: Callable | None = None,
+) -> Callable:
     """The function that runs the operation: its tensors first, then the parameters of its forward function.
 
-    As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
+    operator: it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
     first: of several results it hands out the first; no tensors are made for the others, which at most are saved.
+    compute: what does the work in place of the forward function, for arrays that it suits.
+    suits: a further condition of the ordinary case, on the arrays x0, x1, ... and on params.
+    otherwise: what is called in every other case, in place of `dispatch.apply`.
     """
     count = len(op.inputs)
     if op.variadic:
@@ -41,13 +52,17 @@ def make_call(op: Op, *, operator: bool = False, first: bool = False) -> Callabl
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
-        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward, "local": local,
+        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": compute or op.forward,
+        "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
         "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
-        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator, first),
+        "promoted": promoted, "special": special, "Tensor": Tensor,
+        "unusual": make_unusual(op, operator, first, otherwise),
     }  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
-    return written_later("call", signature, scope, lambda: source_of(op, first), argument_names(op))
+    return written_later(
+        "call", signature, scope, lambda: source_of(op, first, compute or op.forward, suits), argument_names(op)
+    )
 
 
 def argument_names(op: Op) -> tuple[str, ...]:
@@ -85,8 +100,10 @@ def compiled(text: str) -> CodeType:
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 
-def make_unusual(op: Op, operator: bool, first: bool) -> Callable:
+def make_unusual(op: Op, operator: bool, first: bool, otherwise: Callable | None) -> Callable:
     """What is called when the ordinary case does not apply: `unusual(inputs, params)`."""
+    if otherwise is not None:
+        return lambda inputs, params: otherwise(*inputs, *params)
     known = (Tensor, np.generic, ndarray, int, float) if op.numbers else (Tensor, np.generic, ndarray)
 
     def unusual(inputs: tuple, params: tuple):
@@ -97,8 +114,9 @@ def make_unusual(op: Op, operator: bool, first: bool) -> Callable:
     return unusual
 
 
-def source_of(op: Op, first: bool = False) -> str:
-    """The text of the function that runs `op` in the ordinary case. first: see `make_call`."""
+def source_of(op: Op, first: bool = False, compute: Callable | None = None, suits: str = "") -> str:
+    """The text of the function that runs `op` in the ordinary case (see `make_call`)."""
+    compute = compute or op.forward
     count, elementwise = len(op.inputs), op.kind == "elementwise"
     tensors = [f"t{i}" for i in range(count)]
     arrays = [f"x{i}" for i in range(count)]
@@ -123,19 +141,21 @@ def source_of(op: Op, first: bool = False) -> str:
         f"({t} is None or type({t}) is ndarray)" if there else f"type({t}) is ndarray"
         for t, there in zip(tensors, given, strict=True)
     ]
-    instead = [
-        f"        if {' and '.join(in_a_rule)}:  # in a rule",
-        f"            return forward({', '.join(tensors)}{star}){'[0]' if first else ''}",
-        f"        return unusual({inputs}, {params})",
-    ]
+    instead = [f"        return unusual({inputs}, {params})"]
+    if compute is op.forward:
+        instead = [
+            f"        if {' and '.join(in_a_rule)}:  # in a rule",
+            f"            return forward({', '.join(tensors)}{star}){'[0]' if first else ''}",
+            *instead,
+        ]
     if count == 2 and elementwise and op.numbers:
         lines += [
             f"    if recording is None or {plain[0]}:",
             *instead,
             f"    if {plain[1]}:",
-            "        t1 = operand(t1, t0)",
-            "        if type(t1) is not Tensor:",
+            "        if type(t1) is not float and type(t1) is not int:",
             f"            return unusual({inputs}, {params})",
+            "        t1 = operand(t1, t0)",
         ]
     else:
         lines += [
@@ -158,7 +178,9 @@ def source_of(op: Op, first: bool = False) -> str:
     elif op.floating:
         for i in differentiable or range(count):
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
-    always_array = type(op.forward) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
+    if suits:
+        lines += [f"    if not ({suits}):", f"        return unusual({inputs}, {params})"]
+    always_array = type(compute) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
     lines += [
         "    try:",
         f"        {', '.join(results)} = forward({', '.join(arrays)}{star}{', out=...' if always_array else ''})",

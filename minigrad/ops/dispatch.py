@@ -139,6 +139,11 @@ def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
                         f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
                         f"dimension {dim}"
                     )
+    if not op.params:
+        try:
+            op.forward(*arrays)  # it may have been computed by something else, which has no words for it
+        except Exception as known:
+            return known
     return error
 
 

@@ -30,6 +30,7 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
+from .calls import make_call
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -53,7 +54,7 @@ def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype == mat2.dtype and self.shape[1] == mat2.shape[0]:
         if self.dtype.kind == "b":
             raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
-        return np.matmul(self, mat2)
+        return self.dot(mat2)  # np.matmul takes 0.4 µs longer to start
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix")
     if self.dtype != mat2.dtype:
@@ -165,23 +166,11 @@ bmm = define(
 # ---------------------------------------------------------------- matmul
 
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The product of vectors, matrices or batches of matrices, as PyTorch forms it from simpler products.
-
-    1-D @ 1-D is a dot product; 2-D @ 2-D the matrix product; with a 1-D operand on either side that dimension is summed
-    away; with more dimensions the leading ones are batches and broadcast. Raises RuntimeError if the lengths differ.
-    """
-    found = matrix_product(input, other)
-    if found is NotImplemented:
-        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-    return found
-
-
-def matrix_product(input: Tensor, other: Tensor) -> Tensor:
-    """`input @ other`; as an operator it leaves what is no tensor to Python."""
-    if type(other) is not Tensor and not isinstance(other, Tensor):
+def product_of_any(input: Tensor, other: Tensor) -> Tensor:
+    """The product, whatever the operands; as an operator it leaves what is no tensor to Python."""
+    if not isinstance(other, Tensor):
         return NotImplemented
-    if type(input) is not Tensor and not isinstance(input, Tensor):
+    if not isinstance(input, Tensor):
         raise TypeError(f"matmul(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     a, b = input._array.ndim, other._array.ndim
     if a == 2 and b == 2:
@@ -195,6 +184,25 @@ def matrix_product(input: Tensor, other: Tensor) -> Tensor:
     if a == 1 and b == 2:
         return _squeeze_dim_(mm(unsqueeze(input, 0), other), 0)
     return folded_matmul(input, other) if should_fold(input, other) else batched_matmul(input, other)
+
+
+# `input @ other`: of two matrices, as nearly always, it is `mm` without a detour
+matrix_product = make_call(
+    mm.op, compute=ndarray.dot, otherwise=product_of_any,
+    suits="x0.ndim == 2 == x1.ndim and x0.dtype is x1.dtype and x0.dtype.kind == 'f'",
+)  # fmt: skip
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The product of vectors, matrices or batches of matrices, as PyTorch forms it from simpler products.
+
+    1-D @ 1-D is a dot product; 2-D @ 2-D the matrix product; with a 1-D operand on either side that dimension is summed
+    away; with more dimensions the leading ones are batches and broadcast. Raises RuntimeError if the lengths differ.
+    """
+    found = matrix_product(input, other)
+    if found is NotImplemented:
+        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return found
 
 
 def should_fold(input: Tensor, other: Tensor) -> bool:

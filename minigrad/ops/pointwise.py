@@ -322,6 +322,8 @@ def _pow_forward(self: ndarray, exponent: float) -> ndarray:
 
 
 def _pow_self(grad, self, exponent):
+    if exponent == 2:
+        return grad * (self + self)
     return zeros_like(grad) if exponent == 0 else grad * (_power(self, exponent - 1) * exponent)
 
 
@@ -401,33 +403,18 @@ _plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=T
 for _name, _call in {"add_": _add, "sub_": _sub, "mul_": _mul, "div_": _div}.items():
     function(quickly(_call, getattr(Tensor, _name)), _name)
 
-_minus, _general_minus = make_call(_sub.op, operator=True), _operator(sub)
-
-
-def _subtraction(self, other):
-    if (type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind) or type(
-        other
-    ) is float:
-        return _minus(self, other)
-    return _general_minus(self, other)  # bools are refused
-
-
-_general_power = _operator(pow)
-
-
-def _to_the_power(self, exponent):
-    if (
-        type(self) is Tensor
-        and (type(exponent) is int or type(exponent) is float)
-        and self._array.dtype.kind == "f"
-    ):
-        return _pow_scalar(self, exponent)
-    return _general_power(self, exponent)
+_minus = make_call(  # bools are refused
+    _sub.op, suits="t0._array.dtype.kind == 'f' == t1._array.dtype.kind", otherwise=_operator(sub)
+)
+_to_the_power = make_call(
+    _pow_scalar.op, compute=lambda self, exponent: self * self if exponent == 2 else _pow_forward(self, exponent),
+    suits="(type(params[0]) is int or type(params[0]) is float) and x0.dtype.kind == 'f'", otherwise=_operator(pow),
+)  # fmt: skip
 
 
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
-    "__truediv__": make_call(_div.op, operator=True), "__sub__": _subtraction, "__rsub__": _operator(rsub),
+    "__truediv__": make_call(_div.op, operator=True), "__sub__": _minus, "__rsub__": _operator(rsub),
     "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
