@@ -133,7 +133,9 @@ def run(
                         before += part
                     else:
                         before = add(before, part, out=...)
-                        if before.ndim:  # NumPy adds to a single number in place more slowly than it makes a new one
+                        if (
+                            before.ndim
+                        ):  # NumPy adds to a single number in place more slowly than it makes a new one
                             own.add(parent)
                     arrived[parent] = before
             else:

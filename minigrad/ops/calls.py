@@ -61,7 +61,11 @@ def make_call(
     }  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
     return written_later(
-        "call", signature, scope, lambda: source_of(op, first, compute or op.forward, suits), argument_names(op)
+        "call",
+        signature,
+        scope,
+        lambda: source_of(op, first, compute or op.forward, suits),
+        argument_names(op),
     )
 
 

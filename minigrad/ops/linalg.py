@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
+from .calls import make_call
 from .inplace import _squeeze_dim_, in_both_forms
 from .joining import stack
 from .pointwise import add, mul
@@ -30,7 +31,6 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
-from .calls import make_call
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -66,7 +66,7 @@ def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 
 mm = define(
-    "mm", _mm_forward, kind="linear",
+    "mm", _mm_forward, kind="linear", matrices=True,
     self=lambda grad, mat2: grad @ mat2.T,
     mat2=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -122,7 +122,7 @@ def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
 
 
 mv = define(
-    "mv", _mv_forward, kind="linear",
+    "mv", _mv_forward, kind="linear", matrices=True,
     self=lambda grad, vec: outer_product(grad, vec),
     vec=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -307,7 +307,7 @@ def _addmm_forward(self: ndarray, mat1: ndarray, mat2: ndarray, beta: float, alp
 
 
 _addmm = define(
-    "addmm", _addmm_forward, broadcasts=True, numbers=False,
+    "addmm", _addmm_forward, broadcasts=True, numbers=False, matrices=True,
     self=lambda grad, beta: scaled(grad, beta),
     mat1=lambda grad, mat2, alpha: scaled(grad @ mat2.T, alpha),
     mat2=lambda grad, mat1, alpha: scaled(mat1.T @ grad, alpha),
@@ -325,7 +325,7 @@ def _addmv_forward(self: ndarray, mat: ndarray, vec: ndarray, beta: float, alpha
 
 
 _addmv = define(
-    "addmv", _addmv_forward, broadcasts=True, numbers=False,
+    "addmv", _addmv_forward, broadcasts=True, numbers=False, matrices=True,
     self=lambda grad, beta: scaled(grad, beta),
     mat=lambda grad, vec, alpha: scaled(outer_product(grad, vec), alpha),
     vec=lambda grad, mat, alpha: scaled(mat.T @ grad, alpha),
@@ -340,7 +340,7 @@ def _addr_forward(self: ndarray, vec1: ndarray, vec2: ndarray, beta: float, alph
 
 
 _addr = define(
-    "addr", _addr_forward, broadcasts=True, numbers=False,
+    "addr", _addr_forward, broadcasts=True, numbers=False, matrices=True,
     self=lambda grad, beta: scaled(grad, beta),
     vec1=lambda grad, vec2, alpha: scaled(grad @ vec2, alpha),
     vec2=lambda grad, vec1, alpha: scaled(grad.T @ vec1, alpha),

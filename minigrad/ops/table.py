@@ -29,7 +29,6 @@ simply computes, and returns an array.
 from __future__ import annotations
 
 import functools
-import linecache
 from collections.abc import Callable
 
 import numpy as np
@@ -40,6 +39,7 @@ from ..autograd.node import FIELD, PACKED, Node, Packed, SavedTensor
 from ..tensor import Tensor, wrap
 from .calls import make_call, written_later
 from .dispatch import Promoted, apply, operand, record, versions
+from .rules import parameters_of, source_text, written_in
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -68,6 +68,7 @@ class Op:
         frees: bool = False,
         constants: tuple[str, ...] = (),
         flat: tuple[str, ...] = (),
+        matrices: bool = False,
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
@@ -76,7 +77,7 @@ class Op:
         self.outputs, self.constants, self.view = outputs, constants, view
         self.floating, self.variadic = floating, variadic
         self.jvp, self.batch, self.optional, self.numbers = jvp, batch, optional, numbers
-        self.broadcasts = broadcasts or kind == "elementwise"
+        self.broadcasts, self.matrices = broadcasts or kind == "elementwise", matrices
         self.params = parameters_of(forward)[len(self.inputs) :]
         self.wanted = {k: names_read(r) for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
@@ -163,12 +164,6 @@ class Op:
         return f"<op {self.name}: {', '.join(f'{k}: {v}' for k, v in self.rule_sources.items())}>"
 
 
-def parameters_of(function: Callable) -> tuple[str, ...]:
-    """The names of a function's positional parameters (none for NumPy's compiled functions)."""
-    code = getattr(function, "__code__", None)
-    return () if code is None else code.co_varnames[: code.co_argcount]
-
-
 MASK = "grad_input_mask"
 
 
@@ -189,23 +184,6 @@ def one_of_several(rule: Callable, place: int, count: int) -> Callable:
     """
     mask = tuple(i == place for i in range(count))
     return lambda grad, *values: rule(grad, mask, *values)[place]
-
-
-@functools.lru_cache(maxsize=2048)
-def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`."""
-    code = rule.__code__
-    if code.co_name != "<lambda>":
-        return f"{rule.__name__}({', '.join(parameters_of(rule))})"
-    spans = [((p[0], p[2]), (p[1], p[3])) for p in code.co_positions() if p[2] is not None]
-    spans = [
-        (start, end) for start, end in spans if start != end
-    ]  # empty ones belong to the lambda as a whole
-    first, last = min(start for start, _ in spans), max(end for _, end in spans)
-    lines = [linecache.getline(code.co_filename, n).encode() for n in range(first[0], last[0] + 1)]
-    lines[-1] = lines[-1][: last[1]]
-    lines[0] = lines[0][first[1] :]
-    return " ".join(part.decode().strip() for part in lines)
 
 
 def make_node_class(op: Op, name: str) -> type[Node]:
@@ -286,15 +264,14 @@ def make_vjp(op: Op) -> Callable:
         return tuple(out)
 
     scope = {"__name__": __name__, "fit": fit, "general": general, "Promoted": Promoted}
-    scope |= {f"rule{i}": rule for i, (rule, _, _) in enumerate(op.plan)}
-    return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op))
+    return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op, scope))
 
 
-PASSED_ON = (lambda grad: grad).__code__.co_code
+def source_of_vjp(op: Op, scope: dict) -> str:
+    """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function.
 
-
-def source_of_vjp(op: Op) -> str:
-    """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function."""
+    What the rules need is put into `scope`, the globals of that function.
+    """
     count = len(op.rules)
     lines = ["def vjp(node, grad, recorded):", "    meta = node.meta"]
     if op.saves:
@@ -323,15 +300,18 @@ def source_of_vjp(op: Op) -> str:
         lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
     for i, (rule, numbers, picks) in enumerate(op.plan):
-        read = "".join(f", s{p}" for p in picks)
+        read = [f"s{p}" for p in picks]
         if gives_several(rule):
+            scope[f"rules{i}"] = rule
             several = "".join(f"r{n}, " for n in numbers)
             mask = "".join(f"e{n} is not None, " for n in numbers)
-            lines += [f"    {several} = rule{i}(grad, ({mask}){read})"]
+            lines += [f"    {several} = rules{i}({', '.join(['grad', f'({mask})', *read])})"]
             continue
-        passed_on = rule.__code__.co_code == PASSED_ON  # a call for nothing, in the most frequent rule of all
         (n,) = numbers
-        lines += [f"    r{n} = None if e{n} is None else {'grad' if passed_on else f'rule{i}(grad{read})'}"]
+        values = dict(zip(parameters_of(rule), ["grad", *read], strict=True))
+        alike = {next(iter(values)), *op.rules, *op.outputs} if op.kind == "elementwise" else ()
+        result = written_in(rule, values, alike, op.matrices, scope)
+        lines += [f"    r{n} = None if e{n} is None else {result}"]
     lines += ["    if meta is not None:"]
     for i in range(count):
         lines += [f"        m = meta[{i}]"]
@@ -464,6 +444,7 @@ def define(
     frees: bool = False,
     constants: tuple[str, ...] = (),
     flat: tuple[str, ...] = (),
+    matrices: bool = False,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -479,6 +460,7 @@ def define(
         too. A second derivative finds zeros there, not nothing.
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
     numbers: a Python number may stand for a tensor.
+    matrices: the inputs are matrices and vectors, no batches of them.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
     constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
     rules: one per tensor input, in order; None for an input that is never differentiated.
@@ -486,7 +468,7 @@ def define(
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
         jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees, flat=flat,
-        constants=constants,
+        constants=constants, matrices=matrices,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
