@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, wrap
+from .arguments import explain
 from .inplace import in_both_forms
 from .table import define, function, method, operand
 
@@ -108,6 +109,8 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
         condition.dynamic("aten::where")
         return tuple(wrap(i) for i in np.nonzero(condition._array))
     if not isinstance(condition, Tensor):
+        if not isinstance(condition, ndarray):
+            explain(where, "where", (condition, input, other), {})
         condition = wrap(np.asarray(condition))
     if condition._array.dtype.kind != "b":
         word = dtypes.word(condition._array.dtype)
@@ -225,12 +228,14 @@ def _clamp_tensors_forward(self: ndarray, min: ndarray | None, max: ndarray | No
 
 _clamp_both = define(
     "clamp", lambda self, min, max: np.minimum(np.maximum(self, min), max), kind="elementwise", node="ClampBackward0",
+    numbers=False,
     self=lambda grad, self, min, max: where((self >= min) & (self <= max), grad, 0.0),
     min=lambda grad, self, min, max: where((self < min) & (min < max), grad, 0.0),
     max=lambda grad, self, min, max: where((self > max) | (max < min), grad, 0.0),
 )  # fmt: skip
 _clamp_tensors = define(
     "clamp", _clamp_tensors_forward, kind="elementwise", node="ClampBackward0", optional=("min", "max"),
+    numbers=False,
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
     min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
     max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
@@ -240,7 +245,7 @@ _clamp_min = define(
     self=lambda grad, self, min: where(self >= min, grad, 0.0),
 )  # fmt: skip
 _clamp_min_tensor = define(
-    "clamp_min", np.maximum, kind="elementwise", node="ClampMinBackward1",
+    "clamp_min", np.maximum, kind="elementwise", node="ClampMinBackward1", numbers=False,
     self=lambda grad, self, min: where(self >= min, grad, 0.0),
     min=lambda grad, self, min: where(self < min, grad, 0.0),
 )  # fmt: skip
@@ -249,7 +254,7 @@ _clamp_max = define(
     self=lambda grad, self, max: where(self <= max, grad, 0.0),
 )  # fmt: skip
 _clamp_max_tensor = define(
-    "clamp_max", np.minimum, kind="elementwise", node="ClampMaxBackward1",
+    "clamp_max", np.minimum, kind="elementwise", node="ClampMaxBackward1", numbers=False,
     self=lambda grad, self, max: where(self <= max, grad, 0.0),
     max=lambda grad, self, max: where(self > max, grad, 0.0),
 )  # fmt: skip

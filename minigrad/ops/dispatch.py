@@ -19,6 +19,7 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import FIELD, PACKED, Node, Packed, edge, next_sequence
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
+from .arguments import explain_operands, takes_number
 
 if TYPE_CHECKING:
     from .table import Op
@@ -172,7 +173,7 @@ ABSENT._array = None
 
 
 def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
-    """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
+    """The inputs, Python numbers beside a tensor made tensors. Raises PyTorch's TypeError for anything else."""
     if op.optional:
         names = op.inputs
         inputs = tuple(
@@ -184,24 +185,21 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
     like = inputs[known.index(True)] if True in known else None
     out = []
     for position, t in enumerate(inputs):
-        if not isinstance(t, Tensor):
-            if isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
-                t = (
-                    wrap(np.asarray(t))
-                    if type(t) is ndarray
-                    else operand(t.item(), like)
-                    if like is not None
-                    else wrap(t)
-                )
-            elif like is not None and op.numbers and isinstance(t, (bool, int, float)):
-                t = operand(t, like)
-            else:
-                name = "tensors" if op.variadic else op.inputs[position]
-                name = "input" if name == "self" else name
-                raise TypeError(
-                    f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(t).__name__}"
-                )
-        out.append(t)
+        if isinstance(t, Tensor):
+            out.append(t)
+        elif like is not None and isinstance(t, ndarray):
+            out.append(wrap(np.asarray(t)))
+        elif isinstance(t, np.generic):
+            out.append(wrap(t) if like is None else operand(t.item(), like))
+        elif like is not None and takes_number(op, position) and isinstance(t, (bool, int, float)):
+            out.append(operand(t, like))
+        elif op.variadic:
+            raise TypeError(
+                f"{op.name}(): argument 'tensors' (position {position + 1}) must be Tensor, not {type(t).__name__}"
+            )
+        else:
+            explain_operands(op, op.name, inputs)
+            raise TypeError(f"{op.name}() takes tensors, got {type(t).__name__}")
     return tuple(out)
 
 

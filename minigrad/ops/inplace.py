@@ -20,7 +20,7 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
-from .arguments import explain
+from .arguments import explain, explain_operands
 from .dispatch import as_tensors, forward, operand, record, versions
 from .shape import broadcast_array, broadcast_pair, squeezed
 from .strides import (
@@ -353,10 +353,17 @@ def rebase(t: Tensor, node: Node) -> None:
 def define_inplace(call: Callable, *names: str) -> None:
     """Attach the in-place form of an operation to Tensor: `add_`, `__iadd__`."""
     op = call.op
+    others = len(op.inputs) - 1
 
     def inplace(self: Tensor, *args):
-        args = tuple(operand(a, self) for a in args[: len(op.inputs) - 1]) + args[len(op.inputs) - 1 :]
-        return apply_inplace(op, (self, *args[: len(op.inputs) - 1]), args[len(op.inputs) - 1 :])
+        inputs, params = args[:others], args[others:]
+        if op.numbers:
+            inputs = tuple([operand(a, self) for a in inputs])
+        try:
+            return apply_inplace(op, (self, *inputs), params)
+        except TypeError:
+            explain_operands(op, names[0], (self, *args), method=True)
+            raise
 
     inplace.__name__, inplace.__doc__ = names[0], f"`{op.name}`, written into this tensor. Returns it."
     function(inplace, *names)
@@ -397,28 +404,38 @@ def in_both_forms(*names: str) -> Callable:
     """
 
     def decorate(choose: Callable) -> Callable:
-        @functools.wraps(choose)
-        def out_of_place(*args, **kwargs):
-            try:
-                call, *rest = choose(*args, **kwargs)
-            except (TypeError, AttributeError):
-                explain(choose, (names or (choose.__name__,))[0], args, kwargs)
-                raise
-            return call(*rest)
+        first = (names or (choose.__name__,))[0]
+
+        def out_of_place(method: bool) -> Callable:
+            @functools.wraps(choose)
+            def run(*args, **kwargs):
+                try:
+                    call, *rest = choose(*args, **kwargs)
+                    return call(*rest)
+                except (TypeError, AttributeError):
+                    explain(choose, first, args, kwargs, method=method)
+                    raise
+
+            return run
 
         @functools.wraps(choose)
         def in_place(self, *args, **kwargs):
-            call, *rest = choose(self, *args, **kwargs)
-            if rest[0] is not self:  # it had to be cast to hold the result
-                raise cast_error(rest[0]._array.dtype, self._array.dtype)
-            count = len(call.op.inputs)
-            return apply_inplace(call.op, tuple(rest[:count]), tuple(rest[count:]))
+            try:
+                call, *rest = choose(self, *args, **kwargs)
+                if rest[0] is not self:  # it had to be cast to hold the result
+                    raise cast_error(rest[0]._array.dtype, self._array.dtype)
+                count = len(call.op.inputs)
+                return apply_inplace(call.op, tuple(rest[:count]), tuple(rest[count:]))
+            except (TypeError, AttributeError):
+                explain(choose, first + "_", (self, *args), kwargs, method=True)
+                raise
 
         for name in names or (choose.__name__,):
-            function(out_of_place, name)
+            function(out_of_place(method=True), name)
             function(in_place, name + "_")
-        out_of_place.in_place = in_place
-        return out_of_place
+        found = out_of_place(method=False)
+        found.in_place = in_place
+        return found
 
     return decorate
 

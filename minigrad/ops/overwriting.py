@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, check_dim
+from .arguments import NUMBERS, explain
 from .choice import zeros_like
 from .elementary import _polygamma, polygamma
 from .inplace import apply_inplace, cast_error
@@ -39,6 +40,8 @@ def _comparison(name: str, compare: np.ufunc, *aliases: str) -> None:
     def overwrite(self: Tensor, other: Tensor | float) -> Tensor:
         if isinstance(other, Tensor):
             return apply_inplace(by_tensor.op, (self, other))
+        if not isinstance(other, NUMBERS):
+            explain(overwrite, name + "_", (self, other), {}, method=True)
         return apply_inplace(by_number.op, (self,), (other,))
 
     overwrite.__name__ = overwrite.__qualname__ = name + "_"

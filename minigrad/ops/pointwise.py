@@ -60,6 +60,7 @@ _sub_alpha = define(
 )  # fmt: skip
 _rsub = define(
     "rsub", lambda self, other, alpha: np.subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
+    numbers=False,
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
@@ -217,7 +218,13 @@ def floor_divide(input: Tensor, other: Tensor | float) -> Tensor:
 def _modulo(self: ndarray, other: ndarray) -> ndarray:
     refuse(self, "b", "remainder_cpu")
     _refuse_zero(other)
-    return np.remainder(self, other)
+    rest = np.remainder(self, other)
+    exact = rest == 0
+    if rest.dtype.kind == "f" and np.count_nonzero(
+        exact
+    ):  # such a zero has the sign of `self`, unlike NumPy's
+        return np.where(exact, np.copysign(rest, self), rest)
+    return rest
 
 
 def _fmodulo(self: ndarray, other: ndarray) -> ndarray:
@@ -243,7 +250,7 @@ _fmod_scalar = define(
     self=lambda grad: grad,
 )  # fmt: skip
 _fmod = define(
-    "fmod", _fmodulo, kind="elementwise", node="FmodBackward1",
+    "fmod", _fmodulo, kind="elementwise", node="FmodBackward1", numbers=False,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"),
 )  # fmt: skip

@@ -120,7 +120,7 @@ def frexp(input: Tensor):
 
 
 nextafter = define(
-    "nextafter", np.nextafter, kind="elementwise",
+    "nextafter", np.nextafter, kind="elementwise", numbers=False,
     self=lambda grad: zeros_like(grad),
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip

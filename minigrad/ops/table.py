@@ -63,7 +63,7 @@ class Op:
         jvp: Callable | None,
         batch: object,
         optional: tuple[str, ...] = (),
-        numbers: bool = True,
+        numbers: bool | str = True,
         broadcasts: bool = False,
         frees: bool = False,
         constants: tuple[str, ...] = (),
@@ -439,7 +439,7 @@ def define(
     jvp: Callable | None = None,
     batch: object = None,
     optional: tuple[str, ...] = (),
-    numbers: bool = True,
+    numbers: bool | str = True,
     broadcasts: bool = False,
     frees: bool = False,
     constants: tuple[str, ...] = (),
@@ -459,7 +459,7 @@ def define(
     flat: saved tensors on which every gradient depends, if only with slope 0: PyTorch's backward function is one of them
         too. A second derivative finds zeros there, not nothing.
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
-    numbers: a Python number may stand for a tensor.
+    numbers: a Python number may stand for a tensor; "others": for any but the first.
     matrices: the inputs are matrices and vectors, no batches of them.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
     constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
