@@ -202,12 +202,12 @@ def outputs_by_node(targets: dict[tuple[Node, int], object]) -> dict[Node, list[
 
 def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
     """Add one gradient to those that have arrived at output `output_nr` of `node`."""
-    if node.outputs == 1:
-        before = arrived.get(node)
-        arrived[node] = part if before is None else before if part is None else before + part
+    before = arrived.get(node)
+    if part is None:
+        arrived[node] = before  # None until a gradient arrives, also if it has several outputs
+    elif node.outputs == 1:
+        arrived[node] = part if before is None else before + part
     else:
-        parts = arrived.get(node)
-        if parts is None:
-            parts = arrived[node] = [None] * node.outputs
-        if part is not None:
-            parts[output_nr] = part if parts[output_nr] is None else parts[output_nr] + part
+        if before is None:
+            before = arrived[node] = [None] * node.outputs
+        before[output_nr] = part if before[output_nr] is None else before[output_nr] + part
