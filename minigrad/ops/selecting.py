@@ -160,8 +160,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if mask._array.dtype.kind != "b":
         if mask._array.dtype == np.uint8:
             warnings.warn(
-                "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with "
-                "dtype torch.bool instead.",
+                "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask "
+                "with dtype torch.bool instead.",
                 stacklevel=3,
             )
         raise RuntimeError(
