@@ -22,7 +22,7 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
 from .arguments import explain, explain_operands
 from .dispatch import as_tensors, forward, operand, record, versions
-from .shape import broadcast_array, broadcast_pair, squeezed
+from .shape import broadcast_array, broadcast_pair, refuse_repeated, squeezed
 from .strides import (
     geometry,
     laid_out_as,
@@ -533,16 +533,27 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
 
 
 _t_ = _reshaping("t_", "TBackward1", lambda self: self.T, self=lambda grad: grad.T)
+_t_vector_ = _reshaping("t_", "TBackward1", lambda self: self.view(), self=lambda grad: grad)
 _transpose_ = _reshaping(
     "transpose_", "TransposeBackward1", lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
     self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
 )  # fmt: skip
+_transpose_scalar_ = _reshaping(
+    "transpose_",
+    "TransposeBackward1",
+    lambda self, dim0, dim1: self.view(),
+    self=lambda grad, dim0, dim1: grad,
+)
 _squeeze_ = _reshaping(
     "squeeze_", "SqueezeBackward3", lambda self: self.squeeze(),
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
 )  # fmt: skip
 _squeeze_dim_ = _reshaping(
     "squeeze_", "SqueezeBackward4", lambda self, dim: squeezed(self, (dim,)),
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_squeeze_dims_ = _reshaping(
+    "squeeze_", "SqueezeBackward5", squeezed,
     self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
 )  # fmt: skip
 _unsqueeze_ = _reshaping(
@@ -556,20 +567,27 @@ def t_(self: Tensor) -> Tensor:
     """Transpose this matrix in place. Returns it."""
     if self._array.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
-    return _t_(self)
+    return _t_(self) if self._array.ndim == 2 else _t_vector_(self)
 
 
 @method("transpose_", "swapaxes_", "swapdims_")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchange two dimensions of this tensor in place. Returns it."""
     n = self._array.ndim
-    return _transpose_(self, check_dim(dim0, n), check_dim(dim1, n))
+    dim0, dim1 = check_dim(dim0, n), check_dim(dim1, n)
+    return _transpose_(self, dim0, dim1) if n else _transpose_scalar_(self, dim0, dim1)
 
 
 @method()
-def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
-    """Take away dimensions of length 1 in place. Returns this tensor."""
-    return _squeeze_(self) if dim is None else _squeeze_dim_(self, check_dim(dim, self._array.ndim))
+def squeeze_(self: Tensor, dim: int | tuple | None = None, *more: int) -> Tensor:
+    """Take away dimensions of length 1 in place, all or those of `dim` (one or several). Returns this tensor."""
+    if dim is None:
+        return _squeeze_(self)
+    if isinstance(dim, int) and not more:
+        return _squeeze_dim_(self, check_dim(dim, self._array.ndim))
+    dims = tuple(check_dim(d, self._array.ndim) for d in ((dim, *more) if more else dim))
+    refuse_repeated(dims)
+    return _squeeze_dims_(self, dims)
 
 
 @method()

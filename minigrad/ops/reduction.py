@@ -253,6 +253,8 @@ def any_zero(x) -> builtins.bool:
 
 
 def prod_self(grad, self, result):
+    if not self.shape:
+        return grad
     if any_zero(self):
         return grad * products_of_others(self.reshape(-1), 0).reshape(self.shape)
     return grad * (result / self)
@@ -491,7 +493,8 @@ def refuse_empty(name: str, input: Tensor, dims: tuple | None) -> None:
         )
     for d in dims:
         if not input._array.shape[d]:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            name = name if name == "aminmax" else f"{name}()"
+            raise IndexError(f"{name}: Expected reduction dim {d} to have non-zero size.")
 
 
 # ---------------------------------------------------------------- truth

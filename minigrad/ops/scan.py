@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,6 +59,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Ten
 
 def cumprod_self(grad, self, result, dim):
     """result[j] has the factor self[k] if k <= j: self[k] gets the sum over j >= k of grad[j] * result[j] / self[k]."""
+    if math.prod(self.shape) <= 1:
+        return grad
     if not any_zero(self):
         return cumsum_back(grad * result, dim) / self
     n, rest = self.shape[dim], (1,) * (len(self.shape) - dim - 1)

@@ -205,12 +205,16 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
 
 
 @method()
-def squeeze(input: Tensor, dim: int | tuple | None = None, *, axis: int | tuple | None = None) -> Tensor:
+def squeeze(
+    input: Tensor, dim: int | tuple | None = None, *more: int, axis: int | tuple | None = None
+) -> Tensor:
     """A view without the dimensions of length 1, or without those of `dim` (one or several) that have length 1."""
     if dim is None:
         if axis is None:
             return _squeeze(input)
         dim = axis
+    if more:
+        dim = (dim, *more)
     if isinstance(dim, int):
         return _squeeze_dim(input, check_dim(dim, input._array.ndim))
     dims = tuple(check_dim(d, input._array.ndim) for d in dim)

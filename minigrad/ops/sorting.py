@@ -181,6 +181,11 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
         if not isinstance(dim, int):
             raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
         dim = check_dim(dim, input._array.ndim)
+        refuse_empty("aminmax", input, (dim,))
+    elif not input._array.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return return_types.aminmax(*_aminmax(input, dim, keepdim))
 
 
