@@ -141,11 +141,29 @@ reciprocal = define(
 )  # fmt: skip
 
 
+# From here on a quotient has no room for two binary places, and PyTorch's algorithm, which is NumPy's, may round it.
+COARSE = {char: 2.0 ** (np.finfo(char).nmant - 1) for char in "efd"}
+
+
 def _floor_quotient(self: ndarray, other: ndarray) -> ndarray:
-    if other.dtype.kind == "b":
-        refuse(self, "b", "div_floor_cpu")
-    _refuse_zero(other)
+    if other.dtype.kind != "f":
+        if other.dtype.kind == "b":
+            refuse(self, "b", "div_floor_cpu")
+        _refuse_zero(other)
+    elif self.size + other.size > 128:  # NumPy's own is much slower than a division
+        return _floor_of_quotient(self, other)
     return np.floor_divide(self, other)
+
+
+def _floor_of_quotient(self: ndarray, other: ndarray) -> ndarray:
+    """`np.floor_divide` of floating point numbers."""
+    quotient = np.true_divide(self, other, out=...)
+    floor = np.floor(quotient, out=...)
+    doubtful = quotient == floor  # perhaps it has only been rounded to that
+    doubtful |= np.absolute(quotient) >= COARSE[quotient.dtype.char]
+    if np.count_nonzero(doubtful):
+        np.floor_divide(self, other, out=floor, where=doubtful)
+    return floor
 
 
 def _rounded_quotient(self: ndarray, other: ndarray, rounding_mode: str) -> ndarray:
@@ -215,15 +233,21 @@ def floor_divide(input: Tensor, other: Tensor | float) -> Tensor:
     return _floor_divide, input, other
 
 
+def _of_opposite_signs(rest: ndarray, other: ndarray) -> ndarray:
+    if other.ndim:
+        return (rest != 0) & ((rest < 0) != (other < 0))
+    return rest > 0 if other < 0 else rest < 0
+
+
 def _modulo(self: ndarray, other: ndarray) -> ndarray:
-    refuse(self, "b", "remainder_cpu")
-    _refuse_zero(other)
-    rest = np.remainder(self, other)
-    exact = rest == 0
-    if rest.dtype.kind == "f" and np.count_nonzero(
-        exact
-    ):  # such a zero has the sign of `self`, unlike NumPy's
-        return np.where(exact, np.copysign(rest, self), rest)
+    if other.dtype.kind != "f":
+        refuse(self, "b", "remainder_cpu")
+        _refuse_zero(other)
+        return np.remainder(self, other)
+    rest = np.fmod(self, other, out=...)  # it has the sign of `self`
+    wrong = _of_opposite_signs(rest, other)
+    if np.count_nonzero(wrong):
+        np.add(rest, other, out=rest, where=wrong)
     return rest
 
 
