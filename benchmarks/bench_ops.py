@@ -160,7 +160,8 @@ OPERATIONS = """
     x.cumsum(1)                     | np.add.accumulate(x, axis=1), np.add.accumulate(g[:, ::-1], axis=1)[:, ::-1]
     x.cumprod(1)                    | np.multiply.accumulate(x, axis=1)
     x.cummax(1)[0]                  | \
-        y := np.maximum.accumulate(x, axis=1), np.maximum.accumulate((x == y) * np.arange(x.shape[1]), axis=1)
+        y := np.maximum.accumulate(x, axis=1), k := np.maximum.accumulate((x == y) * np.arange(x.shape[1]), axis=1), \
+        np.add.at(np.zeros(x.shape, x.dtype), (np.arange(len(x))[:, None], k), g)
     x.sort(1)[0]                    | np.argsort(x, axis=1, kind="stable")
     x.sort(0, descending=True)[0]   | np.argsort(-x, axis=0, kind="stable")
     x.argsort(1)                    | np.argsort(x, axis=1)

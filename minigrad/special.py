@@ -11,7 +11,7 @@ from .ops.probability import mvlgamma as multigammaln
 
 psi = digamma
 
-name_arguments(globals())
+name_arguments(globals(), "special_")
 __all__ = [
     "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_softmax", "logit",
     "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",

@@ -378,7 +378,7 @@ def _differ(where: str, a: Any, b: Any) -> list[str]:
     if isinstance(a, dict) and isinstance(b, dict):
         found = []
         for part in dict.fromkeys([*a, *b]):
-            if part == "values" and len(a.get(part, ())) == len(b.get(part, ())):
+            if part == "values" and part in a and part in b and len(a[part]) == len(b[part]):
                 if not close(a[part], b[part], a.get("rtol")):
                     found.append(_sentence(f"{where}: values", a[part], b[part]))
             elif part == "printed" and "values" in a and "values" in b:  # a tensor

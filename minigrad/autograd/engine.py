@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
+from numpy import add
+
 from . import anomaly_mode
 from .grad_mode import anomaly, local
 from .hooks import refuse_nan, run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -125,11 +127,15 @@ def run(
                 if before is None:
                     arrived[parent] = part
                 elif part is not None:
-                    if parent in own:
+                    if recorded:
+                        before = before + part
+                    elif parent in own:
                         before += part
                     else:
-                        before = before + part
-                        if not recorded:
+                        before = add(before, part, out=...)
+                        if (
+                            before.ndim
+                        ):  # NumPy adds to a single number in place more slowly than it makes a new one
                             own.add(parent)
                     arrived[parent] = before
             else:
@@ -196,12 +202,12 @@ def outputs_by_node(targets: dict[tuple[Node, int], object]) -> dict[Node, list[
 
 def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
     """Add one gradient to those that have arrived at output `output_nr` of `node`."""
-    if node.outputs == 1:
-        before = arrived.get(node)
-        arrived[node] = part if before is None else before if part is None else before + part
+    before = arrived.get(node)
+    if part is None:
+        arrived[node] = before  # None until a gradient arrives, also if it has several outputs
+    elif node.outputs == 1:
+        arrived[node] = part if before is None else before + part
     else:
-        parts = arrived.get(node)
-        if parts is None:
-            parts = arrived[node] = [None] * node.outputs
-        if part is not None:
-            parts[output_nr] = part if parts[output_nr] is None else parts[output_nr] + part
+        if before is None:
+            before = arrived[node] = [None] * node.outputs
+        before[output_nr] = part if before[output_nr] is None else before[output_nr] + part

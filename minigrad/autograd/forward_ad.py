@@ -240,7 +240,9 @@ class Forward(Interpreter):
                         zeros_like(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
                         for p, t in zip(primals, tangents, strict=True)
                     ]
+                ctx.reads_forward = True
                 found = cls.jvp(ctx, *tangents)
+                ctx.reads_forward = False
                 found = found if isinstance(found, tuple) else (found,)
         if len(found) != len(results):
             raise RuntimeError(

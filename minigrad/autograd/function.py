@@ -29,7 +29,7 @@ def twin(t: Tensor) -> Tensor:
 class FunctionCtx(Node):
     """The node of a custom operation, and the `ctx` that its forward and backward are given."""
 
-    reads_forward = False  # is this the ctx of a `jvp`?
+    reads_forward = False  # is `jvp` running, which finds what was saved for it?
     function: type[Function]
     runs_undefined = True
     frees = True
@@ -70,6 +70,8 @@ class FunctionCtx(Node):
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was saved. Raises if it was freed, or written to in place since."""
+        if self.reads_forward and self.saved_for_forward is not None:
+            return self.saved_for_forward
         if self.saved is None:
             raise RuntimeError(nodes.FREED)
         return tuple(self.unpack(*entry) for entry in self.saved)
@@ -110,7 +112,7 @@ class FunctionCtx(Node):
         self.to_save = None
 
     def vjp(self, grad, recorded: bool) -> tuple:
-        grads = grad if type(grad) is list else [grad]
+        grads = grad if type(grad) is list else [grad] * self.outputs  # several only if none has arrived
         tensors = [g if isinstance(g, Tensor) or g is None else wrap(np.asarray(g)) for g in grads]
         if self.materialize:
             tensors = [
@@ -284,22 +286,21 @@ VIEW_AMONG_SEVERAL = (
 )
 
 
-def blank_context(cls: type[Function]) -> FunctionCtx:
+def blank_context(cls: type[Function], args: tuple) -> FunctionCtx:
     ctx = new_object(cls.node_class)
     ctx.hooks = ctx.counter = ctx.input_nrs = ctx.saved_for_forward = None
     ctx.saved, ctx.to_save, ctx.dirty, ctx.non_differentiable, ctx.materialize = (), (), (), (), True
+    ctx.is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
     return ctx
 
 
-def context(cls: type[Function], inputs: tuple, output: object) -> FunctionCtx:
-    """A `ctx` for `jvp`: `saved_tensors` are those that were saved for it, or else those saved for backward."""
-    ctx = blank_context(cls)
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in inputs)
+def context(cls: type[Function], args: tuple, output: object) -> FunctionCtx:
+    """A `ctx` for `jvp`, which finds in it also what was saved for backward, if nothing was saved for forward."""
+    ctx = blank_context(cls, args)
     with no_recording():
-        cls.setup_context(ctx, inputs, output)
-    ctx.reads_forward = True
-    kept = ctx.to_save if ctx.saved_for_forward is None else ctx.saved_for_forward
-    ctx.saved = tuple((t, 0 if t is None else nodes.version_of(t), None) for t in kept or ())
+        cls.setup_context(ctx, args, output)
+    ctx.saved = tuple((t, 0 if t is None else nodes.version_of(t), None) for t in ctx.to_save)
     return ctx
 
 
@@ -316,9 +317,7 @@ def run_forward(
         result = compute()
         if not recording:
             return result
-    ctx = blank_context(cls)
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-    ctx.is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    ctx = blank_context(cls, args)
     ctx.edges = tuple(edge(t) for t in tensors) if recording else ()
     ctx.input_nrs = tuple(t._output_nr for t in tensors)
     ctx.meta = tuple((t._array.shape, t._array.dtype) for t in tensors)

@@ -1,26 +1,33 @@
 """Jacobians, Hessians and products with them, of a function at a point: `autograd.functional`.
 
-vjp: vᵀJ, one backward pass            jvp: J v, two backward passes (the transpose of vᵀJ in v)
-jacobian: one backward pass per row    vhp: vᵀH; hvp: H v; hessian: the jacobian of the jacobian
+All are backward passes from the outputs `ys` to the inputs `xs`, which are fresh copies of the caller's:
+
+    vjp         vᵀJ: one pass
+    jvp         J v: two; vᵀJ is linear in v, so its derivative with respect to v is J
+    vhp, hvp    vᵀH and H v, which are equal because a Hessian is symmetric: two; the gradient is differentiated again
+    jacobian    one pass for each element of the outputs, with a unit vector as v
+    hessian     the Jacobian of the gradient
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .backward import grad
+from .backward import grad, zeros_like
 from .grad_mode import enable_grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Tensors = Tensor | tuple[Tensor, ...]
+Vectors = Tensors | None  # None stands for a 1 beside a single number
+Function = Callable[..., Tensors]
 
 
 def jacobian(
-    func: Callable[..., Tensors],
+    func: Function,
     inputs: Tensors,
     create_graph: bool = False,
     strict: bool = False,
@@ -40,27 +47,23 @@ def jacobian(
         )
     refuse_combination(strategy == "forward-mode", create_graph, strict, vectorize)
     with enable_grad():
-        single_in, xs = prepare(inputs, "jacobian", create_graph)
-        single_out, ys = outputs_of(func, xs, "jacobian", strict)
+        xs = fresh(inputs, "jacobian", create_graph)
+        ys = outputs_of(func, xs, "jacobian", strict)
         rows = []
         for i, y in enumerate(ys):
-            parts: list[list[Tensor]] = [[] for _ in xs]
-            for k in range(y.numel()):
-                v = np.zeros(y.shape, y._array.dtype)
-                v.reshape(-1)[k] = 1
-                for j, g in enumerate(products(y, xs, wrap(v), create_graph, strict, i)):
-                    if strict and create_graph and not g.requires_grad:
-                        raise RuntimeError(
-                            f"The jacobian of the user-provided function is independent of input {j}. This is not allowed in "
-                            "strict mode when create_graph=True."
-                        )
-                    parts[j].append(g)
-            rows.append(tuple(stacked(p, (*y.shape, *x.shape), y, x) for p, x in zip(parts, xs, strict=True)))
-        return unpack(tuple(unpack(row, single_in, create_graph) for row in rows), single_out, create_graph)
+            found = []
+            for v in unit_vectors(y):
+                found.append(gradients([y], xs, [v], create_graph, strict, f"Output {i}"))
+                if strict and create_graph:
+                    require_history(found[-1], CONSTANT)
+            columns = zip(*found, strict=True) if found else [()] * len(xs)
+            row = [stacked(column, y, x) for column, x in zip(columns, xs, strict=True)]
+            rows.append(xs.like_given(row, create_graph))
+        return ys.like_given(rows, True)
 
 
 def hessian(
-    func: Callable[..., Tensor],
+    func: Function,
     inputs: Tensors,
     create_graph: bool = False,
     strict: bool = False,
@@ -71,124 +74,131 @@ def hessian(
     if outer_jacobian_strategy not in STRATEGIES:
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
     refuse_combination(outer_jacobian_strategy == "forward-mode", create_graph, strict, vectorize)
-    single_in, _ = as_tensors(inputs, "inputs", "hessian")
+    given = Group(inputs, "inputs", "hessian")
 
     def scalar(*xs: Tensor) -> Tensor:
-        out = func(*xs)
-        as_tensors(out, "outputs of the user-provided function", "hessian")
-        scalar_only(out, "hessian")
-        return out.squeeze()
+        return scalar_only(Group(func(*xs), OUTPUTS, "hessian"), "hessian").squeeze()
 
     def gradient(*xs: Tensor) -> Tensors:
-        found = jacobian(scalar, xs[0] if single_in else xs, create_graph=True)
-        require_history((found,) if single_in else found, strict)
+        found = jacobian(scalar, given.like_given(xs, True), create_graph=True)
+        if strict:
+            require_history((found,) if given.alone else found, LINEAR)
         return found
 
     return jacobian(gradient, inputs, create_graph=create_graph, strict=strict)
 
 
 def vjp(
-    func: Callable[..., Tensors],
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensors, Tensors]:
     """(func(*inputs), vᵀJ): one gradient per input. `v` has the outputs' shapes; it may be omitted for a scalar."""
     with enable_grad():
-        single_in, xs = prepare(inputs, "vjp", create_graph)
-        single_out, ys = outputs_of(func, xs, "vjp", strict)
-        vectors = vectors_for(v, ys, "vjp", "outputs", single_out)
-        grads = filled(
-            grad(ys, xs, vectors, create_graph=create_graph, allow_unused=True), xs, strict, "output"
-        )
-    return unpack(ys, single_out, create_graph), unpack(grads, single_in, create_graph)
+        xs = fresh(inputs, "vjp", create_graph)
+        ys = outputs_of(func, xs, "vjp", strict)
+        vectors = vectors_for(v, ys, "vjp", "user-provided function returns")
+        found = gradients(ys, xs, vectors, create_graph, strict)
+    return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
 
 
 def jvp(
-    func: Callable[..., Tensors],
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensors, Tensors]:
-    """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number.
-
-    uᵀJ is linear in u, and its derivative with respect to u, applied to v, is J v: two backward passes.
-    """
+    """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number."""
     with enable_grad():
-        single_in, xs = prepare(inputs, "jvp", create_graph)
-        vectors = vectors_for(v, xs, "jvp", "inputs", single_in)
-        single_out, ys = outputs_of(func, xs, "jvp", strict)
-        us = tuple(wrap(np.zeros_like(y._array), requires_grad=True) for y in ys)
-        grads = filled(grad(ys, xs, us, create_graph=True, allow_unused=True), xs, strict, "output")
-        through = [(g, w) for g, w in zip(grads, vectors, strict=True) if g.requires_grad]
-        if through:
-            found = grad(
-                [g for g, _ in through],
-                us,
-                [w for _, w in through],
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-        else:
-            found = (None,) * len(us)
-        tangents = tuple(
-            wrap(np.zeros_like(u._array)) if t is None else t for t, u in zip(found, us, strict=True)
-        )
-    return unpack(ys, single_out, create_graph), unpack(tangents, single_out, create_graph)
+        xs = fresh(inputs, "jvp", create_graph)
+        vectors = vectors_for(v, xs, "jvp")
+        ys = outputs_of(func, xs, "jvp", strict)
+        us = [zeros_like(y).requires_grad_() for y in ys]
+        rows = gradients(ys, xs, us, True, strict)
+        found = gradients(rows, us, vectors, create_graph, False)
+    return ys.like_given(ys, create_graph), ys.like_given(found, create_graph)
 
 
 def vhp(
-    func: Callable[..., Tensor],
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensor, Tensors]:
     """(func(*inputs), vᵀH) for a scalar function."""
     return hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(
-    func: Callable[..., Tensor],
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
+    func: Function, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensor, Tensors]:
     """(func(*inputs), H v) for a scalar function: the same as `vhp`, because a Hessian is symmetric."""
     return hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 
 def hessian_product(
-    caller: str, func: Callable, inputs: Tensors, v: Tensors | None, create_graph: bool, strict: bool
+    caller: str, func: Function, inputs: Tensors, v: Vectors, create_graph: bool, strict: bool
 ) -> tuple[Tensor, Tensors]:
     with enable_grad():
-        single_in, xs = prepare(inputs, caller, create_graph)
-        vectors = vectors_for(v, xs, caller, "inputs", single_in)
-        single_out, ys = outputs_of(func, xs, caller, strict)
-        scalar_only(ys[0] if single_out else ys, caller)
-        first = filled(grad(ys, xs, create_graph=True, allow_unused=True), xs, strict, "output")
-        require_history(first, strict)
-        through = [(g, w) for g, w in zip(first, vectors, strict=True) if g.requires_grad]
-        found = (None,) * len(xs)
-        if through:
-            found = grad(
-                [g for g, _ in through],
-                xs,
-                [w for _, w in through],
-                create_graph=create_graph,
-                allow_unused=True,
+        xs = fresh(inputs, caller, create_graph)
+        vectors = vectors_for(v, xs, caller)
+        ys = outputs_of(func, xs, caller, strict)
+        scalar_only(ys, caller)
+        slopes = gradients(ys, xs, [None], True, strict)
+        if strict:
+            require_history(slopes, LINEAR)
+        found = gradients(slopes, xs, vectors, create_graph, strict, "The jacobian")
+    return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
+
+
+def gradients(
+    ys: Sequence[Tensor],
+    xs: Sequence[Tensor],
+    vectors: Sequence[Tensor | None],
+    create_graph: bool,
+    strict: bool,
+    of: str = "The output",
+) -> tuple[Tensor, ...]:
+    """vᵀJ, zeros for an input that nothing depends on. If `strict` that is an error, which calls the outputs `of`."""
+    pairs = [(y, v) for y, v in zip(ys, vectors, strict=True) if y.requires_grad]
+    found = (None,) * len(xs)
+    if pairs:
+        ys, vectors = zip(*pairs, strict=True)
+        found = grad(ys, xs, vectors, retain_graph=True, create_graph=create_graph, allow_unused=True)
+    for j, g in enumerate(found):
+        if g is None and strict:
+            raise RuntimeError(
+                f"{of} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
             )
-        second = filled(found, xs, strict, "jacobian")
-    return unpack(ys, True, create_graph), unpack(second, single_in, create_graph)
+    return tuple(zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
+
+
+def unit_vectors(like: Tensor) -> Iterator[Tensor]:
+    """For each element of `like` a tensor of its shape: one there, zero elsewhere."""
+    for k in range(like.numel()):
+        v = zeros_like(like)
+        v._array.reshape(-1)[k] = 1
+        yield v
+
+
+def stacked(rows: Sequence[Tensor], y: Tensor, x: Tensor) -> Tensor:
+    """The rows of the Jacobian of `y` with respect to `x` as one tensor."""
+    shape = (*y.shape, *x.shape)
+    return Tensor.stack_all(rows).reshape(shape) if rows else wrap(np.zeros(shape, x._array.dtype))
 
 
 # ---------------------------------------------------------------- arguments and results
 
 
 STRATEGIES = ("reverse-mode", "forward-mode")
+OUTPUTS = "outputs of the user-provided function"
+
+# what strict mode says of a tensor without history, by its number
+NO_GRADIENTS = (
+    "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
+    "manner from the input when running in strict mode."
+)
+CONSTANT = (
+    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when "
+    "create_graph=True."
+)
+LINEAR = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
+)
 
 
 def refuse_combination(forward: bool, create_graph: bool, strict: bool, vectorize: bool) -> None:
@@ -215,120 +225,79 @@ def refuse_combination(forward: bool, create_graph: bool, strict: bool, vectoriz
         )
 
 
-def as_tensors(given: Tensors, name: str, caller: str) -> tuple[bool, tuple[Tensor, ...]]:
-    """(is it a single tensor?, the tensors). Raises TypeError for anything but a tensor or a tuple of tensors."""
-    single = not isinstance(given, tuple)
-    tensors = (given,) if single else given
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            which = f"given {name} has" if single else f"value at index {i} has"
-            raise TypeError(
-                f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the {which} type {type(t)}."
-            )
-    return single, tensors
+class Group(tuple):
+    """Tensors as a tuple that remembers whether one was given alone. Raises TypeError for anything but tensors."""
+
+    alone: bool
+
+    def __new__(cls, given: Tensors, name: str, caller: str) -> Group:
+        alone = not isinstance(given, tuple)
+        group = super().__new__(cls, (given,) if alone else given)
+        group.alone = alone
+        for i, t in enumerate(group):
+            if not isinstance(t, Tensor):
+                which = f"given {name}" if alone else f"value at index {i}"
+                raise TypeError(
+                    f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the {which} has type "
+                    f"{type(t)}."
+                )
+        return group
+
+    def like_given(self, results: Iterable, create_graph: bool):
+        """A tuple, or its only element if one was given alone; without history unless the caller asked for it."""
+        results = tuple(results if create_graph else [r.detach() for r in results])
+        return results[0] if self.alone else results
 
 
-def prepare(inputs: Tensors, caller: str, create_graph: bool) -> tuple[bool, tuple[Tensor, ...]]:
+def fresh(inputs: Tensors, caller: str, create_graph: bool) -> Group:
     """Fresh inputs that require grad; connected to the caller's if the result is to be differentiated."""
-    single, xs = as_tensors(inputs, "inputs", caller)
-    connected = tuple(
+    xs = Group(inputs, "inputs", caller)
+    copies = [
         x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs
-    )
-    return single, connected
+    ]
+    return Group(xs.like_given(copies, True), "inputs", caller)
 
 
-def outputs_of(
-    func: Callable, xs: Sequence[Tensor], caller: str, strict: bool
-) -> tuple[bool, tuple[Tensor, ...]]:
-    single, ys = as_tensors(func(*xs), "outputs of the user-provided function", caller)
-    for i, y in enumerate(ys):
-        if strict and not y.requires_grad:
-            raise RuntimeError(
-                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
-                "differentiable manner from the input when running in strict mode."
-            )
-    return single, ys
+def outputs_of(func: Function, xs: Group, caller: str, strict: bool) -> Group:
+    ys = Group(func(*xs), OUTPUTS, caller)
+    if strict:
+        require_history(ys, NO_GRADIENTS)
+    return ys
 
 
-def require_history(gradients: Sequence[Tensor], strict: bool) -> None:
-    for i, g in enumerate(gradients):
-        if strict and not g.requires_grad:
-            raise RuntimeError(
-                f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} "
-                "is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
-                "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
-                "for example)."
-            )
-
-
-def products(
-    y: Tensor, xs: Sequence[Tensor], v: Tensor, create_graph: bool, strict: bool, index: int
-) -> tuple[Tensor, ...]:
-    if not y.requires_grad:
-        return tuple(wrap(np.zeros_like(x._array)) for x in xs)
-    found = grad(y, xs, v, retain_graph=True, create_graph=create_graph, allow_unused=True)
-    if strict and any(g is None for g in found):
-        j = next(j for j, g in enumerate(found) if g is None)
-        raise RuntimeError(
-            f"Output {index} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
-        )
-    return filled(found, xs, False, "output")
-
-
-def filled(grads: Sequence[Tensor | None], xs: Sequence[Tensor], strict: bool, of: str) -> tuple[Tensor, ...]:
-    """Zeros where there is no gradient."""
-    for j, g in enumerate(grads):
-        if g is None and strict:
-            raise RuntimeError(
-                f"The {of} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
-            )
-    return tuple(wrap(np.zeros_like(x._array)) if g is None else g for g, x in zip(grads, xs, strict=True))
+def require_history(tensors: Iterable[Tensor], complaint: str) -> None:
+    for i, t in enumerate(tensors):
+        if not t.requires_grad:
+            raise RuntimeError(complaint.format(i))
 
 
 def vectors_for(
-    v: Tensors | None, like: Sequence[Tensor], caller: str, what: str, single: bool
-) -> tuple[Tensor, ...]:
+    v: Vectors, like: Group, caller: str, source: str = "input to the user-provided function is"
+) -> Group:
+    """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            source = (
-                "user-provided function returns"
-                if what == "outputs"
-                else "input to the user-provided function is"
-            )
             raise RuntimeError(
                 f"The vector v can only be None if the {source} a single Tensor with a single element."
             )
-        return (wrap(np.ones_like(like[0]._array)),)
-    _, vectors = as_tensors(v, "v", caller)
+        return Group(like[0].ones_like_self(), "v", caller)
+    vectors = Group(v, "v", caller)
     if len(vectors) != len(like):
-        if single:
+        if like.alone:
             raise RuntimeError("The given v should contain a single Tensor.")
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         if a.shape != b.shape:
-            which = "v" if single else f"Entry {i} in v"
+            which = "v" if like.alone else f"Entry {i} in v"
             raise RuntimeError(f"{which} has invalid size: should be {b.shape!r} but got {a.shape!r}.")
     return vectors
 
 
-def scalar_only(out: Tensors, caller: str) -> None:
-    if not isinstance(out, Tensor):
+def scalar_only(out: Group, caller: str) -> Tensor:
+    if not out.alone:
         raise RuntimeError(f"The function given to {caller} should return a single Tensor")
-    if out.numel() != 1:
+    if out[0].numel() != 1:
         raise RuntimeError(
             f"The Tensor returned by the function given to {caller} should contain a single element"
         )
-
-
-def stacked(rows: Sequence[Tensor], shape: tuple, y: Tensor, x: Tensor) -> Tensor:
-    """The rows of a Jacobian as one tensor of this shape."""
-    if not rows:
-        return wrap(np.zeros(shape, x._array.dtype))
-    return Tensor.stack_all(rows).reshape(shape)
-
-
-def unpack(results: tuple, single: bool, create_graph: bool):
-    """A tuple, or its only element; without history unless the caller asked for it."""
-    if not create_graph:
-        results = tuple(r.detach() if isinstance(r, Tensor) else r for r in results)
-    return results[0] if single else results
+    return out[0]

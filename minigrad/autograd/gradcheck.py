@@ -1,20 +1,26 @@
 """gradcheck: is a derivative right? Compares it with finite differences, entry by entry, and says which entry differs.
 
-The numerical Jacobian is (f(x + ε e) − f(x − ε e)) / 2ε for each element of each input; the analytical one is built
-row by row with one-hot vectors v in vᵀJ. Do this in double: in float32 the difference has only three right digits.
+Both Jacobians are made of products with unit vectors: the numerical one column by column, J u ≈ (f(x + ε u) − f(x − ε u)) / 2ε,
+the analytical one row by row, vᵀJ. `fast_mode` takes one random u and one random v and compares the number vᵀJ u.
+Do this in double: in float32 the difference has only three right digits.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .backward import grad
+from . import forward_ad
+from .backward import grad, zeros_like
+from .function import Function
+from .functional import unit_vectors
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+Arguments = Tensor | Sequence[object]
 
 
 class GradcheckError(RuntimeError):
@@ -23,7 +29,7 @@ class GradcheckError(RuntimeError):
 
 def gradcheck(
     func: Callable[..., Tensor | Sequence[Tensor]],
-    inputs: Tensor | Sequence[object],
+    inputs: Arguments,
     *,
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -40,23 +46,23 @@ def gradcheck(
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
     Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. `fast_mode` checks one random combination of
-    the entries, uᵀJv, in the place of all of them. `check_forward_ad` checks the Jacobian-vector products as well.
+    the entries, vᵀJ u, in the place of all of them. `check_forward_ad` checks the Jacobian-vector products as well.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
-    arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    arguments = as_tuple(inputs)
+    refuse_unsuitable(arguments)
     try:
-        check_inputs(arguments)
-        outputs = differentiable_outputs(func, arguments)
+        check = Check(func, arguments, eps, atol, rtol)
         if check_backward_ad:
-            check_jacobians(func, arguments, outputs, eps, atol, rtol, nondet_tol, fast_mode)
-            if check_undefined_grad:
-                check_undefined(func, arguments, outputs)
-            if check_grad_dtypes:
-                check_dtypes(func, arguments)
-            if check_batched_grad:
-                check_batched(func, arguments)
+            check.backward(nondet_tol, fast_mode)
         if check_forward_ad:
-            check_forward(func, arguments, eps, atol, rtol)
+            check.forward()
+        if check_backward_ad and check_batched_grad:
+            check.batched()
+        if check_backward_ad:
+            check.multiplied()
+        if check_backward_ad and check_undefined_grad:
+            check.undefined()
     except GradcheckError:
         if raise_exception:
             raise
@@ -66,7 +72,7 @@ def gradcheck(
 
 def gradgradcheck(
     func: Callable[..., Tensor | Sequence[Tensor]],
-    inputs: Tensor | Sequence[object],
+    inputs: Arguments,
     grad_outputs: Tensor | Sequence[Tensor] | None = None,
     *,
     eps: float = 1e-6,
@@ -83,57 +89,40 @@ def gradgradcheck(
     fast_mode: bool = False,
 ) -> bool:
     """Check the gradients of the gradients of `func`: `gradcheck` of its backward pass."""
-    arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    outputs = differentiable_outputs(func, arguments)
+    check = Check(func, as_tuple(inputs))
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        vectors = tuple(
-            wrap(rng.standard_normal(o.shape).astype(o._array.dtype), requires_grad=True) for o in outputs
-        )
+        vectors = tuple(check.random(o).requires_grad_() for o in check.outputs())
     else:
-        vectors = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
-    count = len(vectors)
+        vectors = as_tuple(grad_outputs)
 
     def backward_of(*args: object) -> tuple[Tensor, ...]:
-        own = args[:-count]
-        wanted = tuple(a for a in own if isinstance(a, Tensor) and a.requires_grad)
-        results = differentiable_outputs(func, own)
+        own, given = args[: len(check.arguments)], args[len(check.arguments) :]
+        wanted = [own[i].requires_grad_() for i in check.positions]  # a dual number of such an input does not
         return grad(
-            results, wanted, args[-count:], create_graph=True, allow_unused=True, materialize_grads=True
+            check.outputs(own), wanted, given, create_graph=True, allow_unused=True, materialize_grads=True
         )
 
     return gradcheck(
-        backward_of,
-        (*arguments, *vectors),
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        raise_exception=raise_exception,
-        nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad,
-        check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
-        check_forward_ad=check_fwd_over_rev,
-        check_backward_ad=check_rev_over_rev,
+        backward_of, (*check.arguments, *vectors), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
-    )
+    )  # fmt: skip
 
 
-# ---------------------------------------------------------------- preparation
+def as_tuple(given: object) -> tuple:
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
-def tracked(arguments: Sequence[object]) -> list[tuple[int, Tensor]]:
-    """(position, tensor) of the arguments whose gradients are checked."""
-    return [(i, a) for i, a in enumerate(arguments) if isinstance(a, Tensor) and a.requires_grad]
-
-
-def check_inputs(arguments: Sequence[object]) -> None:
-    found = tracked(arguments)
-    if not found:
+def refuse_unsuitable(arguments: tuple) -> None:
+    """Raise, or warn, if differences with respect to these arguments make no sense."""
+    positions = differentiable(arguments)
+    if not positions:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
-    for i, t in found:
+    for i in positions:
+        t = arguments[i]
         if t._array.dtype != np.float64:
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
@@ -146,171 +135,160 @@ def check_inputs(arguments: Sequence[object]) -> None:
                 "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
                 "passing it to gradcheck."
             )
-        if not t.is_leaf:
-            t.retain_grad()
 
 
-def as_outputs(result: object) -> tuple[Tensor, ...]:
-    return (result,) if isinstance(result, Tensor) else tuple(result)
+class Check:
+    """A function at its arguments: its Jacobians there, by differences and by autograd, and how they are compared."""
 
+    def __init__(
+        self, func: Callable, arguments: tuple, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3
+    ):
+        self.func, self.arguments, self.eps, self.atol, self.rtol = func, arguments, eps, atol, rtol
+        self.positions = differentiable(arguments)
+        self.inputs = [arguments[i] for i in self.positions]
+        self.chosen = differentiable(as_tuple(func(*arguments)))
+        self.rng = np.random.default_rng(0)
 
-def differentiable_outputs(func: Callable, arguments: Sequence[object]) -> tuple[Tensor, ...]:
-    return tuple(o for o in as_outputs(func(*arguments)) if isinstance(o, Tensor) and o.requires_grad)
+    def outputs(self, arguments: Sequence[object] | None = None) -> list[Tensor]:
+        """The differentiable results of the function, computed anew."""
+        results = as_tuple(self.func(*(self.arguments if arguments is None else arguments)))
+        return [results[k] for k in self.chosen]
 
+    def random(self, like: Tensor) -> Tensor:
+        return wrap(self.rng.standard_normal(like.shape).astype(like._array.dtype))
 
-# ---------------------------------------------------------------- Jacobians: (elements of the input, elements of the output)
+    # ------------------------------------------------------------ products with the Jacobian
 
-
-def numerical_jacobians(
-    func: Callable, arguments: Sequence[object], x: Tensor, eps: float
-) -> list[np.ndarray]:
-    """One matrix per output: central differences, one element of `x` after the other."""
-    columns: list[list[np.ndarray]] = []
-    array = x._array
-    for index in np.ndindex(array.shape):
-        kept = array[index].copy()
-        ends = []
-        for sign in (1, -1):
-            array[index] = kept + sign * eps
-            ends.append([o._array.copy() for o in as_outputs(func(*arguments)) if isinstance(o, Tensor)])
-            array[index] = kept
-        columns.append([(hi - lo).reshape(-1) / (2 * eps) for hi, lo in zip(*ends, strict=True)])
-    count = len(columns[0]) if columns else 0
-    return [np.array([c[k] for c in columns]) for k in range(count)]
-
-
-def analytical_jacobian(output: Tensor, x: Tensor, nondet_tol: float) -> np.ndarray:
-    """One row of Jᵀ per element of `x`, made from one backward pass per element of `output`."""
-    jacobian = np.zeros((x.numel(), output.numel()), x._array.dtype)
-    for repeat in range(2):
-        for k in range(output.numel()):
-            v = np.zeros(output.shape, output._array.dtype)
-            v.reshape(-1)[k] = 1
-            (g,) = grad(output, x, wrap(v), retain_graph=True, allow_unused=True)
-            column = np.zeros(x.numel(), x._array.dtype) if g is None else g._array.reshape(-1)
-            if repeat and np.abs(column - jacobian[:, k]).max(initial=0) > nondet_tol:
-                raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-                    "different values, although analytical gradient matches numerical gradient."
-                    f"The tolerance for nondeterminism was {nondet_tol}."
-                )
-            jacobian[:, k] = column
-    return jacobian
-
-
-def check_jacobians(func, arguments, outputs, eps, atol, rtol, nondet_tol, fast_mode) -> None:
-    rng = np.random.default_rng(0)
-    for j, (_, x) in enumerate(tracked(arguments)):
-        if fast_mode:
-            check_one_combination(func, arguments, outputs, j, x, eps, atol, rtol, rng)
-            continue
-        all_outputs = [o for o in as_outputs(func(*arguments)) if isinstance(o, Tensor)]
-        numerical = [
-            n
-            for n, o in zip(numerical_jacobians(func, arguments, x, eps), all_outputs, strict=True)
-            if o.requires_grad
-        ]
-        for i, output in enumerate(outputs):
-            analytical = analytical_jacobian(output, x, nondet_tol)
-            if not close(analytical, numerical[i], rtol, atol):
-                raise GradcheckError(mismatch(i, j, numerical[i], analytical))
-
-
-def check_one_combination(func, arguments, outputs, j, x, eps, atol, rtol, rng) -> None:
-    """uᵀJv for random u and v: one difference and one backward pass."""
-    u = rng.standard_normal(x.shape)
-    u /= np.linalg.norm(u)
-    for i, output in enumerate(outputs):
-        v = rng.standard_normal(output.shape)
-        (g,) = grad(output, x, wrap(v.astype(output._array.dtype)), retain_graph=True, allow_unused=True)
-        analytical = 0.0 if g is None else (g._array * u).sum()
+    def difference(self, x: Tensor, u: Tensor) -> list[np.ndarray]:
+        """J u of each output: (f(x + ε u) − f(x − ε u)) / 2ε."""
         kept, ends = x._array.copy(), []
-        for sign in (1, -1):
-            x._array[...] = kept + sign * eps * u
-            ends.append(differentiable_outputs(func, arguments)[i]._array.copy())
+        for step in (self.eps, -self.eps):
+            x._array[...] = kept + step * u._array
+            ends.append([o._array.copy() for o in self.outputs()])
             x._array[...] = kept
-        numerical = ((ends[0] - ends[1]) / (2 * eps) * v).sum()
-        if not close(analytical, numerical, rtol, atol):
+        return [(after - before) / (2 * self.eps) for after, before in zip(*ends, strict=True)]
+
+    def pushed(self, position: int, u: Tensor) -> list[np.ndarray]:
+        """J u of each output, by forward mode."""
+        arguments = list(self.arguments)
+        with forward_ad.dual_level():
+            arguments[position] = forward_ad.make_dual(arguments[position].detach(), u)
+            pairs = [forward_ad.unpack_dual(o) for o in self.outputs(arguments)]
+            return [(zeros_like(p) if t is None else t.detach())._array for p, t in pairs]
+
+    def pulled(self, output: Tensor, x: Tensor, v: Tensor, nondet_tol: float) -> np.ndarray:
+        """vᵀJ, by a backward pass, which must give the same twice."""
+        options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        first, again = (grad(output, x, v, **options)[0] for _ in range(2))
+        if np.abs(first._array - again._array).max(initial=0) > nondet_tol:
             raise GradcheckError(
-                mismatch(i, j, numerical, analytical)
-                + "\nThe above quantities relating the numerical and analytical jacobians are computed in fast mode. See: "
-                "https://github.com/pytorch/pytorch/issues/53876 for more background about fast mode."
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                "different values, although analytical gradient matches numerical gradient."
+                f"The tolerance for nondeterminism was {nondet_tol}."
+            )
+        return first._array
+
+    # ------------------------------------------------------------ the checks
+
+    def backward(self, nondet_tol: float, fast: bool) -> None:
+        """Differences against backward passes: vᵀJ u for one random u and v, or for all unit vectors."""
+        vectors = (lambda t: [self.random(t)]) if fast else (lambda t: list(unit_vectors(t)))
+        outputs = self.outputs()
+        for j, x in enumerate(self.inputs):
+            us = vectors(x)
+            columns = [self.difference(x, u) for u in us]
+            for i, output in enumerate(outputs):
+                vs = vectors(output)
+                if us and vs:
+                    numerical = rows(c[i] for c in columns) @ rows(v._array for v in vs).T
+                    pulled = rows(self.pulled(output, x, v, nondet_tol) for v in vs)
+                    self.compare(
+                        i, j, numerical, rows(u._array for u in us) @ pulled.T, note=FAST if fast else ""
+                    )
+
+    def forward(self) -> None:
+        """Differences against forward mode."""
+        for j, (position, x) in enumerate(zip(self.positions, self.inputs, strict=True)):
+            us = list(unit_vectors(x))
+            pairs = [(self.difference(x, u), self.pushed(position, u)) for u in us]
+            for i in range(len(self.chosen) if us else 0):
+                numerical, analytical = (rows(pair[k][i] for pair in pairs) for k in range(2))
+                self.compare(i, j, numerical, analytical, mode="computed with forward mode ")
+
+    def compare(self, i: int, j: int, numerical, analytical, *, mode: str = "", note: str = "") -> None:
+        if not np.allclose(analytical, numerical, rtol=self.rtol, atol=self.atol):
+            raise GradcheckError(
+                f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
+                f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n{note}"
             )
 
-
-def close(analytical, numerical, rtol: float, atol: float) -> bool:
-    return bool(np.allclose(analytical, numerical, rtol=rtol, atol=atol, equal_nan=True))
-
-
-def mismatch(output: int, input: int, numerical, analytical) -> str:
-    return (
-        f"Jacobian mismatch for output {output} with respect to input {input},\n"
-        f"numerical:{wrap(np.asarray(numerical))!r}\nanalytical:{wrap(np.asarray(analytical))!r}\n"
-    )
-
-
-# ---------------------------------------------------------------- further checks
-
-
-def check_undefined(func: Callable, arguments: Sequence[object], outputs: Sequence[Tensor]) -> None:
-    """A backward must cope with gradients that never arrive."""
-    inputs = [t for _, t in tracked(arguments)]
-    for i, output in enumerate(outputs):
-        zeros = wrap(np.zeros(output.shape, output._array.dtype))
-        for g in grad(output, inputs, zeros, retain_graph=True, allow_unused=True):
-            if g is not None and not (g._array == 0).all() and np.isfinite(output._array).all():
-                raise GradcheckError(
-                    f"Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please "
-                    f"look at 'Notes about undefined output gradients' (output {i})."
-                )
-
-
-def check_dtypes(func: Callable, arguments: Sequence[object]) -> None:
-    for i, x in tracked(arguments):
-        for output in differentiable_outputs(func, arguments):
-            (g,) = grad(output, x, output.ones_like_self(), retain_graph=True, allow_unused=True)
-            if g is not None and g.dtype != x.dtype:
-                raise GradcheckError(
-                    f"Gradient of input {i} has dtype {g.dtype}, but the input has {x.dtype}"
-                )
-
-
-def check_batched(func: Callable, arguments: Sequence[object]) -> None:
-    """Gradients for a stack of vectors must equal those for each vector."""
-    rng = np.random.default_rng(0)
-    inputs = [t for _, t in tracked(arguments)]
-    for output in differentiable_outputs(func, arguments):
-        stack = rng.standard_normal((4, *output.shape)).astype(output._array.dtype)
-        together = grad(
-            output, inputs, wrap(stack), is_grads_batched=True, retain_graph=True, allow_unused=True
-        )
-        for k in range(4):
-            single = grad(output, inputs, wrap(stack[k]), retain_graph=True, allow_unused=True)
-            for a, b in zip(together, single, strict=True):
-                if (a is None) != (b is None) or (a is not None and not np.allclose(a._array[k], b._array)):
+    def batched(self) -> None:
+        """Gradients for a stack of vectors must equal those for each vector."""
+        options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        for output in self.outputs():
+            vs = [self.random(output) for _ in range(2)]
+            together = grad(output, self.inputs, Tensor.stack_all(vs), is_grads_batched=True, **options)
+            single = zip(*(grad(output, self.inputs, v, **options) for v in vs), strict=True)
+            for stack, each in zip(together, single, strict=True):
+                if not np.allclose(stack._array, [g._array for g in each]):
                     raise GradcheckError(
                         "While testing batched gradients: the batched and the single gradients differ."
                     )
 
+    def multiplied(self) -> None:
+        """Gradients of zeros must give zeros, of the dtypes of the inputs."""
+        found = zeros_back(self.outputs(), self.inputs)
+        if any(g._array.any() for g in found):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if any(g.dtype != x.dtype for g, x in zip(found, self.inputs, strict=True)):
+            raise GradcheckError("grad is incorrect type")
 
-def check_forward(func: Callable, arguments: Sequence[object], eps: float, atol: float, rtol: float) -> None:
-    """Jacobian-vector products of forward mode against differences."""
-    from . import forward_ad
+    def undefined(self) -> None:
+        """A backward must cope with gradients that never arrive: of all outputs, or of one of several."""
+        several = range(len(self.chosen)) if len(self.chosen) > 1 else ()
+        for missing in (range(len(self.chosen)), *([k] for k in several)):
+            outputs = [Undefined.apply(o) if k in missing else o for k, o in enumerate(self.outputs())]
+            try:
+                found = zeros_back(outputs, self.inputs)
+            except RuntimeError as error:
+                raise GradcheckError(
+                    f"Expected backward function to handle undefined output grads. {UNDEFINED}"
+                ) from error
+            if any(g._array.any() for g in found):
+                raise GradcheckError(
+                    f"Expected all input grads to be undefined or zero when all output grads are undefined or zero. {UNDEFINED}"
+                )
 
-    for j, (position, x) in enumerate(tracked(arguments)):
-        numerical = numerical_jacobians(func, arguments, x, eps)
-        for e in range(x.numel()):
-            direction = np.zeros(x.shape, x._array.dtype)
-            direction.reshape(-1)[e] = 1
-            with forward_ad.dual_level():
-                duals = [
-                    forward_ad.make_dual(a.detach(), wrap(direction)) if i == position else a
-                    for i, a in enumerate(arguments)
-                ]
-                for i, out in enumerate(as_outputs(func(*duals))):
-                    tangent = forward_ad.unpack_dual(out).tangent
-                    column = np.zeros(out.numel()) if tangent is None else tangent.detach()._array.reshape(-1)
-                    if not close(column, numerical[i][e], rtol, atol):
-                        raise GradcheckError(
-                            mismatch(i, j, numerical[i][e], column) + "(computed with forward mode AD)"
-                        )
+
+UNDEFINED = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+FAST = (
+    "\nThe above quantities relating the numerical and analytical jacobians are computed in fast mode. See: "
+    "https://github.com/pytorch/pytorch/issues/53876 for more background about fast mode."
+)
+
+
+class Undefined(Function):
+    """The identity, through which no gradient goes back."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> None:
+        return None
+
+
+def differentiable(values: Sequence[object]) -> list[int]:
+    """The positions of the tensors that require grad."""
+    return [i for i, a in enumerate(values) if isinstance(a, Tensor) and a.requires_grad]
+
+
+def rows(arrays: Iterable[np.ndarray]) -> np.ndarray:
+    """A matrix with one row for each array."""
+    return np.stack([a.reshape(-1) for a in arrays])
+
+
+def zeros_back(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """What a backward pass that starts with zeros gives."""
+    return grad(outputs, inputs, [zeros_like(o) for o in outputs], materialize_grads=True)

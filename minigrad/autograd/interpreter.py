@@ -87,6 +87,9 @@ class Wrapper(Tensor):
         )
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Only at a dual level, not inside a transform."""
+        if self.level.user:
+            return super().requires_grad_(requires_grad)
         raise RuntimeError(
             "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
             "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "

@@ -399,7 +399,7 @@ written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weak
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
     out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
-    if out._array.dtype.kind != "f":
+    if output_nr >= node.outputs or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
     out._grad_fn = node if reader is None else reader()

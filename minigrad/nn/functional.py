@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import dtypes
 from ..autograd.grad_mode import local, no_grad, special
 from ..autograd.interpreter import Wrapper
 from ..ops import nn as ops
@@ -413,17 +414,29 @@ def feature_alpha_dropout(
 # ---------------------------------------------------------------- normalisation
 
 
+def _refuse_integers(input: Tensor, kernel: str) -> None:
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(input._array.dtype)}'")
+
+
 def _check_one_dtype(input: Tensor, *others: Tensor | None) -> None:
-    for other in others:
-        if (
-            other is not None
-            and other._array.dtype is not input._array.dtype
-            and other.dtype is not input.dtype
-        ):
-            raise RuntimeError(
-                "mixed dtype (CPU): all inputs must share same datatype.\n"
-                f"Got {input.dtype} and {other.dtype}; input.to({other.dtype}) makes them one"
-            )
+    """Refuse weights, biases and statistics of another dtype. The first decides what PyTorch says."""
+    own, found = input._array.dtype, [t._array.dtype for t in others if t is not None]
+    if found and found[0] != own:
+        if any(dtype != np.float32 for dtype in found):
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        raise RuntimeError(
+            "mixed dtype (CPU): all inputs must share same datatype.\n"
+            f"Got torch.{own} and torch.{found[0]}; input.to(torch.{found[0]}) makes them one"
+        )
+    for dtype in found:
+        if dtype != own:
+            raise RuntimeError(f"expected scalar type {dtypes.word(own)} but found {dtypes.word(dtype)}")
+
+
+def _fits(given: Tensor | None, shape: tuple, dtype: np.dtype) -> bool:
+    """Has a weight, bias or statistic this shape and dtype, a floating point one, if there is one?"""
+    return given is None or (given._array.shape == shape and given._array.dtype is dtype)
 
 
 def layer_norm(
@@ -435,7 +448,17 @@ def layer_norm(
 ) -> Tensor:
     """(x - mean)/√(var + eps)·weight + bias, mean and variance over the last dimensions, those in normalized_shape."""
     tensor_argument(input, "layer_norm")
-    shape = tuple(normalized_shape)
+    x, shape = input._array, tuple(normalized_shape)
+    if not (
+        shape and x.shape[-len(shape) :] == shape and x.dtype.kind == "f"
+        and _fits(weight, shape, x.dtype) and _fits(bias, shape, x.dtype)
+    ):  # fmt: skip
+        _check_layer_norm(input, shape, weight, bias)
+    return ops.layer_norm(input, weight, bias, shape, eps)
+
+
+def _check_layer_norm(input: Tensor, shape: tuple, weight: Tensor | None, bias: Tensor | None) -> None:
+    """Raise PyTorch's error for arguments that do not go together."""
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
@@ -454,7 +477,7 @@ def layer_norm(
             f"size{list(input.shape)}"
         )
     _check_one_dtype(input, weight, bias)
-    return ops.native_layer_norm(input, weight, bias, shape, eps)[0]
+    _refuse_integers(input, "LayerNormKernelImpl")
 
 
 def batch_norm(
@@ -474,28 +497,43 @@ def batch_norm(
     Raises ValueError when training on one value per channel.
     """
     tensor_argument(input, "batch_norm")
-    count = input.numel() // input.shape[1] if input.shape[1] else 0
-    if training and count == 1:
+    x = input._array
+    tracked, channels = running_mean is not None and running_var is not None, x.shape[1:2]
+    if not (
+        x.ndim > 1 and x.dtype.kind == "f" and _fits(weight, channels, x.dtype) and _fits(bias, channels, x.dtype)
+        and _fits(running_mean, channels, x.dtype) and _fits(running_var, channels, x.dtype)
+        and (x.size > channels[0] if training else tracked)
+    ):  # fmt: skip
+        _check_batch_norm(input, running_mean, running_var, weight, bias, training)
+    if not training:
+        return ops.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
+    if running_mean is None and running_var is None:
+        return ops.batch_norm(input, weight, bias, None, None, True, eps)
+    out, mean, _, var = ops.native_batch_norm(input, weight, bias, None, None, True, eps)
+    if running_mean is not None:
+        _move(running_mean, mean, momentum)
+    if running_var is not None:
+        count = x.size // channels[0] if x.size else 0
+        _move(running_var, var, momentum, count / (count - 1))
+    return out
+
+
+def _check_batch_norm(input, running_mean, running_var, weight, bias, training: bool) -> None:
+    """Raise PyTorch's error for arguments that do not go together."""
+    channels = input.size(1)
+    if training and math.prod((*input.shape[:1], *input.shape[2:])) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}"
         )
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
-        if given is not None and given.numel() != input.shape[1]:
-            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {given.numel()}")
+        if given is not None and given.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {given.numel()}")
+    for name in ("running_mean", "running_var"):
+        if named[name] is None and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    _refuse_integers(input, "batch_norm")
     _check_one_dtype(input, weight, bias, running_mean, running_var)
-    if not training:
-        if running_mean is None:
-            raise RuntimeError("Expected running_mean to be defined when training=False")
-        if running_var is None:
-            raise RuntimeError("Expected running_var to be defined when training=False")
-        return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
-    out, mean, _, var = ops.native_batch_norm(input, weight, bias, None, None, True, eps)
-    if running_mean is not None:
-        _move(running_mean, mean, momentum)
-    if running_var is not None:
-        _move(running_var, var, momentum, count / (count - 1))
-    return out
 
 
 def _move(running: Tensor, new: Tensor, momentum: float, scale: float = 1.0) -> None:
@@ -537,7 +575,9 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
                 f"{list(given.shape)} and input of shape {list(input.shape)}"
             )
-    return ops.native_group_norm(input, weight, bias, num_groups, eps)[0]
+    _check_one_dtype(input, weight, bias)
+    _refuse_integers(input, "GroupNormKernelImpl")
+    return ops.group_norm(input, weight, bias, num_groups, eps)
 
 
 def instance_norm(

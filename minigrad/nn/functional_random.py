@@ -14,13 +14,15 @@ from ..random import drawn_for_each_example, rng
 from ..tensor import Tensor, wrap
 from .functional_images import tensor_argument
 
-_rrelu, _rrelu_in_place = (
-    define(
-        name, lambda self, noise: self * noise, kind="elementwise", node=node,
-        self=lambda grad, noise: grad * noise,
-        noise=None,
-    )
-    for name, node in (("rrelu", "RreluWithNoiseBackward0"), ("rrelu_", "RreluWithNoiseBackward1"))
+_rrelu = define(
+    "rrelu", lambda self, noise: self * noise, kind="elementwise", node="RreluWithNoiseBackward0", flat=("self",),
+    self=lambda grad, self, noise: grad * noise,
+    noise=None,
+)  # fmt: skip
+_rrelu_in_place = define(
+    "rrelu_", lambda self, noise: self * noise, kind="elementwise", node="RreluWithNoiseBackward1", flat=("result",),
+    self=lambda grad, result, noise: grad * noise,
+    noise=None,
 )  # fmt: skip
 
 

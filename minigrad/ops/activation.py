@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 
@@ -10,9 +11,10 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim
 from . import exponential
-from .choice import refuse, where
+from .choice import ZERO, at_least, at_most, chosen, kept, parts, positive_part, refuse, where
 from .elementary import erf, exp, sigmoid, tanh
 from .inplace import apply_inplace, define_inplace
+from .shape import _view, reshape
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -32,10 +34,20 @@ def _floating(input: Tensor, kernel: str) -> None:
 
 # ---------------------------------------------------------------- straight lines with a kink
 
-ZERO = {char: np.zeros((), char) for char in "efdbBhHiIlLqQ"}
+
+@functools.lru_cache(maxsize=256)
+def constants(char: str, *values: float) -> tuple[ndarray, ...]:
+    """Numbers as arrays of a dtype: NumPy computes more quickly with these than with Python's numbers."""
+    return tuple(np.asarray(v, char) for v in values)
+
+
+def beside_arrays(x, *values: float) -> tuple:
+    """The numbers of a formula for `x`: as they are for a Tensor, as `constants` for an array."""
+    return constants(x.dtype.char, *values) if is_array(x) else values
+
 
 relu_op = define(
-    "relu", lambda x: np.maximum(x, ZERO[x.dtype.char]), kind="elementwise",
+    "relu", lambda x: positive_part(x), kind="elementwise", flat=("result",),
     self=lambda grad, result: where(result > 0, grad, 0.0),
 )  # fmt: skip
 
@@ -48,18 +60,16 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _leaky_relu_forward(self: ndarray, negative_slope: float) -> ndarray:
-    slope = np.asarray(negative_slope, self.dtype)
-    return (
-        np.maximum(self, self * slope) if 0 <= negative_slope <= 1 else np.where(self > 0, self, self * slope)
-    )
+    scaled = self * np.asarray(negative_slope, self.dtype)
+    return np.maximum(self, scaled) if 0 <= negative_slope <= 1 else chosen(self > 0, self, scaled)
 
 
 _leaky_relu = define(
-    "leaky_relu", _leaky_relu_forward, kind="elementwise",
+    "leaky_relu", _leaky_relu_forward, kind="elementwise", flat=("self",),
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope),
 )  # fmt: skip
 _leaky_relu_in_place = define(
-    "leaky_relu_", _leaky_relu_forward, kind="elementwise", node="LeakyReluBackward1",
+    "leaky_relu_", _leaky_relu_forward, kind="elementwise", node="LeakyReluBackward1", flat=("result",),
     self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope),
 )  # fmt: skip
 
@@ -81,10 +91,21 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return apply_inplace(_leaky_relu_in_place.op, (input,), (negative_slope,))
 
 
+def _prelu_forward(self: ndarray, weight: ndarray) -> ndarray:
+    return chosen(self > ZERO[self.dtype.char], self, self * weight)
+
+
+def prelu_weight(grad, self):
+    if is_array(grad) and is_array(self):
+        return kept(np.multiply(grad, self, out=...), ~(self > ZERO[self.dtype.char]))
+    return where(self > 0, 0.0, grad * self)
+
+
 _prelu = define(
-    "prelu", lambda self, weight: np.where(self > 0, self, self * weight), kind="elementwise", node="PreluKernelBackward0",
+    "prelu", _prelu_forward, kind="elementwise", node="PreluKernelBackward0",
+    flat=("self",),
     self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
-    weight=lambda grad, self: where(self > 0, 0.0, grad * self),
+    weight=prelu_weight,
 )  # fmt: skip
 
 
@@ -104,16 +125,17 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"{channels}."
         )
     if weight._array.ndim != len(shape):
-        weight = weight.reshape(tuple(size if i == min(1, len(shape) - 1) else 1 for i in range(len(shape))))
+        across = (1, size, *(1,) * (len(shape) - 2)) if len(shape) > 1 else (size,) * len(shape)
+        weight = (_view if weight._array.flags.c_contiguous else reshape)(weight, across)
     return _prelu(input, weight)
 
 
 def between(x: ndarray, low: float, high: float) -> ndarray:
-    return np.minimum(np.maximum(x, np.asarray(low, x.dtype)), np.asarray(high, x.dtype))
+    return at_most(at_least(x, np.asarray(low, x.dtype)), np.asarray(high, x.dtype))
 
 
 _hardtanh = define(
-    "hardtanh", lambda self, min_val, max_val: between(self, min_val, max_val), kind="elementwise",
+    "hardtanh", lambda self, min_val, max_val: between(self, min_val, max_val), kind="elementwise", flat=("self",),
     self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0),
 )  # fmt: skip
 
@@ -139,32 +161,57 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def _line(x: ndarray) -> ndarray:
     """From 0 at -3 to 6 at 3."""
-    return between(x + 3, 0, 6)
+    three, six = constants(x.dtype.char, 3, 6)
+    return at_most(positive_part(x + three), six)
+
+
+SIX = {char: np.asarray(6, char) for char in "efd"}
+
+
+def _hardsigmoid_forward(x: ndarray) -> ndarray:
+    if x.dtype.kind != "f":
+        refuse(x, "biu", "hardsigmoid_cpu")
+    out = _line(x)
+    out /= SIX[x.dtype.char]
+    return out
 
 
 _hardsigmoid = define(
-    "hardsigmoid", lambda x: _line(x) / 6, kind="elementwise",
-    self=lambda grad, self: where((self > -3) & (self < 3), grad * SIXTH, 0.0),
+    "hardsigmoid", _hardsigmoid_forward, kind="elementwise", flat=("self",),
+    self=lambda grad, self: where(abs(self) < 3, grad * SIXTH, 0.0),
 )  # fmt: skip
+
+
+def _hardswish_forward(x: ndarray) -> ndarray:
+    if x.dtype.kind != "f":
+        refuse(x, "biu", "hardswish_cpu")
+    out = _line(x)
+    out *= x
+    out /= SIX[x.dtype.char]
+    return out
 
 
 def hardswish_self(grad, self):
     """The slope: 0 up to -3, from there the straight line x/3 + 1/2, 1 from 3 on."""
-    slope = self / 3 + 0.5
     if not is_array(self):
-        return where(self <= -3, 0.0, where(self < 3, grad * slope, grad))
-    slope = np.asarray(slope)
-    np.putmask(slope, self >= 3, 1)
-    return where(self > -3, grad * slope, 0.0)
+        return where(self > -3, where(self < 3, grad * (self / 3 + 0.5), grad), 0.0)
+    three, minus_three, half = constants(self.dtype.char, 3, -3, 0.5)
+    slope, lift = at_most(self, three), (self < three).astype(self.dtype)
+    lift *= half
+    slope /= three
+    slope += lift
+    slope *= grad
+    return kept(slope, self > minus_three)
 
 
-_hardswish = define("hardswish", lambda x: x * _line(x) / 6, kind="elementwise", self=hardswish_self)
+_hardswish = define("hardswish", _hardswish_forward, kind="elementwise", self=hardswish_self)
 _softshrink = define(
-    "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise",
+    "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise", flat=("self",),
     self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
 )  # fmt: skip
 _hardshrink = define(
-    "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, np.zeros((), self.dtype), self), kind="elementwise",
+    "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, ZERO[self.dtype.char], self), kind="elementwise",
+    flat=("self",),
     self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
 )  # fmt: skip
 
@@ -176,24 +223,22 @@ def _threshold_forward(self: ndarray, threshold: float, value: float) -> ndarray
 
 
 _threshold = define(
-    "threshold", _threshold_forward, kind="elementwise",
+    "threshold", _threshold_forward, kind="elementwise", flat=("self",),
     self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
 )  # fmt: skip
 _threshold_in_place = define(
-    "threshold_", _threshold_forward, kind="elementwise", node="ThresholdBackward1",
+    "threshold_", _threshold_forward, kind="elementwise", node="ThresholdBackward1", flat=("self",),
     self=lambda grad, self, threshold: where(self <= threshold, 0.0, grad),
 )  # fmt: skip
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """A straight line from 0 at -3 to 1 at 3, constant outside."""
-    _floating(input, "hardsigmoid_cpu")
     return apply_inplace(_hardsigmoid.op, (input,)) if inplace else _hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * hardsigmoid(x)`."""
-    _floating(input, "hardswish_cpu")
     return apply_inplace(_hardswish.op, (input,)) if inplace else _hardswish(input)
 
 
@@ -225,23 +270,44 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def _elu_forward(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarray:
-    zero = np.zeros((), self.dtype)
-    below, above = np.minimum(self, zero), np.maximum(self, zero)
-    below = np.expm1(
-        below if input_scale == 1 else below * input_scale
-    )  # each of the two is 0 where the other counts
-    return above + below if alpha == scale == 1 else above * scale + below * (alpha * scale)
+    """Above and below 0: each of the two parts is 0 where the other counts."""
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "elu_cpu")
+    above, below = parts(self)
+    if input_scale != 1:
+        below *= input_scale
+    np.expm1(below, out=below)
+    if alpha != 1 or scale != 1:
+        above_by, below_by = constants(self.dtype.char, scale, alpha * scale)
+        above *= above_by
+        below *= below_by
+    above += below
+    return above
+
+
+@functools.lru_cache(maxsize=64)
+def _elu_slopes(char: str, alpha: float, scale: float, input_scale: float) -> tuple[ndarray, ndarray]:
+    """(the factor of exp(x) below 0, how much larger the slope is above), in a dtype."""
+    below = np.asarray(alpha * scale * input_scale, char)
+    return below, np.asarray(np.asarray(scale, char) - below)
 
 
 def elu_self(grad, self, alpha, scale, input_scale):
-    if is_array(self):
-        slope = np.exp(np.minimum(self, 0) * input_scale)
-        if alpha == scale == input_scale == 1:
-            return grad * slope
-        slope = np.asarray(slope * (alpha * scale * input_scale))
-        np.putmask(slope, self > 0, scale)
-        return grad * slope
-    return grad * where(self > 0, float(scale), exp(self * input_scale) * (alpha * scale * input_scale))
+    if not is_array(self):
+        return grad * where(self > 0, float(scale), exp(self * input_scale) * (alpha * scale * input_scale))
+    zero = ZERO[self.dtype.char]
+    slope = np.minimum(self, zero, out=...)
+    if input_scale != 1:
+        slope *= input_scale
+    np.exp(slope, out=slope)
+    if alpha != 1 or scale != 1 or input_scale != 1:  # above 0 it is 1 so far
+        below, more = _elu_slopes(self.dtype.char, alpha, scale, input_scale)
+        above = (self > zero).astype(self.dtype)
+        above *= more
+        slope *= below
+        slope += above
+    slope *= grad
+    return slope
 
 
 _elu = define(
@@ -265,19 +331,16 @@ _celu_in_place = define(
 )  # fmt: skip
 
 
-def _run_elu(input: Tensor, params: tuple, inplace: bool) -> Tensor:
-    _floating(input, "elu_cpu")
-    return apply_inplace(_elu_in_place.op, (input,), params) if inplace else _elu(input, *params)
-
-
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`x` where positive, else `alpha * (exp(x) - 1)`."""
-    return _run_elu(input, (alpha, 1, 1), inplace)
+    return apply_inplace(_elu_in_place.op, (input,), (alpha, 1, 1)) if inplace else _elu(input, alpha, 1, 1)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """A scaled elu that keeps the mean 0 and the variance 1 of its input (Klambauer and others, 2017)."""
-    return _run_elu(input, (SELU_ALPHA, SELU_SCALE, 1), inplace)
+    if inplace:
+        return apply_inplace(_elu_in_place.op, (input,), (SELU_ALPHA, SELU_SCALE, 1))
+    return _elu(input, SELU_ALPHA, SELU_SCALE, 1)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -301,18 +364,30 @@ def normal_pdf(x):
 
 
 def _gelu_forward(self: ndarray, approximate: str) -> ndarray:
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "GeluKernelImpl")
     if approximate == "none":
         return self * normal_cdf(self)
-    return 0.5 * self * (1 + np.tanh(ROOT_2_OVER_PI * (self + CUBIC * (self * self * self))))
+    half, one, linear, cubic = constants(self.dtype.char, 0.5, 1, ROOT_2_OVER_PI, ROOT_2_OVER_PI * CUBIC)
+    out = np.multiply(self, self, out=...)
+    out *= cubic
+    out += linear
+    out *= self
+    np.tanh(out, out=out)
+    out += one
+    out *= self
+    out *= half
+    return out
 
 
 def gelu_self(grad, self, approximate):
     if approximate == "none":
         return grad * (normal_cdf(self) + self * normal_pdf(self))
-    square = self * self
-    t = tanh(ROOT_2_OVER_PI * (self + CUBIC * (square * self)))
-    slope = (1 - t * t) * (ROOT_2_OVER_PI * (1 + 3 * CUBIC * square))
-    return grad * (0.5 * (1 + t + self * slope))
+    half, one, three, linear, cubic = beside_arrays(self, 0.5, 1, 3, ROOT_2_OVER_PI, ROOT_2_OVER_PI * CUBIC)
+    cube = self * self * cubic
+    t = tanh((cube + linear) * self)
+    slope = (one - t * t) * (cube * three + linear)
+    return grad * ((t + one + self * slope) * half)
 
 
 _gelu = define("gelu", _gelu_forward, kind="elementwise", self=gelu_self)
@@ -322,7 +397,6 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """`x` times the probability that a normal variable is below it; `approximate="tanh"` for a formula without erf."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    _floating(input, "GeluKernelImpl")
     return _gelu(input, approximate)
 
 
@@ -341,20 +415,30 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _softplus_forward(self: ndarray, beta: float, threshold: float) -> ndarray:
+    if self.dtype.kind != "f":
+        refuse(self, "biu", "softplus_cpu")
     scaled = self if beta == 1 else self * beta
-    soft = np.log1p(np.exp(scaled))
-    return np.where(scaled > threshold, self, soft if beta == 1 else soft / beta)
+    out = np.exp(scaled, out=...)
+    np.log1p(out, out=out)
+    if beta != 1:
+        out /= beta
+    straight = scaled > threshold
+    return np.where(straight, self, out) if np.count_nonzero(straight) else out
 
 
-_softplus = define(
-    "softplus", _softplus_forward, kind="elementwise",
-    self=lambda grad, self, beta, threshold: where(self * beta > threshold, grad, grad * sigmoid(self * beta)),
-)  # fmt: skip
+def softplus_self(grad, self, beta, threshold):
+    scaled = self if beta == 1 else self * beta
+    straight = scaled > threshold
+    if is_array(self) and not np.count_nonzero(straight):
+        return grad * sigmoid(scaled)
+    return where(straight, grad, grad * sigmoid(scaled))
+
+
+_softplus = define("softplus", _softplus_forward, kind="elementwise", self=softplus_self)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`."""
-    _floating(input, "softplus_cpu")
     return _softplus(input, beta, threshold)
 
 

@@ -6,11 +6,15 @@ A call that succeeds pays nothing for it. The annotations of a function say whic
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..tensor import Tensor, full_name
+
+if TYPE_CHECKING:
+    from .table import Op
 
 # Functions that PyTorch has in several forms: its message then lists all of them.
 SEVERAL = """
@@ -19,7 +23,7 @@ SEVERAL = """
     dsplit eq fill  float_power floor_divide fmod ge gradient greater greater_equal gt histogram hsplit index_fill
     isin le lerp less  less_equal linspace logspace lt masked_fill max mean median min mm moveaxis movedim multiply
     nanmedian nanquantile narrow  ne not_equal pow prod quantile randint randint_like remainder repeat_interleave
-    result_type round rsub scatter  searchsorted sort squeeze std std_mean subtract sum tensor_split to trapezoid
+    result_type rsub scatter  searchsorted special_xlog1py sort squeeze std std_mean subtract sum tensor_split to trapezoid
     trapz true_divide var var_mean view vsplit  where xlogy
 """
 OVERLOADED = frozenset(SEVERAL.split())
@@ -33,6 +37,8 @@ SCALED = {
     "addr": "Tensor vec1, Tensor vec2, *, Number beta = 1, Number alpha = 1",
     "sub": "Tensor other, *, Number alpha = 1",
 }
+# Functions of which at most one form takes as many arguments as were given: it alone is then spoken of.
+BY_COUNT = frozenset({*SCALED, "addmm", "baddbmm", "bmm", "div", "divide", "mm", "multiply", "subtract"})
 NUMBERS = (int, float, np.number, np.bool_)
 KINDS: dict[str, Callable[[object], bool]] = {
     "Tensor": lambda v: isinstance(v, Tensor),
@@ -69,15 +75,53 @@ def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method:
         )
         if not known or any(KINDS[kind](value) for kind in wanted):
             continue
-        if base in OVERLOADED or base in SCALED:
+        if base in OVERLOADED - BY_COUNT:
             raise no_form(signature, name, args, kwargs, method) from None
         place = "" if i >= len(args) else f" (position {i if method else i + 1})"
-        shown = "input" if i == 0 else parameter
+        shown = "input" if i == 0 and "Tensor" in wanted else parameter
         raise TypeError(
             f"{name}(): argument '{shown}'{place} must be {word(wanted)}, not {full_name(type(value))}"
         ) from None
     if unbound is not None:
         raise unbound from None
+    takes = [p for p in parameters.values() if "Tensor" in str(p.annotation).split(" | ")]
+    if takes and not any(
+        isinstance(v, Tensor) for v in given.values()
+    ):  # each may be a number, but not all of them
+        raise no_form(signature, name, args, kwargs, method) from None
+
+
+def takes_number(op: Op, position: int) -> bool:
+    """May a Python number stand for this input of an operation?"""
+    return op.numbers is True or (op.numbers == "others" and position > 0)
+
+
+def explain_operands(op: Op, name: str, inputs: tuple, *, method: bool = False) -> None:
+    """Raise PyTorch's TypeError if one of an operation's inputs is no tensor, nor a number beside one; else return."""
+    beside_tensor = any(isinstance(t, Tensor) for t in inputs)
+    for position, (given, parameter) in enumerate(zip(inputs, op.inputs, strict=False)):
+        absent = given is None and parameter in op.optional
+        number = beside_tensor and takes_number(op, position) and isinstance(given, NUMBERS)
+        if absent or number or isinstance(given, (Tensor, np.generic, np.ndarray)):
+            continue
+        if name.removesuffix("_") in OVERLOADED - BY_COUNT:
+            kinds = ", ".join(full_name(type(t)) for t in inputs[method:])
+            forms = ", ".join(op.inputs[method:])
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n * ({forms})"
+            )
+        shown = "input" if parameter == "self" else parameter
+        raise TypeError(
+            f"{name}(): argument '{shown}' (position {position + 1 - method}) must be Tensor, not {full_name(type(given))}"
+        )
+    missing = op.inputs[len(inputs) :]
+    if missing:
+        raise TypeError(f"{name}() missing {told_missing(missing)}")
+    count = len(op.inputs) + len(op.params) - method
+    if len(inputs) - method > count:
+        raise TypeError(
+            f"{name}() takes {count} positional argument{'' if count == 1 else 's'} but {len(inputs) - method} were given"
+        )
 
 
 def word(kinds: list[str]) -> str:
@@ -94,17 +138,19 @@ def reworded(message: str, signature: inspect.Signature, args: tuple, kwargs: di
             p for i, p in enumerate(signature.parameters.values()) if i >= len(args) and p.name not in kwargs
         ]
         missing = [p.name for p in required if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
-        # the plural is PyTorch's own
-        plural = "s" if len(missing) == 1 else ""
-        return f"missing {len(missing)} required positional argument{plural}: " + ", ".join(
-            f'"{m}"' for m in missing
-        )
+        return f"missing {told_missing(missing)}"
     if message.startswith("too many"):
         positional = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         least, most = len([p for p in positional if p.default is p.empty]), len(positional)
         count = str(most) if least == most else f"from {least} to {most}"
         return f"takes {count} positional argument{'' if most == 1 else 's'} but {len(args)} were given"
     return message
+
+
+def told_missing(names: Sequence[str]) -> str:
+    """Which arguments are missing. The plural is PyTorch's own."""
+    plural = "s" if len(names) == 1 else ""
+    return f"{len(names)} required positional argument{plural}: " + ", ".join(f'"{n}"' for n in names)
 
 
 def no_form(signature: inspect.Signature, name: str, args: tuple, kwargs: dict, method: bool) -> TypeError:

@@ -51,6 +51,8 @@ def flipud(input: Tensor) -> Tensor:
 
 
 def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
+    if not self.size:
+        return self.copy()
     if not dims:
         return _rolled(self.reshape(-1), shifts, (0,)).reshape(self.shape)
     out = self
@@ -77,6 +79,10 @@ def roll(input: Tensor, shifts: int | tuple, dims: int | tuple | None = None) ->
         raise RuntimeError("`shifts` required")
     if len(dims) != len(shifts) and (dims or len(shifts) != 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not input._array.size:  # where nothing is moved, PyTorch does not look at the dimensions
+        return _roll(input, shifts, dims)
+    if dims and not input._array.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return _roll(input, shifts, tuple(check_dim(d, input._array.ndim) for d in dims))
 
 

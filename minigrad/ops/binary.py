@@ -30,13 +30,13 @@ def _addcdiv_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: f
 
 
 _addcmul = define(
-    "addcmul", _addcmul_forward, kind="elementwise",
+    "addcmul", _addcmul_forward, kind="elementwise", numbers=False,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
 )  # fmt: skip
 _addcdiv = define(
-    "addcdiv", _addcdiv_forward, kind="elementwise",
+    "addcdiv", _addcdiv_forward, kind="elementwise", numbers=False,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),
@@ -196,7 +196,7 @@ def _copysign_self(grad, self, result):
 
 
 _copysign = define(
-    "copysign", np.copysign, kind="elementwise", floating=True,
+    "copysign", np.copysign, kind="elementwise", floating=True, numbers=False,
     self=_copysign_self,
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip

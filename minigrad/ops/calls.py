@@ -28,10 +28,22 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 
-def make_call(op: Op, *, operator: bool = False) -> Callable:
+def make_call(
+    op: Op,
+    *,
+    operator: bool = False,
+    first: bool = False,
+    compute: Callable | None = None,
+    suits: str = "",
+    otherwise: Callable | None = None,
+) -> Callable:
     """The function that runs the operation: its tensors first, then the parameters of its forward function.
 
-    As an `operator` it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
+    operator: it leaves foreign operands to Python: `x + other` asks `other`, or raises Python's TypeError.
+    first: of several results it hands out the first; no tensors are made for the others, which at most are saved.
+    compute: what does the work in place of the forward function, for arrays that it suits.
+    suits: a further condition of the ordinary case, on the arrays x0, x1, ... and on params.
+    otherwise: what is called in every other case, in place of `dispatch.apply`.
     """
     count = len(op.inputs)
     if op.variadic:
@@ -40,13 +52,21 @@ def make_call(op: Op, *, operator: bool = False) -> Callable:
         return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
-        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": op.forward, "local": local,
+        "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": compute or op.forward,
+        "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
         "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
-        "promoted": promoted, "special": special, "Tensor": Tensor, "unusual": make_unusual(op, operator),
+        "promoted": promoted, "special": special, "Tensor": Tensor,
+        "unusual": make_unusual(op, operator, first, otherwise),
     }  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
-    return written_later("call", signature, scope, lambda: source_of(op), argument_names(op))
+    return written_later(
+        "call",
+        signature,
+        scope,
+        lambda: source_of(op, first, compute or op.forward, suits),
+        argument_names(op),
+    )
 
 
 def argument_names(op: Op) -> tuple[str, ...]:
@@ -84,25 +104,28 @@ def compiled(text: str) -> CodeType:
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 
-def make_unusual(op: Op, operator: bool) -> Callable:
+def make_unusual(op: Op, operator: bool, first: bool, otherwise: Callable | None) -> Callable:
     """What is called when the ordinary case does not apply: `unusual(inputs, params)`."""
+    if otherwise is not None:
+        return lambda inputs, params: otherwise(*inputs, *params)
     known = (Tensor, np.generic, ndarray, int, float) if op.numbers else (Tensor, np.generic, ndarray)
 
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
             return NotImplemented
-        return apply(op, inputs, params)
+        return apply(op, inputs, params)[0] if first else apply(op, inputs, params)
 
     return unusual
 
 
-def source_of(op: Op) -> str:
-    """The text of the function that runs `op` in the ordinary case."""
+def source_of(op: Op, first: bool = False, compute: Callable | None = None, suits: str = "") -> str:
+    """The text of the function that runs `op` in the ordinary case (see `make_call`)."""
+    compute = compute or op.forward
     count, elementwise = len(op.inputs), op.kind == "elementwise"
     tensors = [f"t{i}" for i in range(count)]
     arrays = [f"x{i}" for i in range(count)]
     differentiable = op.differentiable
-    outs, results = result_names(op)
+    outs, results = result_names(op, first)
     params, star = ("params", ", *params") if op.params else ("()", "")
     inputs, values = f"({', '.join(tensors)},)", f"({', '.join(arrays)},)"
 
@@ -122,19 +145,21 @@ def source_of(op: Op) -> str:
         f"({t} is None or type({t}) is ndarray)" if there else f"type({t}) is ndarray"
         for t, there in zip(tensors, given, strict=True)
     ]
-    instead = [
-        f"        if {' and '.join(in_a_rule)}:  # in a rule",
-        f"            return forward({', '.join(tensors)}{star})",
-        f"        return unusual({inputs}, {params})",
-    ]
+    instead = [f"        return unusual({inputs}, {params})"]
+    if compute is op.forward:
+        instead = [
+            f"        if {' and '.join(in_a_rule)}:  # in a rule",
+            f"            return forward({', '.join(tensors)}{star}){'[0]' if first else ''}",
+            *instead,
+        ]
     if count == 2 and elementwise and op.numbers:
         lines += [
             f"    if recording is None or {plain[0]}:",
             *instead,
             f"    if {plain[1]}:",
-            "        t1 = operand(t1, t0)",
-            "        if type(t1) is not Tensor:",
+            "        if type(t1) is not float and type(t1) is not int:",
             f"            return unusual({inputs}, {params})",
+            "        t1 = operand(t1, t0)",
         ]
     else:
         lines += [
@@ -157,16 +182,19 @@ def source_of(op: Op) -> str:
     elif op.floating:
         for i in differentiable or range(count):
             lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
-    always_array = type(op.forward) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
+    if suits:
+        lines += [f"    if not ({suits}):", f"        return unusual({inputs}, {params})"]
+    always_array = type(compute) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
     lines += [
         "    try:",
         f"        {', '.join(results)} = forward({', '.join(arrays)}{star}{', out=...' if always_array else ''})",
         "    except (ValueError, TypeError) as error:",
         f"        raise explained(error, op, {values}) from None",
     ]
-    for out, y in zip(outs, results, strict=True):
-        if not always_array:
+    if not always_array:
+        for y in results:
             lines += [f"    if type({y}) is not ndarray:", f"        {y} = asarray({y})"]
+    for out, y in zip(outs, results, strict=not first):
         lines += [
             f"    {out} = new_object(Tensor)",
             f"    {out}._array = {y}",
@@ -182,7 +210,7 @@ def source_of(op: Op) -> str:
     )
     if wanted:
         lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
-        lines += [f"        {line}" for line in recording_lines(op)]
+        lines += [f"        {line}" for line in recording_lines(op, first)]
     if len(outs) == 1:
         indent = "    "
         if wanted:
@@ -193,29 +221,31 @@ def source_of(op: Op) -> str:
     return "\n".join([*lines, f"    return {', '.join(outs)}"])
 
 
-def result_names(op: Op) -> tuple[list[str], list[str]]:
-    """What the function calls its results' tensors, and their arrays."""
+def result_names(op: Op, first: bool) -> tuple[list[str], list[str]]:
+    """What the function calls the tensors that it hands out, and the arrays of all its results."""
     if len(op.outputs) == 1:
         return ["out"], ["y"]
     numbers = range(len(op.outputs))
-    return [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
+    return ["out"] if first else [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
 
 
-def recording_lines(op: Op) -> list[str]:
+def recording_lines(op: Op, first: bool) -> list[str]:
     """The part of the function that makes the node."""
-    outs, results = result_names(op)
+    outs, results = result_names(op, first)
     lines = [*edge_lines(op), "node = Node()"]
     if len(outs) == 1:
         lines += ["out._requires_grad = True", "out._grad_fn = node"]
-    for number, (out, y) in enumerate(zip(outs, results, strict=True)) if len(outs) > 1 else ():
+    for number in range(op.node_class.outputs) if len(outs) > 1 else ():
+        out = outs[number]
         lines += [
-            f"if {y}.dtype.kind == 'f':  # an index is not differentiable",
+            f"if {results[number]}.dtype.kind == 'f':  # an index is not differentiable",
             f"    {out}._requires_grad = True",
+            f"    {out}._grad_fn, {out}._output_nr = node, {number}",
         ]
-        lines += [f"    {out}._grad_fn, {out}._output_nr = node, {number}"]
     lines += node_lines(op)
     if op.saved_results:
-        lines += [f"node.counter = {outs[op.sources[op.saved_results[0]][1]]}._counter = Counter()"]
+        number = op.sources[op.saved_results[0]][1]
+        lines += [f"node.counter = {f'{outs[number]}._counter = Counter()' if number < len(outs) else None}"]
     return lines
 
 
@@ -289,7 +319,7 @@ def saved_value(op: Op, position: int) -> str:
         "param": f"(params[{number}] if len(params) > {number} else None)",
         "sizes": f"t{number}._array.shape",
         "input": f"t{number}",
-        "result": result_names(op)[1][number] if source == "result" else "",
+        "result": result_names(op, False)[1][number] if source == "result" else "",
     }[source]
     guard = op.guards[position]
     return value if guard is None else f"({value} if e{op.differentiable[guard]} is not None else None)"

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, wrap
+from .arguments import explain
 from .inplace import in_both_forms
 from .table import define, function, method, operand
 
@@ -37,22 +38,49 @@ def beside(input: Tensor, *numbers: object) -> Tensor:
 
 
 # ---------------------------------------------------------------- where
+#
+# np.where decides for each element, which takes long where the processor cannot guess the answer; multiplying the bits of
+# numbers by 0 and 1 does not.
+
+BITS = {np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in "efdbBhilq"}
+MANY = 1024  # elements from which on it pays to write into memory of one's own first
+
+
+def masked(x: ndarray, mask: ndarray) -> ndarray:
+    """`x` where `mask` holds, else an exact zero, even for NaN."""
+    dtype = x.dtype
+    bits = mask.astype(BITS[dtype])
+    bits *= x.view(bits.dtype)
+    return bits.view(dtype)
+
+
+def kept(x: ndarray, mask: ndarray) -> ndarray:
+    """`masked`, written over `x`, which nobody else has."""
+    bits = x.view(BITS[x.dtype])
+    bits *= mask.astype(bits.dtype)
+    return x
+
+
+def chosen(mask: ndarray, x: ndarray, other: ndarray) -> ndarray:
+    """`np.where`, for arrays and numbers."""
+    if mask.size < 4 * MANY or type(x) is not ndarray or type(other) is not ndarray:
+        return np.where(mask, x, other)
+    dtype = x.dtype
+    if other.dtype != dtype or mask.dtype != bool or not mask.shape == x.shape == other.shape:
+        return np.where(mask, x, other)
+    bits, from_other = mask.astype(BITS[dtype]), other.view(BITS[dtype])
+    np.negative(bits, out=bits)  # all ones where the mask holds
+    bits &= x.view(bits.dtype) ^ from_other
+    bits ^= from_other
+    return bits.view(dtype)
+
 
 _where = define(
-    "where", np.where, kind="elementwise",
+    "where", chosen, kind="elementwise",
     condition=None,
     self=lambda grad, condition: where(condition, grad, 0.0),
     other=lambda grad, condition: where(condition, 0.0, grad),
 )  # fmt: skip
-
-
-BITS = {np.dtype(np.float64): np.int64, np.dtype(np.float32): np.int32, np.dtype(np.float16): np.int16}
-
-
-def masked(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """`x` where `mask` holds, else an exact zero, even for NaN: `np.where(mask, x, 0)` without a branch for each element."""
-    bits = BITS.get(x.dtype)
-    return np.where(mask, x, np.zeros((), x.dtype)) if bits is None else (x.view(bits) * mask).view(x.dtype)
 
 
 def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None):
@@ -71,7 +99,7 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
     elif not (isinstance(condition, Tensor) or isinstance(input, Tensor) or isinstance(other, Tensor)):
         if type(input) is float and not input and type(other) is ndarray and other.shape == condition.shape:
             return masked(other, ~condition)
-        return np.where(condition, input, other)  # inside a rule
+        return chosen(condition, input, other)  # inside a rule
     if (input is None) != (other is None):
         raise TypeError(
             "where() received an invalid combination of arguments - got (Tensor, Tensor), but expected one of:\n"
@@ -81,6 +109,8 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
         condition.dynamic("aten::where")
         return tuple(wrap(i) for i in np.nonzero(condition._array))
     if not isinstance(condition, Tensor):
+        if not isinstance(condition, ndarray):
+            explain(where, "where", (condition, input, other), {})
         condition = wrap(np.asarray(condition))
     if condition._array.dtype.kind != "b":
         word = dtypes.word(condition._array.dtype)
@@ -126,17 +156,56 @@ fmin = define(
 )  # fmt: skip
 
 
+# ---------------------------------------------------------------- beside a number
+#
+# NumPy compares many numbers with one up to four times as slowly as with as many.
+
+ZERO = {char: np.zeros((), char) for char in "efdbBhHiIlLqQ"}
+
+
+def at_least(x: ndarray, low: ndarray) -> ndarray:
+    """`np.maximum(x, low)` for a 0-d `low` of the same dtype, a new array."""
+    if x.size < 4 * MANY:
+        return np.maximum(x, low, out=...)
+    out = np.empty_like(x)
+    out.fill(low)
+    return np.maximum(x, out, out=out)
+
+
+def at_most(x: ndarray, high: ndarray) -> ndarray:
+    """`np.minimum(x, high)` for a 0-d `high` of the same dtype, a new array."""
+    if x.size < 4 * MANY:
+        return np.minimum(x, high, out=...)
+    out = np.empty_like(x)
+    out.fill(high)
+    return np.minimum(x, out, out=out)
+
+
+def positive_part(x: ndarray) -> ndarray:
+    """max(x, 0), a new array."""
+    if x.size < MANY or not x.flags.c_contiguous:
+        return np.maximum(x, ZERO[x.dtype.char], out=...)
+    out = np.zeros(x.shape, x.dtype)
+    return np.maximum(x, out, out=out)
+
+
+def parts(x: ndarray) -> tuple[ndarray, ndarray]:
+    """(max(x, 0), min(x, 0)), new arrays."""
+    if x.size < MANY or not x.flags.c_contiguous:
+        zero = ZERO[x.dtype.char]
+        return np.maximum(x, zero, out=...), np.minimum(x, zero, out=...)
+    out = np.zeros(x.shape, x.dtype)
+    below = np.minimum(x, out)
+    return np.maximum(x, out, out=out), below
+
+
 # ---------------------------------------------------------------- clamp: the bounds themselves let the gradient through
 
 
 def _clamp_numbers(self: ndarray, min: float | None, max: float | None) -> ndarray:
-    if min is not None:
-        self = np.maximum(
-            self, np.array(min).astype(self.dtype)
-        )  # a negative bound of unsigned numbers wraps round
-    if max is not None:
-        self = np.minimum(self, np.array(max).astype(self.dtype))
-    return self
+    if min is not None:  # a negative bound of unsigned numbers wraps round
+        self = at_least(self, np.array(min).astype(self.dtype))
+    return self if max is None else at_most(self, np.array(max).astype(self.dtype))
 
 
 def within(x, min, max):
@@ -159,12 +228,14 @@ def _clamp_tensors_forward(self: ndarray, min: ndarray | None, max: ndarray | No
 
 _clamp_both = define(
     "clamp", lambda self, min, max: np.minimum(np.maximum(self, min), max), kind="elementwise", node="ClampBackward0",
+    numbers=False,
     self=lambda grad, self, min, max: where((self >= min) & (self <= max), grad, 0.0),
     min=lambda grad, self, min, max: where((self < min) & (min < max), grad, 0.0),
     max=lambda grad, self, min, max: where((self > max) | (max < min), grad, 0.0),
 )  # fmt: skip
 _clamp_tensors = define(
     "clamp", _clamp_tensors_forward, kind="elementwise", node="ClampBackward0", optional=("min", "max"),
+    numbers=False,
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
     min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
     max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0),
@@ -174,7 +245,7 @@ _clamp_min = define(
     self=lambda grad, self, min: where(self >= min, grad, 0.0),
 )  # fmt: skip
 _clamp_min_tensor = define(
-    "clamp_min", np.maximum, kind="elementwise", node="ClampMinBackward1",
+    "clamp_min", np.maximum, kind="elementwise", node="ClampMinBackward1", numbers=False,
     self=lambda grad, self, min: where(self >= min, grad, 0.0),
     min=lambda grad, self, min: where(self < min, grad, 0.0),
 )  # fmt: skip
@@ -183,7 +254,7 @@ _clamp_max = define(
     self=lambda grad, self, max: where(self <= max, grad, 0.0),
 )  # fmt: skip
 _clamp_max_tensor = define(
-    "clamp_max", np.minimum, kind="elementwise", node="ClampMaxBackward1",
+    "clamp_max", np.minimum, kind="elementwise", node="ClampMaxBackward1", numbers=False,
     self=lambda grad, self, max: where(self <= max, grad, 0.0),
     max=lambda grad, self, max: where(self > max, grad, 0.0),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor
+from .calls import make_call
 from .inplace import define_inplace
 from .table import define, function
 
@@ -16,20 +17,10 @@ NUMBERS = (bool, int, float, np.generic)
 
 
 def _comparison(name: str, compare: np.ufunc, *aliases: str):
-    op = define(name, compare, kind="elementwise", self=None, other=None)
-
-    def operator(self: Tensor, other: Tensor | float) -> Tensor:
-        if not isinstance(other, (Tensor, *NUMBERS, ndarray)):
-            return NotImplemented  # Python then asks `other`, or compares identities, or raises its TypeError
-        return op(self, other)
-
-    def compare_tensors(input: Tensor, other: Tensor | float) -> Tensor:
-        return op(input, other)
-
-    compare_tensors.__name__ = name
-    compare_tensors.__doc__ = f"Elementwise `{name}`, broadcast: a tensor of bools."
-    function(operator, f"__{name}__")
-    return function(compare_tensors, name, *aliases)
+    call = define(name, compare, kind="elementwise", numbers="others", self=None, other=None)
+    call.__doc__ = f"Elementwise `{name}`, broadcast: a tensor of bools."
+    function(make_call(call.op, operator=True), f"__{name}__")
+    return function(call, name, *aliases)
 
 
 eq, ne = _comparison("eq", np.equal), _comparison("ne", np.not_equal, "not_equal")
@@ -55,13 +46,10 @@ def _bitwise(name: str, compute: Callable, symbol: str):
 
     call = define(name, forward, kind="elementwise", self=None, other=None)
 
-    def operator(self: Tensor, other: Tensor | int) -> Tensor:
-        return call(self, other) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
+    def reflected(self: Tensor, other: Tensor | int) -> Tensor:
+        return call(other, self) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
 
-    def reflected(self: Tensor, other: int) -> Tensor:
-        return call(other, self) if isinstance(other, (*NUMBERS, ndarray)) else NotImplemented
-
-    function(operator, f"__{symbol}__")
+    function(make_call(call.op, operator=True), f"__{symbol}__")
     function(reflected, f"__r{symbol}__")
     return function(call, name)
 

@@ -18,7 +18,8 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import FIELD, PACKED, Node, Packed, edge, next_sequence
-from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, new_object, wrap
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
+from .arguments import explain_operands, takes_number
 
 if TYPE_CHECKING:
     from .table import Op
@@ -139,6 +140,11 @@ def explained(error: Exception, op: Op, arrays: Sequence[ndarray]) -> Exception:
                         f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
                         f"dimension {dim}"
                     )
+    if not op.params:
+        try:
+            op.forward(*arrays)  # it may have been computed by something else, which has no words for it
+        except Exception as known:
+            return known
     return error
 
 
@@ -166,8 +172,8 @@ ABSENT = Absent()
 ABSENT._array = None
 
 
-def as_tensors(op: Op, inputs: tuple, *, in_place: bool = False) -> tuple[Tensor, ...]:
-    """The inputs, Python numbers made tensors. Raises PyTorch's TypeError for anything else."""
+def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
+    """The inputs, Python numbers beside a tensor made tensors. Raises PyTorch's TypeError for anything else."""
     if op.optional:
         names = op.inputs
         inputs = tuple(
@@ -179,25 +185,21 @@ def as_tensors(op: Op, inputs: tuple, *, in_place: bool = False) -> tuple[Tensor
     like = inputs[known.index(True)] if True in known else None
     out = []
     for position, t in enumerate(inputs):
-        if not isinstance(t, Tensor):
-            if isinstance(t, np.generic) or (type(t) is ndarray and like is not None):
-                t = (
-                    wrap(np.asarray(t))
-                    if type(t) is ndarray
-                    else operand(t.item(), like)
-                    if like is not None
-                    else wrap(t)
-                )
-            elif like is not None and op.numbers and isinstance(t, (bool, int, float)):
-                t = operand(t, like)
-            else:
-                name = "tensors" if op.variadic else op.inputs[position]
-                name = "input" if name == "self" else name
-                caller, place = (op.name + "_", position) if in_place else (op.name, position + 1)
-                raise TypeError(
-                    f"{caller}(): argument '{name}' (position {place}) must be Tensor, not {full_name(type(t))}"
-                )
-        out.append(t)
+        if isinstance(t, Tensor):
+            out.append(t)
+        elif like is not None and isinstance(t, ndarray):
+            out.append(wrap(np.asarray(t)))
+        elif isinstance(t, np.generic):
+            out.append(wrap(t) if like is None else operand(t.item(), like))
+        elif like is not None and takes_number(op, position) and isinstance(t, (bool, int, float)):
+            out.append(operand(t, like))
+        elif op.variadic:
+            raise TypeError(
+                f"{op.name}(): argument 'tensors' (position {position + 1}) must be Tensor, not {type(t).__name__}"
+            )
+        else:
+            explain_operands(op, op.name, inputs)
+            raise TypeError(f"{op.name}() takes tensors, got {type(t).__name__}")
     return tuple(out)
 
 
@@ -231,7 +233,7 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if op.saved_results:
         node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
     node.version = versions(node)
-    for number, out in enumerate(outs):
+    for number, out in enumerate(outs[: node.outputs]):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
     if local.saved_hooks and op.node_class.frees:

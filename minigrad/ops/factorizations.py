@@ -120,8 +120,8 @@ def _lu_forward(A: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 
 _lu_factor = define(
-    "linalg_lu_factor_ex", factored, outputs=("LU", "pivots"),
-    A=lambda grad, LU, pivots: lu_factor_backward(grad[0], LU, pivots),
+    "linalg_lu_factor_ex", factored, outputs=("LU", "pivots"), constants=("pivots",),
+    A=lambda grad, LU, pivots: lu_factor_backward(grad, LU, pivots),
 )  # fmt: skip
 _lu = define(
     "linalg_lu", _lu_forward, outputs=("P", "L", "U"),

@@ -97,16 +97,21 @@ def _through(self: ndarray, hows: tuple, transposed: bool) -> ndarray:
     return np.ascontiguousarray(self)
 
 
-def _separable(name: str, node: str):
+def _separable(name: str, node: str, saves_input: bool = False):
     """An operation that multiplies the last dimensions by the matrices of descriptions; its rule is the transpose."""
     back = define(
         f"{name}_backward", lambda self, hows: _through(self, hows, True), kind="linear", node=f"{node}Backward0",
         self=lambda grad, hows: forth(grad, hows),
     )  # fmt: skip
+    own = {
+        "flat": ("self",) if saves_input else (),
+        "self": (lambda grad, self, hows: back(grad, hows))
+        if saves_input
+        else (lambda grad, hows: back(grad, hows)),
+    }
     forth = define(
-        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0",
-        self=lambda grad, hows: back(grad, hows),
-    )  # fmt: skip
+        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0", **own
+    )
     return forth
 
 
@@ -119,8 +124,8 @@ resampling = {
     for dims, label in enumerate(labels, 1)
     if label is not None
 }  # fmt: skip
-averages3d = _separable("avg_pool3d", "AvgPool3DBackward")
-adaptive_averages3d = _separable("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward")
+averages3d = _separable("avg_pool3d", "AvgPool3DBackward", saves_input=True)
+adaptive_averages3d = _separable("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward", saves_input=True)
 
 # ---------------------------------------------------------------- maxima of windows
 
@@ -187,8 +192,8 @@ _read = define(
 
 def _maxima(name: str, node: str):
     return define(
-        name, _max_forward, outputs=("result0", "result1"), node=node,
-        self=lambda grad, self, result1, how: _put(grad[0], result1, tuple(self.shape), how),
+        name, _max_forward, outputs=("result0", "result1"), constants=("result1",), node=node, flat=("self",),
+        self=lambda grad, self, result1, how: _put(grad, result1, tuple(self.shape), how),
     )  # fmt: skip
 
 

@@ -509,6 +509,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """`length` consecutive positions of one dimension, from `start`: a view."""
     if not input._array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim, start = check_dim(dim, input._array.ndim), int(start)
     size = input._array.shape[dim]
     if length < 0:

@@ -21,11 +21,11 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
-from .arguments import explain
+from .arguments import NUMBERS, explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
 from .dispatch import as_tensors, forward, operand, record, versions
-from .shape import broadcast_array, broadcast_pair, squeezed
+from .shape import broadcast_array, broadcast_pair, refuse_repeated, squeezed
 from .strides import (
     in_elements,
     laid_out_as,
@@ -183,7 +183,7 @@ def is_dense(array: ndarray) -> bool:
 
 def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     """Run an operation, whatever the mode, and write the result into its first input. Returns that input."""
-    inputs = as_tensors(op, inputs, in_place=True)
+    inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
@@ -370,8 +370,14 @@ def writer(
     """
     count = len(op.inputs)
 
+    name = op.name.removesuffix("_") + "_"
+
     def unusual(*args):
-        return apply_inplace(op, args[:count], args[count:])
+        try:
+            return apply_inplace(op, args[:count], args[count:])
+        except TypeError:
+            explain_operands(op, name, args, method=True)
+            raise
 
     if op.variadic or op.optional or len(op.outputs) != 1:
         return unusual
@@ -386,7 +392,7 @@ def writer(
     signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"
     source = functools.partial(source_of_write, op, compute, options=options)
     in_place = written_later("in_place", signature, scope, source, names)
-    in_place.__name__ = in_place.__qualname__ = op.name.removesuffix("_") + "_"
+    in_place.__name__ = in_place.__qualname__ = name
     in_place.__doc__, in_place.op = f"`{op.name}`, written into this tensor. Returns it.", op
     return in_place
 
@@ -404,33 +410,39 @@ def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
     """
 
     def decorate(choose: Callable) -> Callable:
-        @functools.wraps(choose)
-        def out_of_place(*args, **kwargs):
-            try:
-                call, *rest = choose(*args, **kwargs)
-            except (TypeError, AttributeError):
-                explain(choose, (names or (choose.__name__,))[0], args, kwargs)
-                raise
-            return call(*rest)
+        first = (names or (choose.__name__,))[0]
+
+        def out_of_place(method: bool) -> Callable:
+            @functools.wraps(choose)
+            def run(*args, **kwargs):
+                try:
+                    call, *rest = choose(*args, **kwargs)
+                    return call(*rest)
+                except (TypeError, AttributeError):
+                    explain(choose, first, args, kwargs, method=method)
+                    raise
+
+            return run
 
         def in_place(self, *args, **kwargs):
             try:
                 call, *rest = choose(self, *args, **kwargs)
+                if rest[0] is not self:  # it had to be cast to hold the result
+                    raise cast_error(rest[0]._array.dtype, self._array.dtype)
+                return writer(call.op)(*rest)
             except (TypeError, AttributeError):
-                explain(choose, (names or (choose.__name__,))[0] + "_", (self, *args), kwargs, method=True)
+                explain(choose, first + "_", (self, *args), kwargs, method=True)
                 raise
-            if rest[0] is not self:  # it had to be cast to hold the result
-                raise cast_error(rest[0]._array.dtype, self._array.dtype)
-            return writer(call.op)(*rest)
 
         if usual is not None:
             in_place = writer(usual.op, in_place, options=True)
         in_place = functools.update_wrapper(in_place, choose)
         for name in names or (choose.__name__,):
-            function(out_of_place, name)
+            function(out_of_place(method=True), name)
             function(in_place, name + "_")
-        out_of_place.in_place = in_place
-        return out_of_place
+        found = out_of_place(method=False)
+        found.in_place = in_place
+        return found
 
     return decorate
 
@@ -463,7 +475,7 @@ _copy = define(
 )  # fmt: skip
 _copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
 _fill = define(
-    "fill", lambda self, value: np.full_like(self, value), node="FillBackward2",
+    "fill", lambda self, value: np.full_like(self, value), kind="elementwise", node="FillBackward2",
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
@@ -472,10 +484,7 @@ _fill_tensor = define(
     value=lambda grad: grad.sum(),
 )  # fmt: skip
 _zero = define(
-    "zero",
-    lambda self: np.zeros(self.shape, self.dtype),
-    node="ZeroBackward0",
-    self=lambda grad: nothing(grad),
+    "zero", lambda self: np.zeros(self.shape, self.dtype), kind="elementwise", self=lambda grad: nothing(grad)
 )
 
 
@@ -488,9 +497,6 @@ def _copy_into(self: ndarray, src: ndarray) -> None:
 overwrite = writer(_copy.op, into=_copy_into)
 fill_with = writer(_fill_tensor.op, into=_copy_into)
 _fill_ = writer(_fill.op, into=lambda self, value: self.fill(value))
-
-
-NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
 @method()
@@ -540,16 +546,27 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
 
 
 _t_ = _reshaping("t_", "TBackward1", lambda self: self.T, self=lambda grad: grad.T)
+_t_vector_ = _reshaping("t_", "TBackward1", lambda self: self.view(), self=lambda grad: grad)
 _transpose_ = _reshaping(
     "transpose_", "TransposeBackward1", lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
     self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
 )  # fmt: skip
+_transpose_scalar_ = _reshaping(
+    "transpose_",
+    "TransposeBackward1",
+    lambda self, dim0, dim1: self.view(),
+    self=lambda grad, dim0, dim1: grad,
+)
 _squeeze_ = _reshaping(
     "squeeze_", "SqueezeBackward3", lambda self: self.squeeze(),
     self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
 )  # fmt: skip
 _squeeze_dim_ = _reshaping(
     "squeeze_", "SqueezeBackward4", lambda self, dim: squeezed(self, (dim,)),
+    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
+)  # fmt: skip
+_squeeze_dims_ = _reshaping(
+    "squeeze_", "SqueezeBackward5", squeezed,
     self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
 )  # fmt: skip
 _unsqueeze_ = _reshaping(
@@ -563,20 +580,27 @@ def t_(self: Tensor) -> Tensor:
     """Transpose this matrix in place. Returns it."""
     if self._array.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
-    return _t_(self)
+    return _t_(self) if self._array.ndim == 2 else _t_vector_(self)
 
 
 @method("transpose_", "swapaxes_", "swapdims_")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchange two dimensions of this tensor in place. Returns it."""
     n = self._array.ndim
-    return _transpose_(self, check_dim(dim0, n), check_dim(dim1, n))
+    dim0, dim1 = check_dim(dim0, n), check_dim(dim1, n)
+    return _transpose_(self, dim0, dim1) if n else _transpose_scalar_(self, dim0, dim1)
 
 
 @method()
-def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
-    """Take away dimensions of length 1 in place. Returns this tensor."""
-    return _squeeze_(self) if dim is None else _squeeze_dim_(self, check_dim(dim, self._array.ndim))
+def squeeze_(self: Tensor, dim: int | tuple | None = None, *more: int) -> Tensor:
+    """Take away dimensions of length 1 in place, all or those of `dim` (one or several). Returns this tensor."""
+    if dim is None:
+        return _squeeze_(self)
+    if isinstance(dim, int) and not more:
+        return _squeeze_dim_(self, check_dim(dim, self._array.ndim))
+    dims = tuple(check_dim(d, self._array.ndim) for d in ((dim, *more) if more else dim))
+    refuse_repeated(dims)
+    return _squeeze_dims_(self, dims)
 
 
 @method()

@@ -82,6 +82,8 @@ def _checked(name: str, tensors: object) -> tuple[Tensor, ...]:
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    if not tensors and name != "cat":
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
     return tuple(tensors)
 
 
@@ -121,8 +123,6 @@ concat = concatenate = cat
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension. Raises RuntimeError if their shapes differ."""
     tensors = _checked("stack", tensors)
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
     shape = tensors[0]._array.shape
     for i, t in enumerate(tensors):
         if t._array.shape != shape:
@@ -160,28 +160,39 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix with the given ones along its diagonal and zeros elsewhere."""
-    tensors = tuple(atleast_2d(t) for t in tensors)
-    columns = sum(t._array.shape[1] for t in tensors)
-    return _block_diag(tensors, columns)
+    """A matrix with the given ones (numbers, vectors as rows, matrices) along its diagonal and zeros elsewhere."""
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+        if t._array.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t._array.ndim} dimensions"
+            )
+    return _block_diag(tensors) if tensors else wrap(np.zeros((1, 0), dtypes.default_float()))
 
 
-def _block_diag_forward(tensors: Sequence[ndarray], columns: int) -> ndarray:
-    dtype = dtypes.promote([(a.dtype, 2) for a in tensors])
-    out, row, column = np.zeros((sum(a.shape[0] for a in tensors), columns), dtype), 0, 0
-    for a in tensors:
-        out[row : row + a.shape[0], column : column + a.shape[1]] = a
-        row, column = row + a.shape[0], column + a.shape[1]
+def _corners(sizes: Sequence[tuple]) -> list[tuple[int, int, int, int]]:
+    """Where each block begins and ends: (row, end of its rows, column, end of its columns)."""
+    found, row, column = [], 0, 0
+    for size in sizes:
+        n, m = (1, 1, *size)[-2:]
+        found.append((row, row + n, column, column + m))
+        row, column = row + n, column + m
+    return found
+
+
+def _block_diag_forward(tensors: Sequence[ndarray]) -> ndarray:
+    corners = _corners([a.shape for a in tensors])
+    out = np.zeros((corners[-1][1], corners[-1][3]), dtypes.promote([(a.dtype, 2) for a in tensors]))
+    for a, (top, bottom, left, right) in zip(tensors, corners, strict=True):
+        out[top:bottom, left:right] = a
     return out
 
 
 def blocks(grad, sizes: list[tuple]) -> list:
-    """The blocks on the diagonal of a matrix."""
-    parts, row, column = [], 0, 0
-    for n, m in sizes:
-        parts.append(grad[row : row + n, column : column + m])
-        row, column = row + n, column + m
-    return parts
+    """The blocks on the diagonal of a matrix, in the shapes that they had."""
+    corners = zip(sizes, _corners(sizes), strict=True)
+    return [grad[top:bottom, left:right].reshape(size) for size, (top, bottom, left, right) in corners]
 
 
 _block_diag = define(
@@ -325,6 +336,16 @@ def tensor_split(
     dim = check_dim(dim, input._array.ndim)
     length = input._array.shape[dim]
     if isinstance(indices_or_sections, Tensor):
+        if indices_or_sections._array.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
+                f"a tensor with {indices_or_sections._array.ndim} dims"
+            )
+        if indices_or_sections._array.dtype != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                + dtypes.word(indices_or_sections._array.dtype)
+            )
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, int):
         n = indices_or_sections
@@ -343,10 +364,13 @@ def tensor_split(
 def _splitter(name: str, dim: int, least: int):
     def fn(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
         n = input._array.ndim
+        if isinstance(indices_or_sections, Tensor):
+            raise TypeError(
+                f"{name}(): argument 'indices_or_sections' must be int or tuple of ints, not Tensor"
+            )
         if n < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor "
-                f"with {n} dimensions!"
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!"
             )
         along = 0 if name == "hsplit" and n == 1 else dim
         length = input._array.shape[along]

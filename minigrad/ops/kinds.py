@@ -220,7 +220,9 @@ def fill(input: Tensor, value: float | Tensor) -> Tensor:
     return _fill_tensor_out(input, value)
 
 
-_fill_out = define("fill", _fill.op.forward, node="FillBackward0", self=lambda grad: zeros_like(grad))
+_fill_out = define(
+    "fill", _fill.op.forward, kind="elementwise", node="FillBackward0", self=lambda grad: zeros_like(grad)
+)
 _fill_tensor_out = define(
     "fill", _fill_tensor.op.forward, kind="jointly linear", node="FillBackward1",
     self=lambda grad: zeros_like(grad),

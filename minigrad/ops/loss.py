@@ -171,8 +171,8 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
 
 
 def nll_loss_self(grad, self, target, weight, total_weight, reduction, ignore_index):
-    spread = _nll_spread if is_array(grad[0]) else _nll_backward
-    return spread(grad[0], target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+    spread = _nll_spread if is_array(grad) else _nll_backward
+    return spread(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
 
 
 _nll_backward = define(
@@ -191,8 +191,8 @@ def nll_loss_tangent(primals, tangents, results, params):
 
 nll_loss, nll_loss2d = (
     define(
-        name, _nll_forward, outputs=("result", "total_weight"), node=node, optional=("weight",), jvp=nll_loss_tangent,
-        self=nll_loss_self, target=None, weight=None,
+        name, _nll_forward, outputs=("result", "total_weight"), constants=("total_weight",), node=node,
+        optional=("weight",), flat=("self",), jvp=nll_loss_tangent, self=nll_loss_self, target=None, weight=None,
     )
     for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
 )  # fmt: skip

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from types import FunctionType
 
 from ..tensor import Tensor
-from .arguments import explain
-from .calls import argument_names
+from .arguments import explain, explain_operands
+from .calls import argument_names, make_call
+from .dispatch import apply
 
 OTHERS = {
     "axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections", "sections": "indices_or_sections",
@@ -22,18 +23,21 @@ OTHERS = {
 }  # fmt: skip
 # What is called so often that even a wrapper would be felt, and checks its arguments itself.
 HOT = {
-    "add", "clone", "contiguous", "detach", "div", "eq", "expand", "flatten", "ge", "gt", "le", "lt", "matmul",
-    "mean", "mul", "ne", "ones", "permute", "pow", "relu", "reshape", "square", "squeeze", "sub", "sum", "t",
-    "tensor", "transpose", "unsqueeze", "view", "where", "zeros",
+    "add", "clone", "contiguous", "detach", "div", "expand", "flatten", "matmul", "mean", "mul", "ones", "permute",
+    "pow", "relu", "reshape", "square", "squeeze", "sub", "sum", "t", "tensor", "transpose", "unsqueeze", "view", "where",
+    "zeros",
 }  # fmt: skip
 FIRST = {"A", "x", "tensor", "elements"}  # what a first argument is called that is also known as `input`
 
 
-def name_arguments(public: dict[str, object]) -> None:
-    """Let the functions of a namespace take their arguments by all their names."""
+def name_arguments(public: dict[str, object], prefix: str = "") -> None:
+    """Let the functions of a namespace take their arguments by all their names.
+
+    prefix: what comes before a function's name where PyTorch tells of a wrong argument.
+    """
     for name, value in public.items():
         if is_operation(value):
-            public[name] = named(value, name)
+            public[name] = named(value, prefix + name)
     for name, found in public.items():
         if is_operation(found) and not is_where_it_says(found):
             own = found.__name__ if public.get(found.__name__) is found else name  # other names are aliases
@@ -50,11 +54,31 @@ def name_methods(public: dict[str, object]) -> None:
             own = ("self", *op.inputs[1:], *op.params)
             if method.__code__.co_argcount < len(own):
                 setattr(Tensor, name, by_position(method, own))
+        elif len(getattr(getattr(method, "op", None), "inputs", ())) > 1 and name[-1] != "_":
+            setattr(Tensor, name, method_form(method))
         else:
             found = known.get(method)
             if found is None or getattr(found, "explains", False):
                 found = named(method, name, method=True)
             setattr(Tensor, name, found)
+
+
+def method_form(call: Callable) -> Callable:
+    """An operation's function as a method, which does not count `self` where it tells which argument was wrong."""
+    op = call.op
+
+    def general(*args):
+        count = len(op.inputs)
+        try:
+            return apply(op, args[:count], args[count:])
+        except TypeError:
+            explain_operands(op, op.name, args, method=True)
+            raise
+
+    form = make_call(op, otherwise=general)
+    form.__doc__, form.op = call.__doc__, op
+    form.__name__ = form.__qualname__ = call.__name__
+    return form
 
 
 def is_where_it_says(function: Callable) -> bool:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from .. import dtypes
 from ..tensor import Tensor
 from . import places
 from .indexing import no_repeats
-from .table import columns_added, define, is_array, rows_added
+from .table import columns_added, define, even, first_of, is_array, ones, rows_added
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
@@ -182,7 +184,7 @@ def _conv_forward(input, weight, bias, stride, padding, dilation, groups):
 
 
 _convolution = define(
-    "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",),
+    "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
@@ -196,7 +198,7 @@ def _conv_transposed_forward(input, weight, bias, size, stride, padding, dilatio
 
 
 _convolution_transposed = define(
-    "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",),
+    "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
     input=lambda grad, weight, stride, padding, dilation, groups:
         _convolve_like(grad, weight, stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
@@ -501,9 +503,10 @@ _pick = define(
     indices=None,
 )  # fmt: skip
 max_pool2d_with_indices = define(
-    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), node="MaxPool2DWithIndicesBackward0",
+    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), constants=("result1",),
+    node="MaxPool2DWithIndicesBackward0", flat=("self",),
     self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode:
-        _unpool(grad[0], result1, tuple(self.shape)),
+        _unpool(grad, result1, tuple(self.shape)),
 )  # fmt: skip
 
 
@@ -568,7 +571,7 @@ def _avg_unpool_forward(
 
 
 avg_pool2d = define(
-    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0",
+    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0", flat=("self",),
     self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_unpool(
         grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
 )  # fmt: skip
@@ -607,7 +610,7 @@ def _adaptive_spread(self, sizes):
 
 
 adaptive_avg_pool2d = define(
-    "adaptive_avg_pool2d", _adaptive_forward, kind="linear", node="AdaptiveAvgPool2DBackward0",
+    "adaptive_avg_pool2d", _adaptive_forward, kind="linear", node="AdaptiveAvgPool2DBackward0", flat=("self",),
     self=lambda grad, self: _adaptive_unpool(grad, tuple(self.shape)),
 )  # fmt: skip
 _adaptive_unpool = define(
@@ -679,7 +682,7 @@ def _index_pad_fold(self, sizes, padding, mode):
 
 def _define_index_pad(mode: str, node: str):
     pad = define(
-        f"{mode}_pad", lambda self, padding: _index_pad_forward(self, padding, mode), kind="linear", node=node,
+        f"{mode}_pad", lambda self, padding: _index_pad_forward(self, padding, mode), kind="linear", node=node, flat=("self",),
         self=lambda grad, self, padding: fold(grad, tuple(self.shape), padding),
     )  # fmt: skip
     fold = define(
@@ -754,179 +757,214 @@ _embedding_transposed = define(
 
 # ---------------------------------------------------------------- normalisation
 #
-# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε) over n elements. The statistics are results of their own, so that
-# a second derivative finds its way through them: ∂m/∂x = 1/n, ∂r/∂x = -r²x̂/n.
+# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε) over n elements, y = x̂·w + b. With g the gradient of y,
+#
+#     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))          (Ioffe & Szegedy 2015, section 3)
+#
+# m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x. The
+# sums are products with ones, and means with the like of 1/n, which are quicker than NumPy's reductions.
 
 
-def normalize_backward(grads: list, scale, centred, rstd, dims: tuple):
-    """The gradient of x, from those of the result (x̂·scale), the mean and r. Ioffe & Szegedy 2015, section 3."""
-    grad, grad_mean, grad_rstd = grads[:3]
-    n, out = math.prod(centred.shape) // math.prod(rstd.shape), None
-    if grad is not None:
-        d = grad if scale is None else grad * scale
-        slope = total(d * centred, dims) * (rstd * rstd) / n
-        out = rstd * (d - total(d, dims) / n - centred * slope)
-    if grad_mean is not None:
-        part = grad_mean.reshape(rstd.shape) / n + centred * 0.0
-        out = part if out is None else out + part
-    if grad_rstd is not None:
-        part = grad_rstd.reshape(rstd.shape) * (rstd * rstd * rstd * centred) / -n
-        out = part if out is None else out + part
-    return out
+def product(a, b):
+    """The matrix product of arrays or Tensors."""
+    return a.dot(b) if is_array(a) else a @ b
 
 
-def summed(grad, dims: tuple, shape: tuple):
-    """The gradient of a scale or shift: summed over the dimensions along which it was used."""
-    return None if grad is None else total(grad, dims).reshape(shape)
+def _inverse_root(var: ndarray, eps: float) -> ndarray:
+    return np.reciprocal(np.sqrt(var + np.asarray(eps, var.dtype)))
 
 
-def _statistics(x: ndarray, dims: tuple, eps: float) -> tuple[ndarray, ndarray, ndarray, ndarray]:
-    """(centred values, mean, 1/√(var + ε), var) over `dims`, which are kept with length 1."""
-    mean = total(x, dims)
-    n = np.asarray(x.size / mean.size if mean.size else 1, x.dtype)
-    mean /= n
-    centred = x - mean
-    var = total(centred * centred, dims)
-    var /= n
-    return centred, mean, np.reciprocal(np.sqrt(var + np.asarray(eps, x.dtype))), var
+@remembered
+def _as_rows(shape: tuple, normalized_shape: tuple) -> tuple[tuple, tuple]:
+    """(the shape of a matrix whose rows are what is normalised, the shape of the statistics)."""
+    split = len(shape) - len(normalized_shape)
+    rows = math.prod(shape[:split]), math.prod(normalized_shape)
+    return rows, shape[:split] + (1,) * len(normalized_shape)
 
 
 def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
-    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    out, mean, rstd, _ = _statistics(input, dims, eps)
-    out *= rstd
-    if weight is not None:
-        out *= weight
+    if input.ndim != 2 or len(normalized_shape) != 1:
+        rows, kept = _as_rows(input.shape, normalized_shape)
+        weight, bias = (t if t is None else t.reshape(rows[1]) for t in (weight, bias))
+        out, mean, rstd = _layer_norm_forward(input.reshape(rows), weight, bias, rows[1:], eps)
+        return out.reshape(input.shape), mean.reshape(kept), rstd.reshape(kept)
+    n = normalized_shape[0]
+    share = even((n, 1), input.dtype.char)
+    mean = input.dot(share)
+    out = input - mean
+    rstd = _inverse_root((out * out).dot(share), eps)
+    out *= rstd if weight is None else rstd.dot(weight.reshape((1, n)))
     if bias is not None:
         out += bias
     return out, mean, rstd
 
 
-def _tail(x, normalized_shape: tuple) -> tuple[tuple, tuple]:
-    """The dimensions before those that are normalised, and these."""
-    split = len(x.shape) - len(normalized_shape)
-    return tuple(range(split)), tuple(range(split, len(x.shape)))
-
-
-def layer_norm_input(grad, input, weight, result1, result2, normalized_shape):
-    return normalize_backward(grad, weight, input - result1, result2, _tail(input, normalized_shape)[1])
-
-
-def layer_norm_weight(grad, input, result1, result2, normalized_shape):
-    if grad[0] is None:
-        return None
-    return summed(
-        grad[0] * ((input - result1) * result2), _tail(input, normalized_shape)[0], normalized_shape
-    )
-
-
-def layer_norm_bias(grad, normalized_shape):
-    return None if grad[0] is None else summed(grad[0], _tail(grad[0], normalized_shape)[0], normalized_shape)
+def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
+    """The gradients of x, w and b."""
+    sizes = tuple(input.shape)
+    if len(sizes) != 2 or len(normalized_shape) != 1:
+        rows, _ = _as_rows(sizes, tuple(normalized_shape))
+        found = layer_norm_backward(
+            grad.reshape(rows), grad_input_mask, input.reshape(rows), weight if weight is None else weight.reshape(rows[1:]),
+            result1.reshape((rows[0], 1)), result2.reshape((rows[0], 1)), rows[1:], _eps,
+        )  # fmt: skip
+        shapes = sizes, normalized_shape, normalized_shape
+        return tuple(t if t is None else t.reshape(shape) for t, shape in zip(found, shapes, strict=True))
+    for_input, for_weight, for_bias = grad_input_mask
+    plain, n = is_array(grad), sizes[1]
+    centred, rstd = input - (result1 if plain else input.mean(1, keepdim=True)), result2
+    if not plain:
+        rstd = ((centred * centred).mean(1, keepdim=True) + _eps).rsqrt()
+    along = grad * centred
+    grad_input = grad_weight = grad_bias = None
+    if for_weight:
+        grad_weight = product(rstd.reshape((-1,)), along)
+    if for_bias:
+        grad_bias = columns_added(grad) if plain else grad.sum(0)
+    if for_input:
+        if weight is None:
+            scale, share = rstd, even((n, 1), input.dtype.char) if plain else input.new_full((n, 1), 1 / n)
+        else:
+            scale, share = product(rstd, weight.reshape((1, n))), weight.reshape((n, 1)) / n
+        slope = product(along, share) * (rstd * rstd * rstd)
+        grad_input = grad * scale - centred * slope - product(grad, share) * rstd
+    return grad_input, grad_weight, grad_bias
 
 
 native_layer_norm = define(
-    "native_layer_norm", _layer_norm_forward, outputs=("result0", "result1", "result2"), optional=("weight", "bias"),
-    input=layer_norm_input, weight=layer_norm_weight, bias=layer_norm_bias,
+    "native_layer_norm", _layer_norm_forward, outputs=("result0", "result1", "result2"), constants=("result1", "result2"),
+    optional=("weight", "bias"), flat=("input", "weight"),
+    input=layer_norm_backward, weight=layer_norm_backward, bias=layer_norm_backward,
 )  # fmt: skip
+layer_norm = first_of(native_layer_norm)
 
 
 def per_channel(values, x):
     """Values of the channels, shaped to be broadcast along dimension 1 of `x`."""
-    return values.reshape((-1,) + (1,) * (len(x.shape) - 2))
+    ndim = len(x.shape)
+    return values if ndim == 2 else values.reshape((-1,) + (1,) * (ndim - 2))
 
 
 def _other_dims(x) -> tuple:
     return (0, *range(2, len(x.shape)))
 
 
+def _channels(x: ndarray, weights: Callable) -> ndarray:
+    """Each channel weighted and added up: by ones, or evenly for the mean."""
+    char = x.dtype.char
+    if x.ndim > 2:
+        inner = math.prod(x.shape[2:])
+        x = x.reshape((*x.shape[:2], inner)).dot(weights(inner, char))
+    return weights(x.shape[0], char).dot(x)
+
+
+def channel_sums(x):
+    return _channels(x, ones) if is_array(x) else x.sum(_other_dims(x))
+
+
+def channel_means(x):
+    return _channels(x, even) if is_array(x) else x.mean(_other_dims(x))
+
+
 def _batch_norm_forward(input, weight, bias, running_mean, running_var, training, eps):
     if training:
-        out, mean, rstd, var = _statistics(input, _other_dims(input), eps)
-        saved = (mean.reshape(-1), rstd.reshape(-1), var.reshape(-1))
-    else:
-        rstd = per_channel(np.reciprocal(np.sqrt(running_var + np.asarray(eps, running_var.dtype))), input)
-        out, saved = input - per_channel(running_mean, input), (np.empty(0, input.dtype),) * 3
-    out *= rstd
+        mean = channel_means(input)
+        out = input - per_channel(mean, input)
+        var = channel_means(out * out)
+        rstd = _inverse_root(var, eps)
+        out *= per_channel(rstd if weight is None else rstd * weight, input)
+        if bias is not None:
+            out += per_channel(bias, input)
+        return out, mean, rstd, var
+    scale = _inverse_root(running_var, eps)
     if weight is not None:
-        out *= per_channel(weight, input)
-    if bias is not None:
-        out += per_channel(bias, input)
-    return out, *saved
+        scale *= weight
+    shift = running_mean * scale
+    out = input * per_channel(scale, input)
+    out += per_channel(np.negative(shift) if bias is None else bias - shift, input)
+    return out, *(np.empty(0, input.dtype),) * 3
 
 
-def batch_statistics(input, result1, result2, running_mean, running_var, training, eps):
-    """The mean and 1/√(var + ε) that a batch_norm used, shaped to be broadcast."""
-    if training:
-        return per_channel(result1, input), per_channel(result2, input)
-    return per_channel(running_mean, input), per_channel((running_var + eps) ** -0.5, input)
-
-
-def batch_norm_input(grad, input, weight, result1, result2, running_mean, running_var, training, eps):
-    mean, rstd = batch_statistics(input, result1, result2, running_mean, running_var, training, eps)
-    scale = None if weight is None else per_channel(weight, input)
-    if training:
-        return normalize_backward(grad, scale, input - mean, rstd, _other_dims(input))
-    return grad[0] * rstd if scale is None else grad[0] * (rstd * scale)
-
-
-def batch_norm_weight(grad, input, result1, result2, running_mean, running_var, training, eps):
-    if grad[0] is None:
-        return None
-    mean, rstd = batch_statistics(input, result1, result2, running_mean, running_var, training, eps)
-    return summed(grad[0] * ((input - mean) * rstd), _other_dims(input), (input.shape[1],))
-
-
-def batch_norm_bias(grad):
-    return None if grad[0] is None else summed(grad[0], _other_dims(grad[0]), (grad[0].shape[1],))
+def batch_norm_backward(
+    grad, grad_input_mask, input, weight, running_mean, running_var, result1, result2, training, eps
+):
+    """The gradients of x, w and b."""
+    for_input, for_weight, for_bias = grad_input_mask
+    mean, rstd = (result1, result2) if training else (running_mean, (running_var + eps) ** -0.5)
+    anew = training and not is_array(grad)
+    if anew:
+        mean = channel_means(input)
+    if for_weight or training:
+        centred = input - per_channel(mean, input)
+        if anew:
+            rstd = (channel_means(centred * centred) + eps).rsqrt()
+        along = channel_sums(grad * centred)
+    total = channel_sums(grad) if for_bias or training else None
+    grad_input = None
+    if for_input:
+        grad_input, scale = grad, rstd if weight is None else rstd * weight
+        if training:
+            n = math.prod(input.shape) // input.shape[1]
+            slope = per_channel(along * (rstd * rstd) / n, input)
+            grad_input = grad - per_channel(total / n, input) - centred * slope
+        grad_input = grad_input * per_channel(scale, input)
+    return grad_input, along * rstd if for_weight else None, total if for_bias else None
 
 
 native_batch_norm = define(
     "native_batch_norm", _batch_norm_forward, outputs=("result0", "result1", "result2", "batch_var"),
-    optional=("weight", "bias", "running_mean", "running_var"),
-    input=batch_norm_input, weight=batch_norm_weight, bias=batch_norm_bias, running_mean=None, running_var=None,
+    constants=("result1", "result2", "batch_var"),
+    optional=("weight", "bias", "running_mean", "running_var"), flat=("input", "weight"),
+    input=batch_norm_backward, weight=batch_norm_backward, bias=batch_norm_backward, running_mean=None, running_var=None,
 )  # fmt: skip
+batch_norm = first_of(native_batch_norm)
+
+
+# The statistics of group_norm are results with a gradient, in PyTorch too: ∂m/∂x = 1/n, ∂r/∂x = -r²x̂/n.
 
 
 def _group_norm_forward(input, weight, bias, group, eps):
-    flat = input.reshape(input.shape[0], group, -1)
-    out, mean, rstd, _ = _statistics(flat, (2,), eps)
-    out *= rstd
+    rows = (input.shape[0] * group, math.prod(input.shape[1:]) // group)
+    out, mean, rstd = _layer_norm_forward(input.reshape(rows), None, None, rows[1:], eps)
     out = out.reshape(input.shape)
     if weight is not None:
         out *= per_channel(weight, input)
     if bias is not None:
         out += per_channel(bias, input)
-    return out, mean[..., 0], rstd[..., 0]
+    return out, mean.reshape(-1, group), rstd.reshape(-1, group)
 
 
-def _grouped(input, result1, result2, group):
-    """(x - m, r) with the elements of each group along one dimension."""
-    flat = input.reshape((input.shape[0], group, -1))
-    shape = (input.shape[0], group, 1)
-    return flat - result1.reshape(shape), result2.reshape(shape)
-
-
-def group_norm_input(grad, input, weight, result1, result2, group):
-    centred, rstd = _grouped(input, result1, result2, group)
-    first = grad[0]
-    if first is not None and weight is not None:
-        first = first * per_channel(weight, input)
-    grads = [None if first is None else first.reshape(centred.shape), *grad[1:]]
-    return normalize_backward(grads, None, centred, rstd, (2,)).reshape(tuple(input.shape))
-
-
-def group_norm_weight(grad, input, result1, result2, group):
-    if grad[0] is None:
-        return None
-    centred, rstd = _grouped(input, result1, result2, group)
-    return summed(
-        grad[0] * (centred * rstd).reshape(tuple(input.shape)), _other_dims(input), (input.shape[1],)
-    )
+def group_norm_backward(grads, grad_input_mask, input, weight, result1, result2, group):
+    """The gradients of x, w and b."""
+    for_input, for_weight, for_bias = grad_input_mask
+    grad, grad_mean, grad_rstd = grads
+    sizes = tuple(input.shape)
+    n = math.prod(sizes[1:]) // group
+    rows, column = (sizes[0], group, n), (sizes[0], group, 1)
+    rstd = result2.reshape(column)
+    centred = input.reshape(rows) - result1.reshape(column)
+    parts, grad_weight, grad_bias = [], None, None
+    if grad is not None:
+        if for_weight:
+            grad_weight = channel_sums(grad * (centred * rstd).reshape(sizes))
+        if for_bias:
+            grad_bias = channel_sums(grad)
+        if for_input:
+            d = (grad if weight is None else grad * per_channel(weight, input)).reshape(rows)
+            slope = total(d * centred, (2,)) * (rstd * rstd) / n
+            parts += [rstd * (d - total(d, (2,)) / n - centred * slope)]
+    if for_input and grad_mean is not None:
+        parts += [grad_mean.reshape(column) / n + centred * 0.0]
+    if for_input and grad_rstd is not None:
+        parts += [grad_rstd.reshape(column) * (rstd * rstd * rstd * centred) / -n]
+    grad_input = functools.reduce(operator.add, parts).reshape(sizes) if parts else None
+    return grad_input, grad_weight, grad_bias
 
 
 native_group_norm = define(
     "native_group_norm", _group_norm_forward, outputs=("result0", "result1", "result2"), optional=("weight", "bias"),
-    input=group_norm_input, weight=group_norm_weight, bias=batch_norm_bias,
+    input=group_norm_backward, weight=group_norm_backward, bias=group_norm_backward,
 )  # fmt: skip
+group_norm = first_of(native_group_norm)
 
 __all__ = []

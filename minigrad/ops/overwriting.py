@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, check_dim
+from .arguments import NUMBERS, explain
 from .choice import zeros_like
 from .elementary import _polygamma, polygamma
 from .inplace import cast_error, writer
@@ -34,11 +35,11 @@ def _comparison(name: str, compare: np.ufunc, *aliases: str) -> None:
     )
 
     def overwrite(self: Tensor, other: Tensor | float) -> Tensor:
-        return (
-            writer(by_tensor.op)(self, other)
-            if isinstance(other, Tensor)
-            else writer(by_number.op)(self, other)
-        )
+        if isinstance(other, Tensor):
+            return writer(by_tensor.op)(self, other)
+        if not isinstance(other, NUMBERS):
+            explain(overwrite, name + "_", (self, other), {}, method=True)
+        return writer(by_number.op)(self, other)
 
     overwrite.__name__ = overwrite.__qualname__ = name + "_"
     overwrite.__doc__ = f"`{name}`, written into this tensor as ones and zeros. Returns it."

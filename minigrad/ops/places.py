@@ -65,12 +65,14 @@ def read(array: ndarray, index: ndarray, dim: int) -> ndarray:
 
 def write(array: ndarray, index: ndarray, dim: int, values: ndarray) -> None:
     """Put `values`, of the shape of `index` or 0-d, into a contiguous array; where two meet, one of them stays."""
-    array.reshape(-1)[places(index, dim, array.shape)] = values
+    if index.size:
+        array.reshape(-1)[places(index, dim, array.shape)] = values
 
 
 def add(array: ndarray, index: ndarray, dim: int, values: ndarray) -> None:
     """Add `values`, of the shape of `index`, to a contiguous array, as often as a position is named."""
-    np.add.at(array.reshape(-1), places(index, dim, array.shape).reshape(-1), values.reshape(-1))
+    if index.size:
+        np.add.at(array.reshape(-1), places(index, dim, array.shape).reshape(-1), values.reshape(-1))
 
 
 def spread(values: ndarray, index: ndarray, dim: int, length: int, distinct: bool) -> ndarray:

@@ -60,6 +60,7 @@ _sub_alpha = define(
 )  # fmt: skip
 _rsub = define(
     "rsub", lambda self, other, alpha: np.subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
+    numbers=False,
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
@@ -140,11 +141,29 @@ reciprocal = define(
 )  # fmt: skip
 
 
+# From here on a quotient has no room for two binary places, and PyTorch's algorithm, which is NumPy's, may round it.
+COARSE = {char: 2.0 ** (np.finfo(char).nmant - 1) for char in "efd"}
+
+
 def _floor_quotient(self: ndarray, other: ndarray) -> ndarray:
-    if other.dtype.kind == "b":
-        refuse(self, "b", "div_floor_cpu")
-    _refuse_zero(other)
+    if other.dtype.kind != "f":
+        if other.dtype.kind == "b":
+            refuse(self, "b", "div_floor_cpu")
+        _refuse_zero(other)
+    elif self.size + other.size > 128:  # NumPy's own is much slower than a division
+        return _floor_of_quotient(self, other)
     return np.floor_divide(self, other)
+
+
+def _floor_of_quotient(self: ndarray, other: ndarray) -> ndarray:
+    """`np.floor_divide` of floating point numbers."""
+    quotient = np.true_divide(self, other, out=...)
+    floor = np.floor(quotient, out=...)
+    doubtful = quotient == floor  # perhaps it has only been rounded to that
+    doubtful |= np.absolute(quotient) >= COARSE[quotient.dtype.char]
+    if np.count_nonzero(doubtful):
+        np.floor_divide(self, other, out=floor, where=doubtful)
+    return floor
 
 
 def _rounded_quotient(self: ndarray, other: ndarray, rounding_mode: str) -> ndarray:
@@ -214,10 +233,22 @@ def floor_divide(input: Tensor, other: Tensor | float) -> Tensor:
     return _floor_divide, input, other
 
 
+def _of_opposite_signs(rest: ndarray, other: ndarray) -> ndarray:
+    if other.ndim:
+        return (rest != 0) & ((rest < 0) != (other < 0))
+    return rest > 0 if other < 0 else rest < 0
+
+
 def _modulo(self: ndarray, other: ndarray) -> ndarray:
-    refuse(self, "b", "remainder_cpu")
-    _refuse_zero(other)
-    return np.remainder(self, other)
+    if other.dtype.kind != "f":
+        refuse(self, "b", "remainder_cpu")
+        _refuse_zero(other)
+        return np.remainder(self, other)
+    rest = np.fmod(self, other, out=...)  # it has the sign of `self`
+    wrong = _of_opposite_signs(rest, other)
+    if np.count_nonzero(wrong):
+        np.add(rest, other, out=rest, where=wrong)
+    return rest
 
 
 def _fmodulo(self: ndarray, other: ndarray) -> ndarray:
@@ -243,7 +274,7 @@ _fmod_scalar = define(
     self=lambda grad: grad,
 )  # fmt: skip
 _fmod = define(
-    "fmod", _fmodulo, kind="elementwise", node="FmodBackward1",
+    "fmod", _fmodulo, kind="elementwise", node="FmodBackward1", numbers=False,
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="trunc"),
 )  # fmt: skip
@@ -322,6 +353,8 @@ def _pow_forward(self: ndarray, exponent: float) -> ndarray:
 
 
 def _pow_self(grad, self, exponent):
+    if exponent == 2:
+        return grad * (self + self)
     return zeros_like(grad) if exponent == 0 else grad * (_power(self, exponent - 1) * exponent)
 
 
@@ -399,33 +432,18 @@ def _operator(run, reflected: bool = False):
 
 _plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=True)
 
-_minus, _general_minus = make_call(_sub.op, operator=True), _operator(sub)
-
-
-def _subtraction(self, other):
-    if (type(other) is Tensor and self._array.dtype.kind == "f" == other._array.dtype.kind) or type(
-        other
-    ) is float:
-        return _minus(self, other)
-    return _general_minus(self, other)  # bools are refused
-
-
-_general_power = _operator(pow)
-
-
-def _to_the_power(self, exponent):
-    if (
-        type(self) is Tensor
-        and (type(exponent) is int or type(exponent) is float)
-        and self._array.dtype.kind == "f"
-    ):
-        return _pow_scalar(self, exponent)
-    return _general_power(self, exponent)
+_minus = make_call(  # bools are refused
+    _sub.op, suits="t0._array.dtype.kind == 'f' == t1._array.dtype.kind", otherwise=_operator(sub)
+)
+_to_the_power = make_call(
+    _pow_scalar.op, compute=lambda self, exponent: self * self if exponent == 2 else _pow_forward(self, exponent),
+    suits="(type(params[0]) is int or type(params[0]) is float) and x0.dtype.kind == 'f'", otherwise=_operator(pow),
+)  # fmt: skip
 
 
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
-    "__truediv__": make_call(_div.op, operator=True), "__sub__": _subtraction, "__rsub__": _operator(rsub),
+    "__truediv__": make_call(_div.op, operator=True), "__sub__": _minus, "__rsub__": _operator(rsub),
     "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),

@@ -107,8 +107,8 @@ def over_powers_of_two(grad, exponent):
 
 
 _frexp = define(
-    "frexp", _mantissa, outputs=("mantissa", "exponent"),
-    self=lambda grad, exponent: over_powers_of_two(grad[0], exponent),
+    "frexp", _mantissa, outputs=("mantissa", "exponent"), constants=("exponent",),
+    self=lambda grad, exponent: over_powers_of_two(grad, exponent),
 )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def frexp(input: Tensor):
 
 
 nextafter = define(
-    "nextafter", np.nextafter, kind="elementwise",
+    "nextafter", np.nextafter, kind="elementwise", numbers=False,
     self=lambda grad: zeros_like(grad),
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip

@@ -79,11 +79,14 @@ def count_of(sizes: tuple, dims: tuple) -> int:
 
 def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Tensor:
     """Run a reduction in another dtype. As in PyTorch the cast is part of the operation and has no node of its own."""
-    if dtype is None or dtypes.to_numpy(dtype) == input._array.dtype:
+    wanted = None if dtype is None else dtypes.to_numpy(dtype)
+    if wanted is not None and wanted.kind != "f":  # NumPy adds bools and small integers up as large ones
+        return call(input.to(dtype), *params).to(dtype)
+    if wanted is None or wanted == input._array.dtype:
         return call(input, *params)
     if special or not input._requires_grad:
         return call(input.to(dtype), *params)
-    cast = wrap(input._array.astype(dtypes.to_numpy(dtype)), True)
+    cast = wrap(input._array.astype(wanted), True)
     cast._grad_fn, cast._output_nr = edge(input), input._output_nr
     out = call(cast, *params)
     out._grad_fn.meta = ((input._array.shape, input._array.dtype),)  # the gradient is cast back
@@ -149,6 +152,16 @@ def sum(
     )
 
 
+def _float_dtype(name: str, dtype: dtypes.dtype) -> dtypes.dtype:
+    """`dtype`. Raises PyTorch's error if an average cannot be computed in it."""
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            f"{name}(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: "
+            + dtypes.word(dtype.numpy)
+        )
+    return dtype
+
+
 def mean(
     input: Tensor,
     dim: int | tuple | None = ALL,
@@ -164,6 +177,8 @@ def mean(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             + dtypes.word(input._array.dtype)
         )
+    if dtype is not None:
+        _float_dtype("mean", dtype)
     if axis is not ALL or keepdims:
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if dim is ALL and not keepdim:
@@ -203,7 +218,14 @@ def nanmean(
     *,
     dtype: dtypes.dtype | None = None,
 ) -> Tensor:
-    """The mean over `dim` of the elements that are not NaN."""
+    """The mean over `dim` of the elements that are not NaN. Raises RuntimeError for integer tensors."""
+    if input._array.dtype.kind != "f":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            + dtypes.word(input._array.dtype)
+        )
+    if dtype is not None:
+        _float_dtype("nanmean", dtype)
     return nansum(input, dim, keepdim, dtype=dtype) / (~isnan(input.detach())).sum(dim, keepdim)
 
 
@@ -231,6 +253,8 @@ def any_zero(x) -> builtins.bool:
 
 
 def prod_self(grad, self, result):
+    if not self.shape:
+        return grad
     if any_zero(self):
         return grad * products_of_others(self.reshape(-1), 0).reshape(self.shape)
     return grad * (result / self)
@@ -469,7 +493,8 @@ def refuse_empty(name: str, input: Tensor, dims: tuple | None) -> None:
         )
     for d in dims:
         if not input._array.shape[d]:
-            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+            name = name if name == "aminmax" else f"{name}()"
+            raise IndexError(f"{name}: Expected reduction dim {d} to have non-zero size.")
 
 
 # ---------------------------------------------------------------- truth

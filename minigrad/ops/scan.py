@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,14 +36,60 @@ def running_back(compute, x: ndarray, dim: int) -> ndarray:
     return compute.accumulate(x[backwards], axis=dim)[backwards]
 
 
+def turned_back(rows: ndarray, dim: int) -> ndarray:
+    """What was computed along the last dimension, `dim` swapped with it before, in the order of the input."""
+    return rows if dim == rows.ndim - 1 else rows.swapaxes(dim, -1).copy()
+
+
 # ---------------------------------------------------------------- sums
+#
+# ufunc.accumulate waits for each sum before it begins the next. A product with a triangle of ones does not.
+
+BLOCK = 32
+FEW = 512  # elements
+
+
+@functools.lru_cache(maxsize=64)
+def _triangle(n: int, char: str, backwards: bool) -> ndarray:
+    return np.tri(n, dtype=char) if backwards else np.ascontiguousarray(np.tri(n, dtype=char).T)
+
+
+def _sums_of_rows(rows: ndarray, backwards: bool) -> ndarray:
+    """The running sums of the rows of a matrix: within blocks, then over the blocks before."""
+    count, n = rows.shape
+    char = rows.dtype.char
+    if n <= (2 * BLOCK if char == "f" else BLOCK):
+        return np.matmul(rows, _triangle(n, char, backwards))
+    more = -n % BLOCK
+    if more:
+        rows = np.concatenate([rows, np.zeros((count, more), char)], axis=1)
+    blocks = np.matmul(rows.reshape(-1, BLOCK), _triangle(BLOCK, char, backwards)).reshape(count, -1, BLOCK)
+    before = _sums_of_rows(np.ascontiguousarray(blocks[:, :, 0 if backwards else -1]), backwards)[:, :, None]
+    if backwards:
+        blocks[:, :-1] += before[:, 1:]
+    else:
+        blocks[:, 1:] += before[:, :-1]
+    sums = blocks.reshape(count, n + more)
+    return np.ascontiguousarray(sums[:, :n]) if more else sums
+
+
+def running_sum(x: ndarray, dim: int, backwards: bool = False) -> ndarray:
+    """The sums of the elements up to each one along `dim`; `backwards`: of those from it on."""
+    if x.dtype.char in "fd" and x.size >= FEW:
+        across = x.swapaxes(dim, -1)
+        sums = _sums_of_rows(across.reshape(-1, across.shape[-1]), backwards)
+        # an infinite element times 0 spoils the others
+        if np.count_nonzero(np.isfinite(sums[:, 0 if backwards else -1])) == len(sums):
+            return turned_back(sums.reshape(across.shape), dim)
+    return (running_back if backwards else running)(np.add, x, dim)
+
 
 _cumsum = define(
-    "cumsum", lambda self, dim: running(np.add, self, dim), kind="linear",
+    "cumsum", lambda self, dim: running_sum(self, dim), kind="linear",
     self=lambda grad, dim: cumsum_back(grad, dim),
 )  # fmt: skip
 cumsum_back = define(
-    "cumsum_back", lambda self, dim: running_back(np.add, self, dim), kind="linear",
+    "cumsum_back", lambda self, dim: running_sum(self, dim, backwards=True), kind="linear",
     self=lambda grad, dim: _cumsum(grad, dim),
 )  # fmt: skip
 
@@ -58,6 +106,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Ten
 
 def cumprod_self(grad, self, result, dim):
     """result[j] has the factor self[k] if k <= j: self[k] gets the sum over j >= k of grad[j] * result[j] / self[k]."""
+    if math.prod(self.shape) <= 1:
+        return grad
     if not any_zero(self):
         return cumsum_back(grad * result, dim) / self
     n, rest = self.shape[dim], (1,) * (len(self.shape) - dim - 1)
@@ -91,22 +141,46 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 def _running_extremum(compute: np.ufunc):
     def forward(self: ndarray, dim: int) -> tuple[ndarray, ndarray]:
         values = running(compute, self, dim)
-        if not self.ndim:
-            return values, np.zeros((), np.int64)
-        place = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
-        reached = self == values if self.dtype.kind != "f" else (self == values) | np.isnan(self)
-        return values, np.maximum.accumulate(np.where(reached, place, 0), axis=dim)
+        if not self.size or not self.ndim:
+            return values, np.zeros(self.shape, np.int64)
+        reached = self == values
+        if np.count_nonzero(values != values):
+            reached |= self != self
+        return values, _last_so_far(reached, dim)
 
     return forward
 
 
+def _last_so_far(mask: ndarray, dim: int) -> ndarray:
+    """For each element along `dim` the last place up to it where the mask holds; it does at the first."""
+    rows = mask.swapaxes(dim, -1)
+    places = rows.reshape(-1).nonzero()[0]
+    lengths = np.empty_like(places)
+    np.subtract(places[1:], places[:-1], out=lengths[:-1])
+    lengths[-1] = rows.size - places[-1]
+    index = (places % rows.shape[-1]).repeat(lengths).reshape(rows.shape)
+    return turned_back(index, dim)
+
+
 def cummaxmin_self(grad, self, indices, dim):
-    sizes = self.shape
-    return spread(grad[0], indices, dim, sizes[dim], False) if sizes else grad[0]
+    """An element gets the gradients of the whole stretch over which it was the largest."""
+    if not self.shape or 0 in self.shape:
+        return grad
+    if not is_array(grad) or not is_array(indices):
+        return spread(grad, indices, dim, self.shape[dim], False)
+    rows = grad.swapaxes(dim, -1)
+    first = (indices.swapaxes(dim, -1) == np.arange(rows.shape[-1])).reshape(-1).nonzero()[0]
+    out = np.zeros(rows.size, rows.dtype)
+    out[first] = np.add.reduceat(rows.reshape(-1), first)
+    return turned_back(out.reshape(rows.shape), dim)
 
 
-_cummax = define("cummax", _running_extremum(np.maximum), outputs=("values", "indices"), self=cummaxmin_self)
-_cummin = define("cummin", _running_extremum(np.minimum), outputs=("values", "indices"), self=cummaxmin_self)
+_cummax, _cummin = (
+    define(
+        name, _running_extremum(compute), outputs=("values", "indices"), constants=("indices",), self=cummaxmin_self
+    )
+    for name, compute in (("cummax", np.maximum), ("cummin", np.minimum))
+)  # fmt: skip
 
 
 def cummax(input: Tensor, dim: int):
@@ -198,9 +272,18 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     return right - left
 
 
-def _check_samples(name: str, y: Tensor) -> None:
-    if y._array.dtype.kind == "b":
-        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+def _strips(name: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int) -> tuple[int, Tensor | None]:
+    """(the dimension, twice the area of each strip between two samples if the points `x` are given)."""
+    if x is not None and dx is not None:
+        raise TypeError(f"{name}() takes the points x or their distance dx, not both")
+    dim = check_dim(dim, y._array.ndim)
+    if x is None:
+        if y._array.dtype.kind == "b":
+            raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+        return dim, None
+    widths = _widths(name, y, x, dim)
+    left, right = _pairs(y, dim)
+    return dim, (left + right) * widths
 
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
@@ -208,14 +291,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, di
 
     The samples are at the points `x`, or `dx` (1) apart.
     """
-    if x is not None and dx is not None:
-        raise TypeError("trapezoid() takes the points x or their distance dx, not both")
-    dim = check_dim(dim, y._array.ndim)
-    if x is not None:
-        widths = _widths("trapezoid", y, x, dim)
-        left, right = _pairs(y, dim)
-        return div_number(((left + right) * widths).sum(dim), 2.0)
-    _check_samples("trapezoid", y)
+    dim, strips = _strips("trapezoid", y, x, dx, dim)
+    if strips is not None:
+        return div_number(strips.sum(dim), 2.0)
     ends = y.select(dim, 0) + y.select(dim, -1)
     return mul_number(y.sum(dim) - mul_number(ends, 0.5), 1.0 if dx is None else float(dx))
 
@@ -224,14 +302,9 @@ def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integrals from the first sample to each of the others: `trapezoid` as a running sum, one element shorter."""
-    if x is not None and dx is not None:
-        raise TypeError("cumulative_trapezoid() takes the points x or their distance dx, not both")
-    dim = check_dim(dim, y._array.ndim)
-    if x is not None:
-        widths = _widths("cumulative_trapezoid", y, x, dim)
-        left, right = _pairs(y, dim)
-        return div_number(cumsum((left + right) * widths, dim), 2.0)
-    _check_samples("cumulative_trapezoid", y)
+    dim, strips = _strips("cumulative_trapezoid", y, x, dx, dim)
+    if strips is not None:
+        return div_number(cumsum(strips, dim), 2.0)
     left, right = _pairs(y, dim)
     return cumsum(mul_number(left + right, (1.0 if dx is None else float(dx)) / 2), dim)
 

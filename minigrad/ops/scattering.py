@@ -37,6 +37,8 @@ def neutral(dtype: np.dtype, reduce: str) -> object:
         return 0
     if reduce == "prod":
         return 1
+    if dtype.kind == "b":
+        return reduce == "amin"
     if dtype.kind == "f":
         return -np.inf if reduce == "amax" else np.inf
     limits = np.iinfo(dtype)
@@ -46,7 +48,9 @@ def neutral(dtype: np.dtype, reduce: str) -> object:
 def _reduced(
     self: ndarray, index: ndarray, src: ndarray, dim: int, reduce: str, include_self: bool
 ) -> ndarray:
-    out = np.atleast_1d(self.copy())
+    if not index.size:
+        return np.array(self)
+    out = np.atleast_1d(np.array(self, order="C"))
     index, src = np.atleast_1d(index), np.atleast_1d(src)
     flat, key = out.reshape(-1), places.places(index, dim, out.shape).reshape(-1)
     if not include_self:

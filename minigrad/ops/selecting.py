@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import warnings
 
 import numpy as np
 
@@ -26,7 +27,9 @@ def zeros_as(grad, shape: tuple):
 
 
 def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
-    out = np.array(self if self.shape == mask.shape else np.broadcast_arrays(self, mask)[0])
+    if self.shape != mask.shape:
+        self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
+    out = np.array(self)
     np.copyto(out, value, where=mask, casting="unsafe")
     return out
 
@@ -116,12 +119,14 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where `mask` holds, in a vector. Both are broadcast."""
     if mask._array.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    broadcast_pair(input._array.shape, mask._array.shape)
+    broadcast_pair(mask._array.shape, input._array.shape)
     return _masked_select(input, mask)
 
 
 def _scattered(self: ndarray, mask: ndarray, source: ndarray) -> ndarray:
-    out = np.array(self if self.shape == mask.shape else np.broadcast_arrays(self, mask)[0])
+    if self.shape != mask.shape:
+        self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
+    out = np.array(self)
     mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if source.size < count:
@@ -153,23 +158,43 @@ _masked_scatter = define(
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of `source`, in order, where `mask` holds, else `input`."""
     if mask._array.dtype.kind != "b":
+        if mask._array.dtype == np.uint8:
+            warnings.warn(
+                "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask "
+                "with dtype torch.bool instead.",
+                stacklevel=3,
+            )
         raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtype_word(mask)}"
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtypes.word(mask._array.dtype)}"
         )
     if input._array.dtype != source._array.dtype:
         raise RuntimeError(
-            "masked_scatter_: expected self and source to have same dtypes but got "
+            "masked_scatter: expected self and source to have same dtypes but got"
             f"{dtypes.word(input._array.dtype)} and {dtypes.word(source._array.dtype)}"
         )
     return _masked_scatter, input, mask, source
+
+
+@method()
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """`masked_scatter`, written into this tensor, to whose shape the mask is stretched. Returns it."""
+    own, given = self._array.shape, mask._array.shape
+    if len(given) > len(own):
+        raise RuntimeError(
+            f"expand(CPU{dtypes.word(mask._array.dtype)}Type{{{list(given)}}}, size={list(own)}): the number of sizes provided "
+            f"({len(own)}) must be greater or equal to the number of dimensions in the tensor ({len(given)})"
+        )
+    if given != own:
+        mask = expand(mask, own)
+    return masked_scatter.in_place(self, mask, source)
 
 
 # ---------------------------------------------------------------- gather, scatter
 
 
 def _gathered(self: ndarray, index: ndarray, dim: int, sparse_grad: bool = False) -> ndarray:
-    if not self.ndim or not index.ndim:
-        return self.reshape(-1)[index]
+    if not self.ndim or not index.ndim or not index.size:
+        return self.reshape(-1)[index.astype(np.int64)]
     return places.read(self, index, dim)
 
 
@@ -201,9 +226,9 @@ def of_size(grad, sizes: tuple, name: str):
 
 
 def _scatter_added(self: ndarray, index: ndarray, src: ndarray, dim: int) -> ndarray:
-    out = self.copy()
+    out = np.array(self, order="C")
     if not out.ndim:
-        out += src.sum()
+        np.add.at(out.reshape(1), np.zeros(index.size, np.int64), src.reshape(-1)[: index.size])
         return out
     places.add(out, index, dim, part_for(src, index))
     return out
@@ -218,7 +243,7 @@ _scatter_add = define(
 
 
 def _scatter_forward(self: ndarray, index: ndarray, src, dim: int) -> ndarray:
-    out = self.copy()
+    out = np.array(self, order="C")
     if out.ndim:
         places.write(out, index, dim, part_for(src, index) if isinstance(src, ndarray) else src)
     else:
@@ -242,7 +267,7 @@ _scatter_value = define(
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """PyTorch's checks for gather and scatter. Returns the dimension, counted from the front."""
     dim = check_dim(dim, input._array.ndim)
-    if index._array.dtype not in (np.int64, np.int32):
+    if index._array.dtype not in (np.int64, np.int32) and index._array.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     shape, wanted = input._array.shape, index._array.shape
     if len(wanted) != len(shape) and index._array.size and (len(wanted) or 1) != (len(shape) or 1):
@@ -250,23 +275,38 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
             f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
         )
     same = shape == wanted and (src is None or src._array.shape == wanted)
-    for d, (n, m) in enumerate(zip(shape, wanted, strict=False)) if not same else ():
-        too_long = src is not None and src._array.ndim and m > src._array.shape[d]
-        if (d != dim and m > n) or too_long:
-            if name == "gather":
-                raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger than self "
-                    f"{list(shape)} apart from dimension {dim}"
-                )
-            source = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
-            raise RuntimeError(
-                f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
-            )
+    if not same and index._array.size:
+        _check_sizes(name, shape, dim, wanted, src)
     length = shape[dim] if shape else 1
     if places.leaves(index._array, length):
         bad = next(i for i in index._array.ravel().tolist() if not 0 <= i < length)
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
     return dim
+
+
+def _check_sizes(name: str, shape: tuple, dim: int, wanted: tuple, src: Tensor | None) -> None:
+    """Raise PyTorch's error for an index of shape `wanted` that is larger than the tensor, or than what is written."""
+    too_long = [d for d, (n, m) in enumerate(zip(shape, wanted, strict=False)) if d != dim and m > n]
+    if name == "gather":
+        if too_long:
+            raise RuntimeError(
+                f"Size does not match at dimension {too_long[0]} expected index {list(wanted)} to be no larger than self "
+                f"{list(shape)} apart from dimension {dim}"
+            )
+        return
+    if src is not None:
+        given = src._array.shape
+        for d, m in enumerate(wanted) if given and not too_long else ():
+            if m > given[check_dim(d, len(given))]:
+                too_long = [d]
+                break
+        if (len(given) or 1) != (len(wanted) or 1):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if too_long:
+        source = "" if src is None else f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(
+            f"Expected index {list(wanted)} to be no larger than self {list(shape)} apart from dimension {dim}{source}"
+        )
 
 
 @method()
@@ -294,7 +334,10 @@ def _source(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor) -> t
 
 @method()
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Along `dim` the elements that `indices` names, as argsort gives them; other dimensions are broadcast."""
+    """Along `dim` the elements that `indices` names, as argsort gives them; other dimensions are broadcast.
+
+    Positions beyond the length of `dim` start again from the front, so negative ones count from the end.
+    """
     if indices._array.dtype != np.int64:
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {dtypes.word(indices._array.dtype)}"
@@ -311,6 +354,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     a[dim] = b[dim] = 1
     common = broadcast_pair(tuple(a), tuple(b))
     full = [(*common[:dim], t._array.shape[dim], *common[dim + 1 :]) for t in (input, indices)]
+    if type(indices) is Tensor and places.leaves(indices._array, input._array.shape[dim]):
+        indices = wrap(np.remainder(indices._array, input._array.shape[dim]))
     return gather(expand(input, full[0]), dim, expand(indices, full[1]))
 
 
@@ -318,39 +363,51 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 
 
 def _at(dim: int, index: ndarray) -> tuple:
-    return (slice(None),) * dim + (index,)
+    """What NumPy is to be asked for; a single number is an index of length 1."""
+    return (slice(None),) * dim + (index if index.ndim else index.reshape(1),)
 
 
 _index_select = define(
-    "index_select", lambda self, index, dim: self.reshape(-1)[index] if not self.ndim else self[_at(dim, index)],
+    "index_select", lambda self, index, dim: self.copy() if not self.ndim else self[_at(dim, index)],
     kind="linear",
     self=lambda grad, self_sym_sizes, index, dim: index_add(zeros_as(grad, self_sym_sizes), dim, index, grad),
     index=None,
 )  # fmt: skip
 
 
+def slices_of(grad, index, dim: int, sizes: tuple):
+    """The slices that `index` names; a single one may have lost its dimension."""
+    found = _index_select(grad, index, dim)
+    return found if found.shape == sizes else reshape(found, sizes)
+
+
 def _added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
     if alpha != 1:
         source = source * np.asarray(alpha, source.dtype)
     if not self.ndim:
-        return self + source.sum()
-    return add_at(self.copy(), (None,) * dim + (wrap(index),), source)
+        return self + source.reshape(())
+    return add_at(self.copy(), (None,) * dim + (wrap(index if index.ndim else index.reshape(1)),), source)
 
 
 _index_add = define(
     "index_add", _added, kind="jointly linear",
     self=lambda grad: grad,
     index=None,
-    source=lambda grad, index, dim, alpha: _index_select(grad, index, dim) * alpha,
+    source=lambda grad, index, dim, alpha, _source_sym_sizes: slices_of(grad, index, dim, _source_sym_sizes) * alpha,
 )  # fmt: skip
+
+
+def each_once(index):
+    """The positions of an index, none of them twice."""
+    return np.unique(index) if is_array(index) else wrap(np.unique(index._array))
 
 
 def _copied(self: ndarray, index: ndarray, source: ndarray, dim: int) -> ndarray:
     out = self.copy()
     if out.ndim:
         out[_at(dim, index)] = source
-    else:
-        out[...] = source.reshape(())
+    elif index.size:
+        out[...] = source.reshape(-1)[-1]
     return out
 
 
@@ -358,7 +415,7 @@ _index_copy = define(
     "index_copy", _copied, kind="jointly linear",
     self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
     index=None,
-    source=lambda grad, index, dim: _index_select(grad, index, dim),
+    source=lambda grad, index, dim, _source_sym_sizes: slices_of(grad, index, dim, _source_sym_sizes),
 )  # fmt: skip
 _index_fill = define(
     "index_fill", lambda self, index, dim, value: _copied(self, index, np.asarray(value), dim),
@@ -370,8 +427,32 @@ _index_fill_tensor = define(
     kind="jointly linear",
     self=lambda grad, index, dim: _index_fill(grad, index, dim, 0),
     index=None,
-    value=lambda grad, index, dim: _index_select(grad, index, dim).sum(),
+    value=lambda grad, index, dim: _index_select(grad, each_once(index), dim).sum(),
 )  # fmt: skip
+
+
+def _check_vector(name: str, input: Tensor, dim: int, index: Tensor) -> int:
+    """The checks that these operations share: `index` is a vector of integers. Returns the dimension from the front."""
+    dim, array = check_dim(dim, input._array.ndim), index._array
+    if array.ndim > 1:
+        refuse_matrix(name, array)
+    if array.dtype != np.int64:
+        refuse_index(name, array.dtype)
+    return dim
+
+
+def refuse_matrix(name: str, index: ndarray) -> None:
+    """Raise the error of this operation for an index that is no vector."""
+    if name == "index_fill":
+        raise RuntimeError("Index has to be a vector/scalar")
+    if name == "index_copy":
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if name == "index_select":
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    raise IndexError(
+        f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {dtypes.word(index.dtype)} and "
+        f"size: {list(index.shape)}"
+    )
 
 
 def refuse_index(name: str, dtype: np.dtype) -> None:
@@ -386,46 +467,97 @@ def refuse_index(name: str, dtype: np.dtype) -> None:
         raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {dtypes.word(dtype)}")
 
 
-def _check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor | None = None) -> int:
-    dim = check_dim(dim, input._array.ndim)
-    if index._array.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
-    if index._array.dtype != np.int64:
-        refuse_index(name, index._array.dtype)
-    length = input._array.shape[dim] if input._array.ndim else 1
-    values = index._array.ravel().tolist()
-    for i in values:
-        if not 0 <= i < length:
-            raise IndexError("index out of range in self")
-    if source is not None:
-        if source._array.dtype != input._array.dtype:
-            own, given = (dtypes.word(t._array.dtype) for t in (input, source))
-            raise RuntimeError(
-                f"index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {given}"
-                if name == "index_copy"
-                else f"{name}_(): self ({own}) and source ({given}) must have the same scalar type"
-            )
-        own, given = list(input._array.shape), list(source._array.shape)
-        if len(own) == len(given) and own:
-            count = given.pop(dim)
-            del own[dim]
-            if given != own:
-                raise RuntimeError(
-                    f"source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-                    f"self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
-                )
-            if count != len(values):
-                raise RuntimeError(
-                    f"{name}_(): Number of indices ({len(values)}) should be equal to source.size(dim): ({count}), "
-                    f"for dim: {dim}"
-                )
+def _outside(index: Tensor, length: int) -> int | None:
+    """The first position that is not one of 0, ..., length - 1."""
+    if places.leaves(index._array, length):
+        return next(i for i in index._array.ravel().tolist() if not 0 <= i < length)
+    return None
+
+
+def _length(t: Tensor, dim: int) -> int:
+    return t._array.shape[dim] if t._array.ndim else 1
+
+
+def _rest(t: Tensor, dim: int) -> list[int]:
+    """The lengths of a tensor but for one dimension."""
+    return [n for d, n in enumerate(t._array.shape) if d != dim]
+
+
+def _check_added(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
+    dim, count, n = _check_vector(name, input, dim, index), index._array.size, source._array.ndim
+    if source._array.dtype is not input._array.dtype and source._array.dtype != input._array.dtype:
+        own, given = (dtypes.word(t._array.dtype) for t in (input, source))
+        raise RuntimeError(f"{name}_(): self ({own}) and source ({given}) must have the same scalar type")
+    if dim and dim >= n:
+        raise RuntimeError(
+            f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {n}"
+        )
+    if count != _length(source, dim):
+        if not n:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise RuntimeError(
+            f"{name}_(): Number of indices ({count}) should be equal to source.size(dim): ({source._array.shape[dim]}), for "
+            f"dim: {dim}"
+        )
+    along = dim if n and input._array.ndim else -1
+    if _rest(input, along) != _rest(source, along):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
+    bad = _outside(index, _length(input, dim))
+    if bad is not None:
+        raise RuntimeError(
+            f"index {bad} is out of bounds for dimension {dim} with size {_length(input, dim)}"
+        )
+    return dim
+
+
+def _check_copied(input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
+    dim, count = _check_vector("index_copy", input, dim, index), index._array.size
+    n, m = input._array.ndim, source._array.ndim
+    if not m and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if n != m and n and m:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({m}), destination dimensionality ({n})"
+        )
+    if source._array.dtype != input._array.dtype:
+        own, given = (dtypes.word(t._array.dtype) for t in (input, source))
+        raise RuntimeError(
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {given}"
+        )
+    own, given = _rest(input, dim), _rest(source, dim)
+    if own != given:
+        own, given = (" ".join(map(str, lengths)) for lengths in (own, given))
+        raise RuntimeError(
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {own} at "
+            f"dimension {dim} and source slice shape: {given} at dimension 0."
+        )
+    if m and count != source._array.shape[dim]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({source._array.shape[dim]})"
+        )
+    bad = _outside(index, _length(input, dim))
+    if bad is not None:
+        raise IndexError(
+            f"index_copy_(): index {bad} is out of bounds for dimension {dim} with size {_length(input, dim)}"
+        )
     return dim
 
 
 @method()
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along `dim` that the vector `index` names, in its order."""
-    return _index_select(input, index, _check_slices("index_select", input, dim, index))
+    dim = _check_vector("index_select", input, dim, index)
+    if not input._array.ndim and index._array.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index._array.size} value(s)"
+        )
+    if places.leaves(index._array, _length(input, dim)):
+        raise IndexError("index out of range in self")
+    return _index_select(input, index, dim)
 
 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
@@ -440,19 +572,24 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 @in_both_forms("index_add")
 def _public_index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """`input` with the slices of `source` added at the positions `index` along `dim`, times `alpha`."""
-    return _index_add, input, index, source, _check_slices("index_add", input, dim, index, source), alpha
+    return _index_add, input, index, source, _check_added("index_add", input, dim, index, source), alpha
 
 
 @in_both_forms()
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """`input` with the slices of `source` at the positions `index` along `dim`."""
-    return _index_copy, input, index, source, _check_slices("index_copy", input, dim, index, source)
+    return _index_copy, input, index, source, _check_copied(input, dim, index, source)
 
 
 @in_both_forms()
 def index_fill(input: Tensor, dim: int, index: Tensor, value: float | Tensor) -> Tensor:
-    """`input` with one value in all slices that `index` names along `dim`."""
-    dim = _check_slices("index_fill", input, dim, index)
+    """`input` with one value in all slices that `index` names along `dim`; negative positions count from the end."""
+    dim = _check_vector("index_fill", input, dim, index)
+    length = _length(input, dim)
+    if places.leaves(index._array, length):
+        for i in index._array.ravel().tolist():
+            if not -length <= i < length:
+                raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {length}")
     if not isinstance(value, Tensor):
         return _index_fill, input, index, dim, value
     if value._array.ndim:
@@ -466,7 +603,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: float | Tensor) ->
 
 
 def _put_forward(self: ndarray, index: ndarray, source: ndarray, accumulate: bool) -> ndarray:
-    out = np.ascontiguousarray(self).copy()
+    out = np.array(self, order="C")
     flat = out.reshape(-1)
     if accumulate:
         np.add.at(flat, index, source.reshape(index.shape))
@@ -495,24 +632,36 @@ def take(input: Tensor, index: Tensor) -> Tensor:
         raise RuntimeError(
             f"take(): Expected a long tensor for index, but got {dtypes.word(index._array.dtype)}"
         )
+    if index._array.size and not input._array.size:
+        raise IndexError("take(): tried to take from an empty tensor")
     _check_flat(input, index)
     return _take(input, index)
 
 
 def _check_flat(input: Tensor, index: Tensor) -> None:
     size = input._array.size
-    for i in index._array.ravel().tolist():
-        if not -size <= i < size:
-            raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
+    if places.leaves(index._array, size):
+        for i in index._array.ravel().tolist():
+            if not -size <= i < size:
+                raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
 
 
 @in_both_forms()
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """`source` written (or added) at the positions `index` of the tensor read as one vector."""
     if index._array.size != source._array.size:
-        raise RuntimeError(
+        raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source._array.size}, index.numel() = {index._array.size}"
+        )
+    if index._array.dtype != np.int64:
+        raise RuntimeError(
+            f"put_(): Expected a long tensor for index, but got {dtypes.word(index._array.dtype)}"
+        )
+    if source._array.dtype != input._array.dtype:
+        own, given = (dtypes.word(t._array.dtype) for t in (input, source))
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {own} and source.dtype = {given}"
         )
     _check_flat(input, index)
     return _put, input, index, source, bool(accumulate)

@@ -205,12 +205,16 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None)
 
 
 @method()
-def squeeze(input: Tensor, dim: int | tuple | None = None, *, axis: int | tuple | None = None) -> Tensor:
+def squeeze(
+    input: Tensor, dim: int | tuple | None = None, *more: int, axis: int | tuple | None = None
+) -> Tensor:
     """A view without the dimensions of length 1, or without those of `dim` (one or several) that have length 1."""
     if dim is None:
         if axis is None:
             return _squeeze(input)
         dim = axis
+    if more:
+        dim = (dim, *more)
     if isinstance(dim, int):
         return _squeeze_dim(input, check_dim(dim, input._array.ndim))
     dims = tuple(check_dim(d, input._array.ndim) for d in dim)
@@ -507,15 +511,15 @@ def sum_to_size(self: Tensor, *size) -> Tensor:
     size = wanted_shape(size)
     if not isinstance(self, Tensor):
         return self if self.shape == size else sum_to(np.asarray(self), size)
+    if not size:
+        return self.sum()
     lead = self._array.ndim - len(size)
-    if lead < 0:
-        return self.expand(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, self._array.shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
     dims = tuple(i for i, n in enumerate(self._array.shape) if i < lead or (size[i - lead] == 1 and n != 1))
     if dims:
         self = self.sum(dims, keepdim=True)
-    if lead > 0:
-        self = self.view(self._array.shape[lead:])
-    return self if self._array.shape == size else self.expand(size)
+    return self.view(size) if lead > 0 else self
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -544,20 +548,26 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     shape = [1] * n
     for place, t in zip(places, tensors, strict=True):
         shape[place] = t._array.size
-    return tuple(
-        expand(view(t, tuple(-1 if i == place else 1 for i in range(n))), tuple(shape))
-        for place, t in zip(places, tensors, strict=True)
-    )
+    grids: list[Tensor | None] = [None] * n
+    for place, k in sorted(zip(places, range(n), strict=True)):  # PyTorch exchanges vectors and then grids
+        column = view(tensors[k], tuple(-1 if i == place else 1 for i in range(n)))
+        grids[k] = expand(column, tuple(shape))
+    return tuple(grids)
 
 
 _unfold = define(
-    "unfold",
-    lambda self, dimension, size, step: np.lib.stride_tricks.sliding_window_view(self, size, dimension, writeable=True)[
-        (slice(None),) * dimension + (slice(None, None, step),)
-    ],
+    "unfold", lambda self, dimension, size, step: windows(self, dimension, size, step),
     kind="linear", view=True,
     self=lambda grad, self_sym_sizes, dimension, size, step: fold(grad, self_sym_sizes, dimension, size, step),
 )  # fmt: skip
+
+
+def windows(array: ndarray, dimension: int, size: int, step: int) -> ndarray:
+    """A view of the windows of an array; a 0-d array is one element long."""
+    if not array.ndim:
+        return array.reshape(1)[:size]
+    found = np.lib.stride_tricks.sliding_window_view(array, size, dimension, writeable=True)
+    return found[(slice(None),) * dimension + (slice(None, None, step),)]
 
 
 def fold(grad, sizes: tuple, dimension: int, size: int, step: int):
@@ -565,6 +575,8 @@ def fold(grad, sizes: tuple, dimension: int, size: int, step: int):
     if isinstance(grad, Tensor):
         return _fold(grad, sizes, dimension, size, step)
     out = np.zeros(sizes, grad.dtype)
+    if not sizes:
+        return out + grad.sum()
     count = grad.shape[dimension]
     for k in range(size):  # the k-th element of every window
         out[(slice(None),) * dimension + (slice(k, k + step * (count - 1) + 1, step),)] += grad[..., k]
@@ -584,6 +596,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         return _unfold.op.forward(self, dimension, size, step)
     dimension = check_dim(dimension, self._array.ndim)
     length = self._array.shape[dimension] if self._array.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if size > length:
         raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {length} but size is {size}")
     if step <= 0:

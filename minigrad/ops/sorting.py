@@ -35,9 +35,12 @@ picked = define(
 )  # fmt: skip
 
 
+SELECTION = {"outputs": ("values", "indices"), "constants": ("indices",)}
+
+
 def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
     """The gradient of a selection that took one element of each row along `dim`."""
-    grad, sizes = grad[0], self_sym_sizes
+    sizes = self_sym_sizes
     if not sizes:
         return grad
     if not keepdim:
@@ -47,7 +50,6 @@ def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
 
 
 def sorted_self(grad, indices, self_sym_sizes, dim):
-    grad = grad[0]
     if not self_sym_sizes:
         return grad
     return (places.spread if is_array(grad) else spread)(grad, indices, dim, self_sym_sizes[dim], True)
@@ -65,7 +67,7 @@ def _selection(name: str, choose, node: str | None = None):
         values = places.read(self, index, dim)
         return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
-    op = define(name, forward, node=node, outputs=("values", "indices"), self=selected_self)
+    op = define(name, forward, node=node, **SELECTION, self=selected_self)
     result = getattr(return_types, name)
     return lambda input, *params: result(*op(input, *params))
 
@@ -84,12 +86,8 @@ def _extremum_forward(find):
     return forward
 
 
-_max_dim = define(
-    "max", _extremum_forward(np.ndarray.argmax), outputs=("values", "indices"), self=selected_self
-)
-_min_dim = define(
-    "min", _extremum_forward(np.ndarray.argmin), outputs=("values", "indices"), self=selected_self
-)
+_max_dim = define("max", _extremum_forward(np.ndarray.argmax), **SELECTION, self=selected_self)
+_min_dim = define("min", _extremum_forward(np.ndarray.argmin), **SELECTION, self=selected_self)
 
 
 def _extremum(name: str, over_all, over_dim, elementwise):
@@ -183,6 +181,11 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
         if not isinstance(dim, int):
             raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
         dim = check_dim(dim, input._array.ndim)
+        refuse_empty("aminmax", input, (dim,))
+    elif not input._array.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return return_types.aminmax(*_aminmax(input, dim, keepdim))
 
 
@@ -213,10 +216,8 @@ def _sort_forward(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, n
     return order(self, dim, descending) if self.ndim else (self.copy(), np.zeros((), np.int64))
 
 
-_sort = define("sort", _sort_forward, outputs=("values", "indices"), self=sorted_self)
-_sort_stable = define(
-    "sort", _sort_forward, node="SortBackward1", outputs=("values", "indices"), self=sorted_self
-)
+_sort = define("sort", _sort_forward, **SELECTION, self=sorted_self)
+_sort_stable = define("sort", _sort_forward, node="SortBackward1", **SELECTION, self=sorted_self)
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None):
@@ -247,7 +248,7 @@ def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarr
     return places.read(self, index, dim), index
 
 
-_topk = define("topk", _topk_forward, outputs=("values", "indices"), self=sorted_self)
+_topk = define("topk", _topk_forward, **SELECTION, self=sorted_self)
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
@@ -404,11 +405,11 @@ def _no_derivative(name: str):
 
 _unique = define(
     "unique", _unique_forward, node="Unique2Backward0", outputs=("values", "inverse", "counts"),
-    self=_no_derivative("_unique2"),
+    constants=("inverse", "counts"), self=_no_derivative("_unique2"),
 )  # fmt: skip
 _unique_dim = define(
     "unique", _unique_forward, node="UniqueDimBackward0", outputs=("values", "inverse", "counts"),
-    self=_no_derivative("unique_dim"),
+    constants=("inverse", "counts"), self=_no_derivative("unique_dim"),
 )  # fmt: skip
 
 for _fn in (

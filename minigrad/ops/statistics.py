@@ -296,8 +296,8 @@ def _unknown(grad):
 
 
 _unique_consecutive = define(
-    "unique_consecutive", _runs, outputs=("values", "inverse", "counts"), self=_unknown
-)
+    "unique_consecutive", _runs, outputs=("values", "inverse", "counts"), constants=("inverse", "counts"), self=_unknown
+)  # fmt: skip
 
 
 def unique_consecutive(

@@ -10,6 +10,11 @@ it gives the gradient with respect to that input. **Its parameter names are what
 shape of input `self`. They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyTorch; a name with
 a leading underscore is kept for the rule alone.
 
+Where the gradients of several inputs share work, one rule gives them all. It is named for each of these inputs, has a
+parameter `grad_input_mask`, and returns a gradient for each in their order; where the mask says False, None will do:
+
+    layer_norm = define("layer_norm", forward, input=layer_norm_backward, weight=layer_norm_backward, ...)
+
 A rule is written once, in operators and operations that work on arrays and on Tensors alike: a plain backward pass
 runs it on arrays, `create_graph`, forward mode and vmap run it on Tensors. So an operation that is called with arrays
 simply computes, and returns an array.
@@ -24,7 +29,6 @@ simply computes, and returns an array.
 from __future__ import annotations
 
 import functools
-import linecache
 from collections.abc import Callable
 
 import numpy as np
@@ -35,6 +39,7 @@ from ..autograd.node import FIELD, PACKED, Node, Packed, SavedTensor
 from ..tensor import Tensor, wrap
 from .calls import make_call, written_later
 from .dispatch import Promoted, apply, operand, record, versions
+from .rules import parameters_of, source_text, written_in
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -58,29 +63,47 @@ class Op:
         jvp: Callable | None,
         batch: object,
         optional: tuple[str, ...] = (),
-        numbers: bool = True,
+        numbers: bool | str = True,
         broadcasts: bool = False,
         frees: bool = False,
+        constants: tuple[str, ...] = (),
+        flat: tuple[str, ...] = (),
+        matrices: bool = False,
     ):
         self.name, self.forward, self.kind = name, forward, kind
         self.inputs = tuple(rules)  # names of the tensor inputs
         self.rules = {k: r for k, r in rules.items() if r is not None}  # of those that can be differentiated
         self.differentiable = tuple(i for i, k in enumerate(self.inputs) if k in self.rules)
-        self.outputs, self.floating, self.view, self.variadic = outputs, floating, view, variadic
+        self.outputs, self.constants, self.view = outputs, constants, view
+        self.floating, self.variadic = floating, variadic
         self.jvp, self.batch, self.optional, self.numbers = jvp, batch, optional, numbers
-        self.broadcasts = broadcasts or kind == "elementwise"
+        self.broadcasts, self.matrices = broadcasts or kind == "elementwise", matrices
         self.params = parameters_of(forward)[len(self.inputs) :]
-        self.wanted = {k: parameters_of(r)[1:] for k, r in self.rules.items()}  # what each rule reads
+        self.wanted = {k: names_read(r) for k, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
         self.sources = [self.source_of(n) for n in self.saves]
-        self.guards = [self.guard_of(n) for n in self.saves]
+        self.guards = [None if n in flat else self.guard_of(n) for n in self.saves]
         self.saved_inputs = tuple(i for i, (s, _) in enumerate(self.sources) if s == "input")
         self.saved_results = tuple(i for i, (s, _) in enumerate(self.sources) if s == "result")
-        self.plan = tuple(
-            (r, tuple(self.saves.index(n) for n in self.wanted[k])) for k, r in self.rules.items()
-        )
+        self.plan = self.planned()
+        for rule, numbers, _ in self.plan:
+            for place, number in enumerate(numbers if gives_several(rule) else ()):
+                self.rules[list(self.rules)[number]] = one_of_several(rule, place, len(numbers))
         self.frees = frees or bool(self.saved_inputs or self.saved_results)
+        self.flat = tuple(self.saves.index(n) for n in flat)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
+
+    def planned(self) -> list[tuple[Callable, list[int], list[int]]]:
+        """For each rule: itself, the numbers of the gradients that it gives, the places in `saves` of what it reads."""
+        owners: dict[object, list[int]] = {}
+        for number, rule in enumerate(self.rules.values()):
+            owners.setdefault(rule if gives_several(rule) else number, []).append(number)
+        names = list(self.rules)
+        firsts = [names[numbers[0]] for numbers in owners.values()]
+        return [
+            (self.rules[first], numbers, [self.saves.index(n) for n in self.wanted[first]])
+            for first, numbers in zip(firsts, owners.values(), strict=True)
+        ]
 
     def guard_of(self, name: str) -> int | None:
         """An input that only one of several rules reads is saved only if the gradient of this rule is to be computed.
@@ -97,8 +120,9 @@ class Op:
             return "input", self.inputs.index(name)
         if name in self.outputs:
             return "result", self.outputs.index(name)
-        if name in self.params:
-            return "param", self.params.index(name)
+        for parameter in (name, name.removeprefix("_")):
+            if parameter in self.params:
+                return "param", self.params.index(parameter)
         owner = name.removesuffix("_sym_sizes").lstrip("_")
         if owner in self.inputs:
             return "sizes", self.inputs.index(owner)
@@ -130,39 +154,42 @@ class Op:
     @property
     def rule_sources(self) -> dict[str, str]:
         """The text of each rule, as the visualiser shows it."""
-        return {name: source_text(rule) for name, rule in self.rules.items()}
+        texts = {}
+        for rule, numbers, _ in self.plan:
+            for place, number in enumerate(numbers):
+                texts[number] = source_text(rule) + f"[{place}]" * gives_several(rule)
+        return {name: texts[number] for number, name in enumerate(self.rules)}
 
     def __repr__(self) -> str:
         return f"<op {self.name}: {', '.join(f'{k}: {v}' for k, v in self.rule_sources.items())}>"
 
 
-def parameters_of(function: Callable) -> tuple[str, ...]:
-    """The names of a function's positional parameters (none for NumPy's compiled functions)."""
-    code = getattr(function, "__code__", None)
-    return () if code is None else code.co_varnames[: code.co_argcount]
+MASK = "grad_input_mask"
 
 
-@functools.lru_cache(maxsize=2048)
-def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`."""
-    code = rule.__code__
-    if code.co_name != "<lambda>":
-        return f"{rule.__name__}({', '.join(parameters_of(rule))})"
-    spans = [((p[0], p[2]), (p[1], p[3])) for p in code.co_positions() if p[2] is not None]
-    spans = [
-        (start, end) for start, end in spans if start != end
-    ]  # empty ones belong to the lambda as a whole
-    first, last = min(start for start, _ in spans), max(end for _, end in spans)
-    lines = [linecache.getline(code.co_filename, n).encode() for n in range(first[0], last[0] + 1)]
-    lines[-1] = lines[-1][: last[1]]
-    lines[0] = lines[0][first[1] :]
-    return " ".join(part.decode().strip() for part in lines)
+def gives_several(rule: Callable) -> bool:
+    """Is this a rule for several inputs, which is told whose gradients are needed?"""
+    return MASK in parameters_of(rule)
+
+
+def names_read(rule: Callable) -> tuple[str, ...]:
+    """What a rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all."""
+    return parameters_of(rule)[2 if gives_several(rule) else 1 :]
+
+
+def one_of_several(rule: Callable, place: int, count: int) -> Callable:
+    """The rule of one input alone, from one that gives the gradients of `count` inputs.
+
+    Forward mode needs it: there `grad` is another one for each input.
+    """
+    mask = tuple(i == place for i in range(count))
+    return lambda grad, *values: rule(grad, mask, *values)[place]
 
 
 def make_node_class(op: Op, name: str) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
-    body = {"__slots__": (), "op": op, "outputs": max(len(op.outputs), 1), "vjp": make_vjp(op)}
-    body["frees"] = op.frees
+    outputs = max(len(op.outputs) - len(op.constants), 1)
+    body = {"__slots__": (), "op": op, "outputs": outputs, "frees": op.frees, "vjp": make_vjp(op)}
     if not op.outputs:
         body["__slots__"] = ("outputs",)  # as many as the forward function returned
         del body["outputs"]
@@ -199,7 +226,7 @@ def make_vjp(op: Op) -> Callable:
     """The node's `vjp(grad, recorded)`: read what was saved, run the rules of the inputs that need a gradient."""
     checked = op.frees
     if op.variadic:
-        rule, picks = op.plan[0]
+        rule, _, picks = op.plan[0]
 
         def vjp(node, grad, recorded):
             values = unpack(node, recorded) if checked else node.saved
@@ -221,25 +248,31 @@ def make_vjp(op: Op) -> Callable:
         if type(meta) is Promoted and not recorded:
             return on_tensors(node, grad, general)
         values = unpack(node, recorded) if checked else node.saved
-        out = [
-            None if e is None else rule(grad, *[values[p] for p in picks])
-            for e, (rule, picks) in zip(node.edges, op.plan, strict=True)
-        ]
+        out = [None] * len(node.edges)
+        for rule, numbers, picks in op.plan:
+            mask = tuple([node.edges[n] is not None for n in numbers])
+            if not any(mask):
+                continue
+            read = [values[p] for p in picks]
+            gradients = rule(grad, mask, *read) if gives_several(rule) else (rule(grad, *read),)
+            for n, gradient in zip(numbers, gradients, strict=True):
+                out[n] = gradient
+        if recorded and op.flat:
+            out = with_flat(out, [values[p] for p in op.flat])
         if meta is not None:
             out = [None if r is None else fit(r, *m) for r, m in zip(out, meta, strict=True)]
         return tuple(out)
 
     scope = {"__name__": __name__, "fit": fit, "general": general, "Promoted": Promoted}
-    scope |= {f"rule{i}": rule for i, (rule, _) in enumerate(op.plan)}
-    return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op))
+    return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op, scope))
 
 
-PASSED_ON = (lambda grad: grad).__code__.co_code
+def source_of_vjp(op: Op, scope: dict) -> str:
+    """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function.
 
-
-def source_of_vjp(op: Op) -> str:
-    """The text of `vjp` for the usual case, a plain backward: unpack arrays and run the rules in one function."""
-    count = len(op.plan)
+    What the rules need is put into `scope`, the globals of that function.
+    """
+    count = len(op.rules)
     lines = ["def vjp(node, grad, recorded):", "    meta = node.meta"]
     if op.saves:
         lines += ["    saved = node.saved"]
@@ -266,10 +299,19 @@ def source_of_vjp(op: Op) -> str:
             ]
         lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
-    for i, (rule, picks) in enumerate(op.plan):
-        passed_on = rule.__code__.co_code == PASSED_ON  # a call for nothing, in the most frequent rule of all
-        result = "grad" if passed_on else f"rule{i}(grad{''.join(f', s{p}' for p in picks)})"
-        lines += [f"    r{i} = None if e{i} is None else {result}"]
+    for i, (rule, numbers, picks) in enumerate(op.plan):
+        read = [f"s{p}" for p in picks]
+        if gives_several(rule):
+            scope[f"rules{i}"] = rule
+            several = "".join(f"r{n}, " for n in numbers)
+            mask = "".join(f"e{n} is not None, " for n in numbers)
+            lines += [f"    {several} = rules{i}({', '.join(['grad', f'({mask})', *read])})"]
+            continue
+        (n,) = numbers
+        values = dict(zip(parameters_of(rule), ["grad", *read], strict=True))
+        alike = {next(iter(values)), *op.rules, *op.outputs} if op.kind == "elementwise" else ()
+        result = written_in(rule, values, alike, op.matrices, scope)
+        lines += [f"    r{n} = None if e{n} is None else {result}"]
     lines += ["    if meta is not None:"]
     for i in range(count):
         lines += [f"        m = meta[{i}]"]
@@ -381,6 +423,14 @@ def ones(length: int, dtype: str) -> ndarray:
     return np.ones(length, dtype)
 
 
+@functools.lru_cache(maxsize=64)
+def even(shape: int | tuple, dtype: str) -> ndarray:
+    """As many times 1/n as there are elements, n: a product with it gives the mean, at the price of a sum."""
+    out = np.ones(shape, dtype)
+    out /= max(out.size, 1)
+    return out
+
+
 # ---------------------------------------------------------------- forward
 
 
@@ -397,9 +447,12 @@ def define(
     jvp: Callable | None = None,
     batch: object = None,
     optional: tuple[str, ...] = (),
-    numbers: bool = True,
+    numbers: bool | str = True,
     broadcasts: bool = False,
     frees: bool = False,
+    constants: tuple[str, ...] = (),
+    flat: tuple[str, ...] = (),
+    matrices: bool = False,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -411,20 +464,51 @@ def define(
     variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
     jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
     frees: what is saved is freed after use although no input or result is among it (a parameter holds tensors).
+    flat: saved tensors on which every gradient depends, if only with slope 0: PyTorch's backward function is one of them
+        too. A second derivative finds zeros there, not nothing.
     optional: inputs that may be None (a bias, a weight); forward and rules then get None.
-    numbers: a Python number may stand for a tensor.
+    numbers: a Python number may stand for a tensor; "others": for any but the first.
+    matrices: the inputs are matrices and vectors, no batches of them.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
+    constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
     rules: one per tensor input, in order; None for an input that is never differentiated.
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees,
+        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees, flat=flat,
+        constants=constants, matrices=matrices,
     )  # fmt: skip
     call = make_call(op)
     call.__name__ = call.__qualname__ = name
     call.op, op.call = op, call
     OPS.append(op)
     return call
+
+
+def first_of(call: Callable) -> Callable:
+    """An operation with several results as a function that hands out the first alone: no tensors for the others."""
+    return make_call(call.op, first=True)
+
+
+def zeros_beside(x, shape: tuple):
+    """Zeros of a shape: an array, or a Tensor if `x` is one."""
+    return np.zeros(shape, x.dtype) if is_array(x) else wrap(np.zeros(shape, x._array.dtype))
+
+
+constant_in = define(
+    "constant_in", lambda grad, other: grad, jvp=lambda inputs, moves, results, params: moves[0],
+    batch=lambda level, op, pairs, params: op.call(pairs[0][0], pairs[1][0]),
+    grad=lambda grad: grad,
+    other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
+)  # fmt: skip
+
+
+def with_flat(grads: list, others: list) -> list:
+    """Gradients of a recorded backward pass, as functions of some more tensors, which they do not change with."""
+    for other in others:
+        if isinstance(other, Tensor) and other.requires_grad:
+            grads = [None if grad is None else constant_in(grad, other) for grad in grads]
+    return grads
 
 
 def function(op_or_function: Callable, *names: str) -> Callable:
@@ -447,4 +531,16 @@ def is_array(x: object) -> bool:
     return not isinstance(x, Tensor)
 
 
-__all__ = ["OPS", "Op", "apply", "define", "fit", "function", "is_array", "method", "operand", "sum_to"]
+__all__ = [
+    "OPS",
+    "Op",
+    "apply",
+    "define",
+    "first_of",
+    "fit",
+    "function",
+    "is_array",
+    "method",
+    "operand",
+    "sum_to",
+]

@@ -89,16 +89,17 @@ def transposed(
     """J t as the derivative of uᵀJ t with respect to u."""
     recording = local.grad
     with enable_grad():
-        us = [variable(r) if r._array.dtype.kind == "f" else None for r in results]
-        cotangent = us if len(results) > 1 else us[0]
+        count = len(results) - len(op.constants)
+        us = [variable(r) if r._array.dtype.kind == "f" else None for r in results[:count]]
+        cotangent = us if count > 1 else us[0]
         found = [(rule(cotangent), t) for rule, t in backward_rules(op, inputs, moves, results, params)]
         parts = [(g * t).sum() for g, t in found if g is not None]
         total = reduce(add, parts) if parts else None
         if total is None or not total._requires_grad:
-            return (None,) * len(us)
+            return (None,) * len(results)
         wanted = [u for u in us if u is not None]
         found = iter(grad(total, wanted, create_graph=recording, allow_unused=True))
-    return tuple(None if u is None else next(found) for u in us)
+    return (*(None if u is None else next(found) for u in us), *(None for _ in op.constants))
 
 
 def variable(like: Tensor) -> Tensor:
