@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import SupportsIndex
 
 from ..ops import images
 from ..ops import nn as ops
-from ..ops.nn import conv_transpose_nd, per_dim, pooled_size
+from ..ops.nn import conv_transpose_nd, per_dim
+from ..ops.windows import check_max_pool1d, pool_window
 from ..tensor import Tensor
 
 
@@ -308,6 +310,38 @@ def _check_reflection(input: Tensor, pad: tuple) -> None:
 # ---------------------------------------------------------------- pooling
 
 
+def _window(
+    input: Tensor, caller: str, kernel_size, stride, padding, dilation=1, ceil_mode=False, divisor=None, binding=""
+) -> tuple[tuple, tuple, tuple, tuple, tuple]:
+    """The window of a pooling, see `pool_window`. binding: what PyTorch calls the function that it ends in."""
+    tensor_argument(input, binding or caller)
+    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    try:
+        return pool_window(caller, input._array.shape, *options, ceil_mode, divisor)
+    except TypeError:
+        _refuse_numbers(binding or caller, options)
+        raise
+
+
+def _refuse_numbers(caller: str, options: tuple) -> None:
+    """Raise the error of a window's first option that is neither an integer nor several."""
+    for position, (name, value) in enumerate(zip(WINDOW, options, strict=True), 2):
+        place = f" (position {position})" if caller.startswith("max") else ""
+        if value is not None and not isinstance(value, tuple | SupportsIndex):
+            raise TypeError(
+                f"{caller}(): argument '{name}'{place} must be tuple of ints, not {type(value).__name__}"
+            ) from None
+        for at, part in enumerate(value if isinstance(value, tuple) else ()):
+            if not isinstance(part, SupportsIndex):
+                raise TypeError(
+                    f"{caller}(): argument '{name}'{place} must be tuple of ints, but found element of type "
+                    f"{type(part).__name__} at pos {at}"
+                ) from None
+
+
+WINDOW = ("kernel_size", "stride", "padding", "dilation")
+
+
 def max_pool2d(
     input: Tensor,
     kernel_size: int | tuple,
@@ -321,30 +355,31 @@ def max_pool2d(
 
     return_indices: also the position of each maximum in its plane, counted row by row.
     """
-    tensor_argument(input, "max_pool2d")
-    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode)
-    out, indices = ops.max_pool2d_with_indices(input, *window, ceil_mode)
-    return (out, indices) if return_indices else out
-
-
-def _one_dim(value: int | tuple | None, other: int) -> tuple | None:
-    """The argument of a one-dimensional pooling for the two-dimensional one with height 1."""
-    return None if value is None else (other, value if isinstance(value, int) else value[0])
-
-
-def _check_1d(input: Tensor, caller: str) -> None:
-    tensor_argument(input, caller)
-    if input.dim() in (2, 3):
-        return
-    if caller == "max_pool1d":
-        raise RuntimeError(
-            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{list(input.shape)}"
-        )
-    raise RuntimeError(
-        f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
-        f"arguments for {caller})"
+    binding = "max_pool2d_with_indices" if return_indices else ""
+    kernel, step, padding, dilation, _ = _window(
+        input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
+    found = ops.max_pool2d_with_indices(
+        input, kernel, () if stride is None else step, padding, dilation, ceil_mode
+    )
+    return found if return_indices else found[0]
+
+
+def _one_dim(caller: str, input: Tensor, options: tuple) -> tuple[Tensor, list]:
+    """The input and the options of a one-dimensional pooling for the two-dimensional one with height 1."""
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
+            f"arguments for {caller})"
+        )
+    found = []
+    for name, other, value in zip(WINDOW, (1, 1, 0, 1), options, strict=False):
+        if value is not None and not isinstance(value, SupportsIndex):
+            if len(value) != 1 and not (name == "stride" and len(value) == 0):
+                raise RuntimeError(f"{caller}() argument '{name}' should contain one int (got {len(value)})")
+            value = value[0] if len(value) else None
+        found.append(None if value is None else (other, value))
+    return input.unsqueeze(-2), found
 
 
 def max_pool1d(
@@ -357,9 +392,17 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "max_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0), _one_dim(dilation, 1))
-    out, indices = max_pool2d(input.unsqueeze(-2), *window, ceil_mode, True)
+    caller = "max_pool1d_with_indices" if return_indices else "max_pool1d"
+    tensor_argument(input, caller)
+    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    try:
+        if not return_indices:
+            check_max_pool1d(input._array.shape, *options, ceil_mode)
+        rows, window = _one_dim("max_pool1d", input, options)
+    except TypeError:
+        _refuse_numbers(caller, options)
+        raise
+    out, indices = max_pool2d(rows, *window, ceil_mode, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 
@@ -373,11 +416,11 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, H, W) or (C, H, W); with count_include_pad padding counts as zeros."""
-    tensor_argument(input, "avg_pool2d")
-    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    return ops.avg_pool2d(input, *window[:3], ceil_mode, count_include_pad, divisor_override)
+    kernel, step, padding, _, _ = _window(
+        input, "avg_pool2d", kernel_size, stride, padding, 1, ceil_mode, divisor_override
+    )
+    step = () if stride is None else step
+    return ops.avg_pool2d(input, kernel, step, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool1d(
@@ -389,9 +432,13 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The mean of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "avg_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0))
-    return avg_pool2d(input.unsqueeze(-2), *window, ceil_mode, count_include_pad).squeeze(-2)
+    tensor_argument(input, "avg_pool1d")
+    try:
+        rows, window = _one_dim("avg_pool1d", input, (kernel_size, stride, padding))
+    except TypeError:
+        _refuse_numbers("avg_pool1d", (kernel_size, stride, padding, 1))
+        raise
+    return avg_pool2d(rows, *window, ceil_mode, count_include_pad).squeeze(-2)
 
 
 def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
@@ -430,35 +477,6 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tens
     return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
 
 
-def _window(input: Tensor, caller: str, kernel, stride, padding, dilation=1) -> tuple:
-    """(kernel, stride, padding, dilation) of a pooling in three dimensions."""
-    tensor_argument(input, caller)
-    if input.dim() not in (4, 5):
-        raise RuntimeError(
-            f"non-empty 4D or 5D (batch mode) tensor expected for input, but got: {list(input.shape)}"
-        )
-    kernel = per_dim(kernel, 3, "kernel_size")
-    step = kernel if stride is None or stride == () else per_dim(stride, 3, "stride")
-    padding, dilation = per_dim(padding, 3, "padding"), per_dim(dilation, 3, "dilation")
-    if min(step) <= 0:
-        raise RuntimeError("stride should not be zero")
-    for p, k, d in zip(padding, kernel, dilation, strict=True):
-        if 2 * p > d * (k - 1) + 1:
-            raise RuntimeError("pad should be at most half of effective kernel size, but got "
-                               f"pad={p}, kernel_size={k} and dilation={d}")  # fmt: skip
-    return kernel, step, padding, dilation
-
-
-def _pooled(input: Tensor, window: tuple, ceil_mode: bool) -> tuple[int, ...]:
-    out = pooled_size(tuple(input.shape[-3:]), *window, ceil_mode)
-    if min(out) < 1:
-        before, after = ("x".join(map(str, (input.shape[-4], *n))) for n in (input.shape[-3:], out))
-        raise RuntimeError(
-            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
-        )
-    return out
-
-
 def max_pool3d(
     input: Tensor,
     kernel_size: int | tuple,
@@ -469,12 +487,12 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
-    window = _window(input, "max_pool3d", kernel_size, stride, padding, dilation)
-    _pooled(input, window, ceil_mode)
-    out, indices = images.max_pool3d_with_indices(
-        input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode)
+    binding = "max_pool3d_with_indices" if return_indices else ""
+    *window, _ = _window(
+        input, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    return (out, indices) if return_indices else out
+    found = images.max_pool3d_with_indices(input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode))
+    return found if return_indices else found[0]
 
 
 def avg_pool3d(
@@ -487,13 +505,12 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
-    kernel, step, pad, _ = window = _window(input, "avg_pool3d", kernel_size, stride, padding)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    sizes = zip(input.shape[-3:], _pooled(input, window, ceil_mode), kernel, step, pad, strict=True)
-    divide = divisor_override is None
-    out = images.averages3d(input, tuple(("mean", *size, count_include_pad, divide) for size in sizes))
-    return out if divide else out / divisor_override
+    kernel, step, pad, _, out = _window(
+        input, "avg_pool3d", kernel_size, stride, padding, 1, ceil_mode, divisor_override
+    )
+    sizes = zip(input.shape[-3:], out, kernel, step, pad, strict=True)
+    hows = tuple(("mean", *size, count_include_pad, divisor_override is None) for size in sizes)
+    return images.averages3d(input, hows, 1 if divisor_override is None else divisor_override)
 
 
 def lp_pool1d(
@@ -546,7 +563,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) 
     if size == (1, 1, 1):
         return input.mean((-1, -2, -3), keepdim=True)
     hows = zip(input.shape[-3:], size, strict=True)
-    return images.adaptive_averages3d(input, tuple(("bins", n, o) for n, o in hows))
+    return images.adaptive_averages3d(input, tuple(("bins", n, o) for n, o in hows), 1)
 
 
 def adaptive_max_pool3d(

@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from . import places
-from .nn import _every_place, _output_size, _padded, _windows, pooled_size
+from .nn import _every_place, _output_size, _padded, _windows
 from .table import define
+from .windows import pooled_size
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)
@@ -90,28 +91,38 @@ def matrix(how: tuple, dtype: str) -> ndarray:
     return found
 
 
-def _through(self: ndarray, hows: tuple, transposed: bool) -> ndarray:
+def _through(self: ndarray, hows: tuple, transposed: bool, divisor: float = 1) -> ndarray:
     for dim, how in enumerate(hows, self.ndim - len(hows)):
         by = matrix(how, self.dtype.str)
         self = np.moveaxis(np.moveaxis(self, dim, -1) @ (by if transposed else by.T), -1, dim)
-    return np.ascontiguousarray(self)
+    return np.ascontiguousarray(self) if divisor == 1 else self / np.asarray(divisor, self.dtype)
 
 
-def _separable(name: str, node: str, saves_input: bool = False):
+def _separable(name: str, node: str):
     """An operation that multiplies the last dimensions by the matrices of descriptions; its rule is the transpose."""
     back = define(
         f"{name}_backward", lambda self, hows: _through(self, hows, True), kind="linear", node=f"{node}Backward0",
         self=lambda grad, hows: forth(grad, hows),
     )  # fmt: skip
-    own = {
-        "flat": ("self",) if saves_input else (),
-        "self": (lambda grad, self, hows: back(grad, hows))
-        if saves_input
-        else (lambda grad, hows: back(grad, hows)),
-    }
     forth = define(
-        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0", **own
-    )
+        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0",
+        self=lambda grad, hows: back(grad, hows),
+    )  # fmt: skip
+    return forth
+
+
+def _averaging(name: str, node: str):
+    """A pooling by the matrices of descriptions. What they give is divided by a number (1 if they give means)."""
+    back = define(
+        f"{name}_backward", lambda self, hows, divisor: _through(self, hows, True, divisor), kind="linear",
+        node=f"{node}Backward0",
+        self=lambda grad, hows, divisor: forth(grad, hows, divisor),
+    )  # fmt: skip
+    forth = define(
+        name, lambda self, hows, divisor: _through(self, hows, False, divisor), kind="linear", node=f"{node}0",
+        flat=("self",),
+        self=lambda grad, self, hows, divisor: back(grad, hows, divisor),
+    )  # fmt: skip
     return forth
 
 
@@ -124,8 +135,8 @@ resampling = {
     for dims, label in enumerate(labels, 1)
     if label is not None
 }  # fmt: skip
-averages3d = _separable("avg_pool3d", "AvgPool3DBackward", saves_input=True)
-adaptive_averages3d = _separable("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward", saves_input=True)
+averages3d = _averaging("avg_pool3d", "AvgPool3DBackward")
+adaptive_averages3d = _averaging("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward")
 
 # ---------------------------------------------------------------- maxima of windows
 
@@ -159,23 +170,27 @@ def _seen(how: tuple) -> tuple[tuple, ndarray]:
 def _max_forward(self: ndarray, how: tuple) -> tuple[ndarray, ndarray]:
     dims = len(how[1])
     out, seen = _seen(how)
-    planes = self.reshape(math.prod(self.shape[:-dims]), -1)
+    planes = self.reshape(math.prod(self.shape[:-dims]), math.prod(self.shape[-dims:]))
     best = planes[:, seen].argmax(-1)  # of equal ones the first, as of NaNs
     index = seen[np.arange(len(seen)), best]
     shape = (*self.shape[:-dims], *out)
     return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
 
 
+def _flattened(x: ndarray, rows: int) -> ndarray:
+    """In so many rows; of nothing -1 would not say how long they are."""
+    return x.reshape(rows, x.size // rows if rows else 0)
+
+
 def _put_forward(self: ndarray, indices: ndarray, sizes: tuple, how: tuple) -> ndarray:
     out, count = np.zeros(sizes, self.dtype), math.prod(sizes[: -len(how[1])])
-    places.add(out.reshape(count, -1), indices.reshape(count, -1), 1, self)
+    places.add(_flattened(out, count), _flattened(indices, count), 1, self)
     return out
 
 
 def _read_forward(self: ndarray, indices: ndarray, how: tuple) -> ndarray:
     count = math.prod(self.shape[: -len(how[1])])
-    flat = self.reshape(count, -1), indices.reshape(count, -1)
-    return np.take_along_axis(*flat, -1).reshape(indices.shape)
+    return np.take_along_axis(_flattened(self, count), _flattened(indices, count), -1).reshape(indices.shape)
 
 
 _put = define(

@@ -20,6 +20,7 @@ from ..tensor import Tensor
 from . import places
 from .indexing import no_repeats
 from .table import columns_added, define, even, first_of, is_array, ones, rows_added
+from .windows import pooled_size
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
@@ -405,47 +406,6 @@ def _refuse_extra(given: dict[str, tuple]) -> None:
 
 
 # ---------------------------------------------------------------- pooling
-
-
-def pooled_size(
-    size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool
-) -> tuple:
-    """The output lengths of a pooling; with ceil_mode a last window may reach over the end."""
-    out = []
-    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
-        length = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
-        out.append(length - 1 if ceil_mode and (length - 1) * s >= n + p else length)
-    return tuple(out)
-
-
-def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
-    """(kernel, stride, padding, dilation) as tuples. Raises RuntimeError for windows that do not fit."""
-    return _pool_options(input._array.shape, *map(hashable, (kernel, stride, padding, dilation)), ceil_mode)
-
-
-@remembered
-def _pool_options(shape: tuple, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
-    dims = 2
-    if len(shape) not in (3, 4):
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
-    kernel, padding = per_dim(kernel, dims, "kernel_size"), per_dim(padding, dims, "padding")
-    dilation = per_dim(dilation, dims, "dilation")
-    step = kernel if stride is None or stride == () else per_dim(stride, dims, "stride")
-    if min(step) <= 0:
-        raise RuntimeError("stride should not be zero")
-    for p, k, d in zip(padding, kernel, dilation, strict=True):
-        if 2 * p > d * (k - 1) + 1:
-            raise RuntimeError(
-                "pad should be at most half of effective kernel size, but got "
-                f"pad={p}, kernel_size={k} and dilation={d}"
-            )
-    out = pooled_size(shape[-2:], kernel, step, padding, dilation, ceil_mode)
-    if min(out) < 1:
-        before, after = ("x".join(map(str, (shape[-3], *n))) for n in (shape[-2:], out))
-        raise RuntimeError(
-            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
-        )
-    return kernel, () if stride is None else step, padding, dilation
 
 
 @remembered
