@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import SupportsIndex
 
 from ..ops import images
@@ -311,7 +312,15 @@ def _check_reflection(input: Tensor, pad: tuple) -> None:
 
 
 def _window(
-    input: Tensor, caller: str, kernel_size, stride, padding, dilation=1, ceil_mode=False, divisor=None, binding=""
+    input: Tensor,
+    caller: str,
+    kernel_size,
+    stride,
+    padding,
+    dilation=1,
+    ceil_mode=False,
+    divisor=None,
+    binding="",
 ) -> tuple[tuple, tuple, tuple, tuple, tuple]:
     """The window of a pooling, see `pool_window`. binding: what PyTorch calls the function that it ends in."""
     tensor_argument(input, binding or caller)
@@ -365,7 +374,7 @@ def max_pool2d(
     return found if return_indices else found[0]
 
 
-def _one_dim(caller: str, input: Tensor, options: tuple) -> tuple[Tensor, list]:
+def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) -> tuple[Tensor, list]:
     """The input and the options of a one-dimensional pooling for the two-dimensional one with height 1."""
     if input.dim() not in (2, 3):
         raise RuntimeError(
@@ -373,7 +382,7 @@ def _one_dim(caller: str, input: Tensor, options: tuple) -> tuple[Tensor, list]:
             f"arguments for {caller})"
         )
     found = []
-    for name, other, value in zip(WINDOW, (1, 1, 0, 1), options, strict=False):
+    for name, other, value in zip(names, (1, 1, 0, 1), options, strict=False):
         if value is not None and not isinstance(value, SupportsIndex):
             if len(value) != 1 and not (name == "stride" and len(value) == 0):
                 raise RuntimeError(f"{caller}() argument '{name}' should contain one int (got {len(value)})")
@@ -442,24 +451,76 @@ def avg_pool1d(
 
 
 def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
-    """The output lengths of an adaptive pooling; None keeps a length."""
+    """The output lengths of an adaptive pooling in two or three dimensions; None keeps a length."""
     tensor_argument(input, caller)
-    if input.dim() not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{caller}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}"
-        )
-    given = (
-        (output_size,) * dims if isinstance(output_size, int) or output_size is None else tuple(output_size)
-    )
-    if len(given) != dims:
+    shape = input._array.shape
+    if isinstance(output_size, SupportsIndex):
+        size = (index(output_size),) * dims
+    else:
+        if len(shape) <= len(output_size):
+            raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        lengths = shape[len(shape) - len(output_size) :]
+        size = tuple(n if want is None else want for want, n in zip(output_size, lengths, strict=True))
+    for at, length in enumerate(size):
+        if not isinstance(length, SupportsIndex):
+            raise TypeError(
+                f"{caller}(): argument 'output_size' (position 2) must be tuple of ints, but found element of type "
+                f"{type(length).__name__} at pos {at}"
+            )
+    (_check_adaptive_max if "max" in caller else _check_adaptive_avg)(shape, size, dims, caller)
+    return size
+
+
+def _check_adaptive_max(shape: tuple, size: tuple, dims: int, caller: str) -> None:
+    _check_not_empty(shape, dims, caller, range(1, len(shape)), ":")
+    if len(size) != dims:
+        raise RuntimeError(f"{caller}(): internal error: output_size.size() must be {dims}")
+    if min(size) < 0:
+        whole = [*shape[:-dims], *size]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {whole}")
+
+
+def _check_adaptive_avg(shape: tuple, size: tuple, dims: int, caller: str) -> None:
+    if len(size) != dims:
         raise RuntimeError(f"{caller}: output_size must be {dims}")
-    size = tuple(n if want is None else want for want, n in zip(given, input.shape[-dims:], strict=True))
     if min(size) < 0:
         raise RuntimeError(
             f"{caller}: elements of output_size must be greater than or equal to 0 but received "
-            f"{{{', '.join(map(str, size))}}}"
+            f"{{{', '.join(map(str, size[:2]))}{''.join(f',{n}' for n in size[2:])}}}"
         )
-    return size
+    if size != (1,) * dims:  # that is a mean, of anything
+        _check_not_empty(shape, dims, caller, range(len(shape) - dims, len(shape)), "")
+
+
+def _check_not_empty(shape: tuple, dims: int, caller: str, looked_at: range, colon: str) -> None:
+    if len(shape) not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{caller}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
+        )
+    for dim in looked_at:
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"{caller}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(shape)} with dimension {dim} being empty"
+            )
+
+
+def _adaptive_rows(input: Tensor, output_size, caller: str) -> tuple[Tensor, tuple[int, int]]:
+    """Input and output size of an adaptive pooling in one dimension, for that in two dimensions with height 1."""
+    tensor_argument(input, caller)
+    if not isinstance(output_size, SupportsIndex):
+        place = "" if "avg" in caller else " (position 2)"
+        if not isinstance(output_size, Sequence):
+            kind = type(output_size).__name__
+            raise TypeError(f"{caller}(): argument 'output_size'{place} must be tuple of ints, not {kind}")
+        for at, length in enumerate(output_size):
+            if not isinstance(length, SupportsIndex):
+                raise TypeError(
+                    f"{caller}(): argument 'output_size'{place} must be tuple of ints, but found element of type "
+                    f"{type(length).__name__} at pos {at}"
+                )
+    rows, ((_, length),) = _one_dim(caller, input, (output_size,), ("output_size",))
+    return rows, (1, length)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
@@ -472,9 +533,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     """The mean over as many windows of (N, C, L) as make an output of that length."""
-    _check_1d(input, "adaptive_avg_pool1d")
-    size = output_size if isinstance(output_size, int) else output_size[0]
-    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
+    rows, size = _adaptive_rows(input, output_size, "adaptive_avg_pool1d")
+    return adaptive_avg_pool2d(rows, size).squeeze(-2)
 
 
 def max_pool3d(
@@ -505,12 +565,11 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
-    kernel, step, pad, _, out = _window(
+    kernel, step, padding, _, _ = _window(
         input, "avg_pool3d", kernel_size, stride, padding, 1, ceil_mode, divisor_override
     )
-    sizes = zip(input.shape[-3:], out, kernel, step, pad, strict=True)
-    hows = tuple(("mean", *size, count_include_pad, divisor_override is None) for size in sizes)
-    return images.averages3d(input, hows, 1 if divisor_override is None else divisor_override)
+    step = () if stride is None else step
+    return ops.avg_pool3d(input, kernel, step, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def lp_pool1d(
@@ -563,7 +622,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) 
     if size == (1, 1, 1):
         return input.mean((-1, -2, -3), keepdim=True)
     hows = zip(input.shape[-3:], size, strict=True)
-    return images.adaptive_averages3d(input, tuple(("bins", n, o) for n, o in hows), 1)
+    return images.adaptive_averages3d(input, tuple(("bins", n, o) for n, o in hows))
 
 
 def adaptive_max_pool3d(
@@ -588,8 +647,8 @@ def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, L) as make an output of that length."""
-    (length,) = _adaptive_size(input, output_size, 1, "adaptive_max_pool1d")
-    out, indices = adaptive_max_pool2d(input.unsqueeze(-2), (1, length), True)
+    rows, size = _adaptive_rows(input, output_size, "adaptive_max_pool1d")
+    out, indices = adaptive_max_pool2d(rows, size, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 

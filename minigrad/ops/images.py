@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from . import places
+from .choice import refuse
 from .nn import _every_place, _output_size, _padded, _windows
 from .table import define
 from .windows import pooled_size
@@ -60,20 +61,6 @@ def _cubic(distance: float) -> float:
     return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a if d < 2 else 0.0
 
 
-def _means(
-    n: int, out: int, kernel: int, stride: int, padding: int, count_padding: bool, divide: bool
-) -> list:
-    """How windows along one dimension are averaged, or with divide=False summed."""
-    rows = []
-    for i in range(out):
-        start = i * stride - padding
-        end = min(start + kernel, n + padding)
-        seen = range(max(start, 0), min(end, n))
-        count = (end - start if count_padding else len(seen)) if divide else 1
-        rows.append(dict.fromkeys(seen, 1.0 / count if count else 0.0))
-    return rows
-
-
 def _bin_means(n: int, out: int) -> list[dict[int, float]]:
     bins = [range(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
     return [dict.fromkeys(seen, 1.0 / len(seen)) for seen in bins]
@@ -81,9 +68,9 @@ def _bin_means(n: int, out: int) -> list[dict[int, float]]:
 
 @remembered
 def matrix(how: tuple, dtype: str) -> ndarray:
-    """The matrix (out, n) of a description: ("resample", kind, n, out, ...), ("mean", n, ...) or ("bins", n, out)."""
+    """The matrix (out, n) of a description: ("resample", kind, n, out, ...) or ("bins", n, out)."""
     kind, *sizes = how
-    rows = {"resample": _weights, "mean": _means, "bins": _bin_means}[kind](*sizes)
+    rows = {"resample": _weights, "bins": _bin_means}[kind](*sizes)
     n = sizes[1] if kind == "resample" else sizes[0]
     found = np.zeros((len(rows), n), dtype)
     for i, row in enumerate(rows):
@@ -91,11 +78,11 @@ def matrix(how: tuple, dtype: str) -> ndarray:
     return found
 
 
-def _through(self: ndarray, hows: tuple, transposed: bool, divisor: float = 1) -> ndarray:
+def _through(self: ndarray, hows: tuple, transposed: bool) -> ndarray:
     for dim, how in enumerate(hows, self.ndim - len(hows)):
         by = matrix(how, self.dtype.str)
         self = np.moveaxis(np.moveaxis(self, dim, -1) @ (by if transposed else by.T), -1, dim)
-    return np.ascontiguousarray(self) if divisor == 1 else self / np.asarray(divisor, self.dtype)
+    return np.ascontiguousarray(self)
 
 
 def _separable(name: str, node: str):
@@ -111,21 +98,6 @@ def _separable(name: str, node: str):
     return forth
 
 
-def _averaging(name: str, node: str):
-    """A pooling by the matrices of descriptions. What they give is divided by a number (1 if they give means)."""
-    back = define(
-        f"{name}_backward", lambda self, hows, divisor: _through(self, hows, True, divisor), kind="linear",
-        node=f"{node}Backward0",
-        self=lambda grad, hows, divisor: forth(grad, hows, divisor),
-    )  # fmt: skip
-    forth = define(
-        name, lambda self, hows, divisor: _through(self, hows, False, divisor), kind="linear", node=f"{node}0",
-        flat=("self",),
-        self=lambda grad, self, hows, divisor: back(grad, hows, divisor),
-    )  # fmt: skip
-    return forth
-
-
 resampling = {
     (kind, dims): _separable(f"upsample_{label.lower()}{dims}d", f"Upsample{label}{dims}DBackward")
     for kind, labels in (
@@ -135,8 +107,22 @@ resampling = {
     for dims, label in enumerate(labels, 1)
     if label is not None
 }  # fmt: skip
-averages3d = _averaging("avg_pool3d", "AvgPool3DBackward")
-adaptive_averages3d = _averaging("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward")
+
+
+def _adaptive_averages(self: ndarray, hows: tuple) -> ndarray:
+    refuse(self, "biu", "adaptive_avg_pool3d_cpu")
+    return _through(self, hows, False)
+
+
+adaptive_averages3d = define(
+    "adaptive_avg_pool3d", _adaptive_averages, kind="linear", node="AdaptiveAvgPool3DBackward0", flat=("self",),
+    self=lambda grad, self, hows: _adaptive_spread(grad, hows),
+)  # fmt: skip
+_adaptive_spread = define(
+    "adaptive_avg_pool3d_backward", lambda self, hows: _through(self, hows, True), kind="linear",
+    node="AdaptiveAvgPool3DBackwardBackward0",
+    self=lambda grad, hows: adaptive_averages3d(grad, hows),
+)  # fmt: skip
 
 # ---------------------------------------------------------------- maxima of windows
 
@@ -163,17 +149,24 @@ def _seen(how: tuple) -> tuple[tuple, ndarray]:
         rows.append([sum(map(int.__mul__, at, steps)) for at in itertools.product(*windows)])
     if not all(rows):
         raise RuntimeError("a window sees nothing but padding; use less padding or dilation")
-    longest = max(map(len, rows))
-    return tuple(out), np.array([row + row[:1] * (longest - len(row)) for row in rows])
+    longest = max(map(len, rows), default=0)
+    seen = [row + row[:1] * (longest - len(row)) for row in rows]
+    return tuple(out), np.array(seen, int).reshape(len(rows), longest)
 
 
 def _max_forward(self: ndarray, how: tuple) -> tuple[ndarray, ndarray]:
     dims = len(how[1])
+    if how[0] == "bins":
+        refuse(self, "biu", "adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu")
+    else:
+        refuse(self, "b", "max_pool3d")
     out, seen = _seen(how)
     planes = self.reshape(math.prod(self.shape[:-dims]), math.prod(self.shape[-dims:]))
+    shape = (*self.shape[:-dims], *out)
+    if not len(seen):
+        return np.empty(shape, self.dtype), np.empty(shape, int)
     best = planes[:, seen].argmax(-1)  # of equal ones the first, as of NaNs
     index = seen[np.arange(len(seen)), best]
-    shape = (*self.shape[:-dims], *out)
     return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
 
 
