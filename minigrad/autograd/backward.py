@@ -14,7 +14,7 @@ import numpy as np
 from ..dtypes import dtype
 from ..tensor import Size, Tensor, wrap
 from .engine import Root, execute, run, works_on_tensors
-from .grad_mode import local
+from .grad_mode import local, special
 from .node import Node, RemovableHandle, add_hook, edge
 
 
@@ -228,7 +228,7 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    if inputs is None and not create_graph and local.interpreter is None:  # the usual call
+    if inputs is None and not create_graph and (not special or local.interpreter is None):  # the usual call
         node, array, start = edge(self.in_graph()), self._array, None
         if gradient is None:
             if array.size == 1:
