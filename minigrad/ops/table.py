@@ -404,39 +404,23 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
     return array
 
 
-class Ones(dict):
-    """Vectors of ones, by length and dtype: a product with them is a sum, in a third of the time of np.add.reduce."""
-
-    def __missing__(self, key: tuple[int, np.dtype]) -> ndarray:
-        if len(self) > 256:
-            self.clear()
-        found = self[key] = np.ones(*key)
-        return found
-
-
-ones = Ones()
-
-
 def columns_added(matrix: ndarray) -> ndarray:
-    """The sums of a matrix over axis 0."""
-    dtype = matrix.dtype
-    return ones[len(matrix), dtype].dot(matrix) if dtype.kind == "f" else np.add.reduce(matrix, axis=0)
+    """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
+    kind = matrix.dtype.char
+    return ones(len(matrix), kind).dot(matrix) if kind in "fd" else np.add.reduce(matrix, axis=0)
 
 
 def rows_added(array: ndarray) -> ndarray:
-    """The sums over the last axis, which is kept."""
-    dtype = array.dtype
-    if dtype.kind != "f":
+    """The sums over the last axis, which is kept: array @ ones."""
+    kind = array.dtype.char
+    if kind not in "fd":
         return np.add.reduce(array, axis=-1, keepdims=True)
-    return array.dot(ones[array.shape[-1], dtype])[..., None]
+    return array.dot(ones(array.shape[-1], kind))[..., None]
 
 
 @functools.lru_cache(maxsize=64)
-def even(shape: int | tuple, dtype: str) -> ndarray:
-    """As many times 1/n as there are elements, n: a product with it gives the mean, at the price of a sum."""
-    out = np.ones(shape, dtype)
-    out /= max(out.size, 1)
-    return out
+def ones(length: int, dtype: str) -> ndarray:
+    return np.ones(length, dtype)
 
 
 # ---------------------------------------------------------------- forward
