@@ -423,6 +423,14 @@ def ones(length: int, dtype: str) -> ndarray:
     return np.ones(length, dtype)
 
 
+@functools.lru_cache(maxsize=64)
+def even(shape: int | tuple, dtype: str) -> ndarray:
+    """As many times 1/n as there are elements, n: a product with it gives the mean, at the price of a sum."""
+    out = np.ones(shape, dtype)
+    out /= max(out.size, 1)
+    return out
+
+
 # ---------------------------------------------------------------- forward
 
 
