@@ -517,13 +517,8 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
     """A new leaf tensor around `array`, sharing its memory."""
     out = new_object(Tensor)
     out._array = array if type(array) is ndarray else np.asarray(array)
-    out._requires_grad, out._grad_fn, out._output_nr, out._counter, out._meta = (
-        requires_grad,
-        None,
-        0,
-        None,
-        None,
-    )
+    out._requires_grad, out._output_nr = requires_grad, 0
+    out._grad_fn = out._counter = out._meta = None
     return out
 
 

@@ -128,6 +128,7 @@ def converted(value: Any, module: ModuleType) -> Any:
             or value.layout != torch.strided
             or value.dtype == torch.bfloat16
             or value.is_quantized
+            or value.is_meta
             or value.dim() > 64  # more than NumPy has
         ):
             raise Unsuitable

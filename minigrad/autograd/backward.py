@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 import warnings
 import weakref
 from collections import OrderedDict
@@ -12,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dtypes import dtype
 from ..tensor import Size, Tensor, wrap
-from .engine import execute, run, works_on_tensors
-from .grad_mode import local
+from .engine import Root, execute, run, works_on_tensors
+from .grad_mode import local, special
 from .node import Node, RemovableHandle, add_hook, edge
 
 
@@ -30,7 +30,8 @@ class EdgeOfTensor(GradientEdge):
     """The edge of a tensor that was at hand, so that its shape and dtype are known."""
 
     shape: Size
-    dtype: np.dtype
+    dtype: dtype
+    requires_grad = True
 
 
 EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
@@ -43,7 +44,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
     found = EdgeOfTensor(edge(tensor), tensor._output_nr)
-    found.shape, found.dtype = tensor.shape, tensor._array.dtype
+    found.shape, found.dtype = tensor.shape, tensor.dtype
     return found
 
 
@@ -127,10 +128,10 @@ def grad(
         )
     if is_grads_batched:  # one pass for all vectors: vmap over grad_outputs
         options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
-        return mapped(
-            lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options),
-            as_tuple(grad_outputs),
-        )
+        vmap = importlib.import_module("minigrad.func").vmap  # it stands above this package
+        return vmap(
+            lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options)
+        )(as_tuple(grad_outputs))
     roots = make_roots(outputs, grad_outputs, works_on_tensors(create_graph))
     targets = {edge_of(i, "grad"): None for i in inputs}
     retain = create_graph if retain_graph is None else retain_graph
@@ -158,12 +159,6 @@ def grad(
     return tuple(results)
 
 
-def mapped(fn: Callable, batch: tuple) -> tuple:
-    """vmap(fn)(batch). minigrad.func puts itself here, because it stands above this package."""
-    importlib.import_module("minigrad.func")
-    return mapped(fn, batch)
-
-
 def as_tuple(given) -> tuple:
     if isinstance(given, (Tensor, GradientEdge)):
         return (given,)
@@ -185,51 +180,36 @@ def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
     return node, given._output_nr
 
 
-def gradient_of_edge(i: int, start: GradientEdge, grad: Tensor | None, recorded: bool):
-    """The starting gradient at an edge, checked against the tensor that it was taken from, if that is known."""
-    shape = start.shape if isinstance(start, EdgeOfTensor) else None
-    if grad is None:
-        if shape is None or math.prod(shape) != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        grad = wrap(np.ones(shape, start.dtype))
-    elif shape is not None and grad.shape != shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape!r} and output[{i}] has a shape of {shape!r}."
-        )
-    return grad if recorded else grad._array
-
-
-def make_roots(tensors: tuple, grads, recorded: bool) -> list[tuple[Node, int, object]]:
-    """Check and complete the starting gradients: (node, output number, gradient) for each tensor."""
-    grads = (None,) * len(tensors) if grads is None else as_tuple(grads)
+def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
+    """Where a pass starts: checks the tensors (or edges) and the gradients there, and completes the latter."""
+    grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if len(grads) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    if len(grads) != len(starts):
+        raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
     roots = []
-    for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
-        if isinstance(t, GradientEdge):
-            roots.append((t.node, t.output_nr, gradient_of_edge(i, t, g, recorded)))
-            continue
-        if not isinstance(t, Tensor):
-            raise TypeError(f"element {i} of tensors is a {type(t).__name__}, not a Tensor")
-        t = t.in_graph()
+    for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
+        if isinstance(start, Tensor):
+            start = start.in_graph()
+        elif not isinstance(start, GradientEdge):
+            raise TypeError(f"element {i} of tensors is a {type(start).__name__}, not a Tensor")
+        shape = getattr(start, "shape", None)  # unknown for an edge that was not taken from a tensor
         if g is None:
-            if t.requires_grad and t.numel() != 1:
+            if shape is None or (start.requires_grad and shape.numel() != 1):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        elif g._array.shape != t._array.shape:
+        elif shape is not None and g.shape != shape:
             raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {t.shape!r}."
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {shape!r}."
             )
-        node = edge(t)
+        node, output_nr = start[:2] if isinstance(start, GradientEdge) else (edge(start), start._output_nr)
         if node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         if g is None:
-            g = t.ones_like_self()
-        elif g._array.dtype != t._array.dtype:
-            g = g.to(t.dtype)
-        roots.append((node, t._output_nr, g if recorded else g._array))
+            g = wrap(np.ones(shape, start.dtype.numpy))
+        elif shape is not None and g.dtype is not start.dtype:
+            g = g.to(start.dtype)
+        roots.append((node, output_nr, g if recorded else g._array))
     return roots
 
 
@@ -248,7 +228,7 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    if inputs is None and not create_graph and local.interpreter is None:  # the usual call
+    if inputs is None and not create_graph and (not special or local.interpreter is None):  # the usual call
         node, array, start = edge(self.in_graph()), self._array, None
         if gradient is None:
             if array.size == 1:
@@ -263,11 +243,6 @@ def tensor_backward(
                 local.backward_pass = outer
             return
     backward(self, gradient, retain_graph, create_graph, inputs)
-
-
-def ones_like_self(self: Tensor) -> Tensor:
-    """dz/dz: where a backward pass starts."""
-    return wrap(one_like(self._array))
 
 
 def zeros_like(t: Tensor) -> Tensor:
@@ -331,7 +306,6 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = tensor_backward
-Tensor.ones_like_self = ones_like_self
 Tensor.retain_grad = retain_grad
 Tensor.register_hook = register_hook
 Tensor._backward_hooks = property(backward_hooks)

@@ -219,7 +219,7 @@ class Forward(Interpreter):
         if cls.setup_context is Function.setup_context and self.user:
             return self.function_value(cls, args)
         refuse_old_form(cls)
-        return run_forward(cls, args, lambda: self.function_value(cls, args))
+        return run_forward(cls, args, lambda: self.function_value(cls, args))[0]
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
         """The value and the tangent of a Function's result, without history at this level."""
@@ -228,14 +228,14 @@ class Forward(Interpreter):
         moves = any(t is not None for t in tangents)
         with self.lowered():
             if cls.setup_context is Function.setup_context:
-                result, ctx = run_forward(cls, primals, with_ctx=True)
+                result, ctx = run_forward(cls, primals)
             else:
                 result = cls.apply(*primals)
                 ctx = context(cls, primals, result) if moves else None
             results = result if isinstance(result, tuple) else (result,)
             found = (None,) * len(results)
             if moves:
-                if ctx.materialize:
+                if ctx.materialize_grads:
                     tangents = [
                         zeros_like(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
                         for p, t in zip(primals, tangents, strict=True)

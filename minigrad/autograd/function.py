@@ -11,32 +11,59 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
-from ..tensor import AutogradMeta, Tensor, new_object, wrap
+from ..tensor import AutogradMeta, Tensor, wrap
 from . import node as nodes
+from .anomaly_mode import remember_traceback
 from .grad_mode import anomaly, local
+from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, Packed, edge, next_sequence, no_recording
 
 
 def twin(t: Tensor) -> Tensor:
-    """A tensor with the same value and no history (at its level, inside a transform)."""
-    return t.face() if isinstance(t, Wrapper) else wrap(t._array)
+    """A tensor on the same memory without history (at its level, inside a transform)."""
+    out = t.face() if isinstance(t, Wrapper) else wrap(t._array)
+    out._counter = t.counter()
+    return out
 
 
 class FunctionCtx(Node):
-    """The node of a custom operation, and the `ctx` that its forward and backward are given."""
+    """The node of a custom operation, and the `ctx` that its forward and backward are given.
 
-    reads_forward = False  # is `jvp` running, which finds what was saved for it?
+    What it keeps for itself has names with an underscore or PyTorch's: all others are free for the user's attributes.
+    """
+
     function: type[Function]
     runs_undefined = True
     frees = True
+    rules: ClassVar[dict[str, str]] = {}
+    reads_forward = False  # is `jvp` running, which finds what was saved for it?
+    to_save: tuple[Tensor | None, ...] = ()
+    saved_for_forward: tuple[Tensor | None, ...] | None = None
+    dirty_tensors: tuple[Tensor, ...] = ()
+    non_differentiable: tuple[Tensor, ...] = ()
+    materialize_grads = True
     __slots__ = ("__dict__",)
+
+    def __init__(self, args: tuple, recording: bool = False):
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        self.edges = tuple(edge(t) for t in tensors) if recording else ()
+        self.input_nrs = tuple(t._output_nr for t in tensors)
+        self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
+        self.hooks = self.counter = None
+        self._kept = ()  # of each saved tensor: the tensor, its version, its number if it is an output
+        self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
+    @property
+    def outputs(self) -> int:
+        return len(self._outputs)
 
     # ------------------------------------------------------------ for forward and setup_context
 
@@ -55,7 +82,7 @@ class FunctionCtx(Node):
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs `forward` has changed in place."""
-        self.dirty = tensors
+        self.dirty_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which outputs have no gradient, such as indices."""
@@ -63,18 +90,31 @@ class FunctionCtx(Node):
 
     def set_materialize_grads(self, value: bool) -> None:
         """With False, `backward` gets None, not zeros, for outputs to which no gradient came."""
-        self.materialize = value
+        self.materialize_grads = value
+
+    def keep(self) -> None:
+        """Keep what is to be saved. Of an output a twin: the node must not hold what holds the node."""
+        kept = []
+        for t in self.to_save:
+            if t is None:
+                kept.append((None, 0, None))
+            elif local.saved_hooks:
+                kept.append((Packed(t, local.saved_hooks[-1], self), 0, None))
+            else:
+                own = t._grad_fn is self
+                kept.append((twin(t) if own else t, nodes.version_of(t), t._output_nr if own else None))
+        self._kept, self.to_save = tuple(kept), ()
 
     # ------------------------------------------------------------ for backward
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was saved. Raises if it was freed, or written to in place since."""
-        if self.reads_forward and self.saved_for_forward is not None:
-            return self.saved_for_forward
-        if self.saved is None:
+        if self.reads_forward and (self.saved_for_forward or self.to_save):
+            return self.saved_for_forward or self.to_save
+        if self._kept is None:
             raise RuntimeError(nodes.FREED)
-        return tuple(self.unpack(*entry) for entry in self.saved)
+        return tuple(self.unpack(*entry) for entry in self._kept)
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -85,61 +125,39 @@ class FunctionCtx(Node):
             return None
         if type(t) is Packed:
             return t.unpack(self)
-        maker = t._grad_fn if output_nr is None else self
         if nodes.version_of(t) != version:
+            maker = t._grad_fn if output_nr is None else self
             raise nodes.modified_error(t._array, maker, output_nr or 0, nodes.version_of(t), version)
         if output_nr is None:
             return t
-        out = twin(t)  # the output itself, made anew: the node must not hold it
-        out._requires_grad = True
-        out._grad_fn, out._output_nr, out._counter = self, output_nr, t._counter
+        out = twin(t)
+        out._requires_grad, out._grad_fn, out._output_nr = True, self, output_nr
         return out
 
-    def keep(self, outputs: tuple) -> None:
-        """Turn `to_save` into saved tensors once the outputs are known."""
-        kept = []
-        for t in self.to_save or ():
-            number = next((i for i, out in enumerate(outputs) if out is t and t._grad_fn is self), None)
-            if t is not None and local.saved_hooks:
-                t, number = Packed(t, local.saved_hooks[-1], self), None
-            version = 0 if t is None or type(t) is Packed else nodes.version_of(t)
-            if number is not None:
-                holder = twin(t)
-                holder._counter = t.counter()
-                t = holder
-            kept.append((t, version, number))
-        self.saved = tuple(kept)
-        self.to_save = None
+    def release(self) -> None:
+        self._kept = None
 
     def vjp(self, grad, recorded: bool) -> tuple:
-        grads = grad if type(grad) is list else [grad] * self.outputs  # several only if none has arrived
-        tensors = [g if isinstance(g, Tensor) or g is None else wrap(np.asarray(g)) for g in grads]
-        if self.materialize:
-            tensors = [
-                wrap(np.zeros(*m)) if g is None and m is not None else g
-                for g, m in zip(tensors, self.output_meta, strict=True)
-            ]
-        with no_recording(recorded):
-            results = self.backward_function()(self, *tensors)
-        return self.check_gradients(results if isinstance(results, tuple) else (results,), recorded)
-
-    def backward_function(self) -> Callable:
-        cls = self.function
-        own = [
-            getattr(cls, name)
-            for name in ("backward", "vjp")
-            if getattr(cls, name) is not getattr(Function, name)
+        rules = [
+            rule for rule in (self.function.backward, self.function.vjp) if rule is not Function.backward
         ]
-        if len(own) == 2:
+        if len(rules) == 2:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
                 "of them."
             )
-        return own[0] if own else Function.backward
+        grads = [as_tensor(g) for g in (grad if type(grad) is list else [grad] * self.outputs)]
+        if self.materialize_grads:
+            pairs = zip(grads, self._outputs, strict=True)
+            grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
+        with no_recording(recorded):
+            results = (*rules, Function.backward)[0](self, *grads)
+        results = self.checked(results if isinstance(results, tuple) else (results,))
+        return results if recorded else tuple(g if g is None else g._array for g in results)
 
-    def check_gradients(self, results: tuple, recorded: bool) -> tuple:
-        """One gradient per argument of `apply`, of a shape that fits it."""
-        name, expected = self.name(), len(self.is_tensor)
+    def checked(self, results: tuple) -> tuple[Tensor | None, ...]:
+        """The gradients of the tensors among the arguments of `apply`, which must be of shapes that fit them."""
+        name, expected = self.name(), len(self._inputs)
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # more Nones than arguments are forgiven
         if len(results) != expected:
@@ -147,21 +165,17 @@ class FunctionCtx(Node):
                 f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(results)})"
             )
         out = []
-        for position, (g, is_tensor) in enumerate(zip(results, self.is_tensor, strict=True)):
-            if not is_tensor:
+        for position, (g, look) in enumerate(zip(results, self._inputs, strict=True)):
+            if look is None:
                 if g is not None:
                     raise RuntimeError(
                         f"function {name} returned a gradient different than None at position {position + 1}, but the "
                         "corresponding forward input was not a Variable"
                     )
                 continue
-            index = len(out)
             if g is not None and not isinstance(g, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-            if g is not None and self.edges[index] is not None:
-                shape, dtype = self.meta[index]
-                g = self.fitted(g, index, shape, dtype)
-            out.append(g if g is None or recorded else g._array)
+            out.append(g if g is None or self.edges[len(out)] is None else self.fitted(g, len(out), *look))
         return tuple(out)
 
     def fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
@@ -179,8 +193,10 @@ class FunctionCtx(Node):
             g = g.sum_to_size(shape)
         return g if g._array.dtype == dtype else g.type_as(wrap(np.empty(0, dtype)))
 
-    def release(self) -> None:
-        self.saved = None
+
+def looks(values: tuple) -> tuple[tuple | None, ...]:
+    """The shape and dtype of each tensor, None for anything else."""
+    return tuple((v._array.shape, v._array.dtype) if isinstance(v, Tensor) else None for v in values)
 
 
 class Function:
@@ -249,7 +265,7 @@ class Function:
             return local.interpreter.process_function(cls, args)
         if local.transform_depth:
             refuse_old_form(cls)
-        return run_forward(cls, args)
+        return run_forward(cls, args)[0]
 
 
 signature = functools.lru_cache(maxsize=256)(inspect.signature)
@@ -286,41 +302,27 @@ VIEW_AMONG_SEVERAL = (
 )
 
 
-def blank_context(cls: type[Function], args: tuple) -> FunctionCtx:
-    ctx = new_object(cls.node_class)
-    ctx.hooks = ctx.counter = ctx.input_nrs = ctx.saved_for_forward = None
-    ctx.saved, ctx.to_save, ctx.dirty, ctx.non_differentiable, ctx.materialize = (), (), (), (), True
-    ctx.is_tensor = tuple(isinstance(a, Tensor) for a in args)
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-    return ctx
-
-
 def context(cls: type[Function], args: tuple, output: object) -> FunctionCtx:
-    """A `ctx` for `jvp`, which finds in it also what was saved for backward, if nothing was saved for forward."""
-    ctx = blank_context(cls, args)
+    """A `ctx` for `jvp`, which finds in it what was saved for forward mode, or else for backward."""
+    ctx = cls.node_class(args)
     with no_recording():
         cls.setup_context(ctx, args, output)
-    ctx.saved = tuple((t, 0 if t is None else nodes.version_of(t), None) for t in ctx.to_save)
     return ctx
 
 
 def run_forward(
-    cls: type[Function], args: tuple, compute: Callable | None = None, *, with_ctx: bool = False
-) -> object:
-    """Call `forward` without recording, then hang the node on its outputs. `with_ctx` returns (result, ctx).
+    cls: type[Function], args: tuple, compute: Callable | None = None
+) -> tuple[object, FunctionCtx | None]:
+    """Call `forward` without recording, then hang the node on its outputs. Returns the result and the node.
 
     compute: what gives the result in the place of `forward`, inside a transform; it records at the levels below.
     """
     tensors = [a for a in args if isinstance(a, Tensor)]
     recording = local.grad and any(t._requires_grad for t in tensors)
-    if compute is not None:
-        result = compute()
-        if not recording:
-            return result
-    ctx = blank_context(cls, args)
-    ctx.edges = tuple(edge(t) for t in tensors) if recording else ()
-    ctx.input_nrs = tuple(t._output_nr for t in tensors)
-    ctx.meta = tuple((t._array.shape, t._array.dtype) for t in tensors)
+    result = None if compute is None else compute()
+    if compute is not None and not recording:
+        return result, None
+    ctx = cls.node_class(args, recording)
     with no_recording():
         if cls.setup_context is Function.setup_context:
             result = cls.forward(ctx, *args)
@@ -329,24 +331,16 @@ def run_forward(
                 result = cls.forward(*args)
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
-    check_dirty(ctx.dirty, tensors, outputs)
+    check_dirty(ctx.dirty_tensors, tensors, outputs)
     ctx.sequence = next_sequence()
-    differentiable = [o for o in outputs if isinstance(o, Tensor) and is_differentiable(ctx, o)]
-    outputs = tuple(
-        finish_output(ctx, out, i, tensors, recording, len(differentiable)) for i, out in enumerate(outputs)
-    )
-    ctx.output_meta = tuple(
-        (o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outputs
-    )
+    count = sum(is_differentiable(ctx, out) for out in outputs)
+    outputs = tuple(finish_output(ctx, out, i, tensors, recording, count) for i, out in enumerate(outputs))
+    ctx._outputs = looks(outputs)
     if recording:
-        ctx.outputs_count = len(outputs)
-        ctx.keep(outputs)
+        ctx.keep()
         if anomaly.on:
-            from .anomaly_mode import remember_traceback
-
             remember_traceback(ctx)
-    result = outputs if isinstance(result, tuple) else outputs[0]
-    return (result, ctx) if with_ctx else result
+    return outputs if isinstance(result, tuple) else outputs[0], ctx
 
 
 def check_dirty(dirty: tuple, inputs: list[Tensor], outputs: tuple) -> None:
@@ -366,8 +360,12 @@ def check_dirty(dirty: tuple, inputs: list[Tensor], outputs: tuple) -> None:
             )
 
 
-def is_differentiable(ctx: FunctionCtx, out: Tensor) -> bool:
-    return out._array.dtype.kind == "f" and not any(out is t for t in ctx.non_differentiable)
+def is_differentiable(ctx: FunctionCtx, out: object) -> bool:
+    return (
+        isinstance(out, Tensor)
+        and out._array.dtype.kind == "f"
+        and not any(out is t for t in ctx.non_differentiable)
+    )
 
 
 def finish_output(
@@ -378,7 +376,7 @@ def finish_output(
         return out
     recorded = recording and is_differentiable(ctx, out)
     is_input = any(out is t for t in inputs)
-    if is_input and any(out is d for d in ctx.dirty):
+    if is_input and any(out is d for d in ctx.dirty_tensors):
         if not recorded:
             nodes.written(out, None)
             return out
@@ -402,25 +400,27 @@ def finish_output(
 def view_of_itself(t: Tensor) -> Tensor:
     """A new tensor that shows the same memory, known to be a view (not inside transforms, which see to that themselves)."""
     out = twin(t)
-    out._counter = t.counter()
-    if isinstance(t, Wrapper):
-        return out
-    out._meta = meta = AutogradMeta()
-    meta.base, meta.seen_version = t if t._base is None else t._base, out._counter.version
+    if not isinstance(t, Wrapper):
+        out._meta = meta = AutogradMeta()
+        meta.base, meta.seen_version = t if t._base is None else t._base, out._counter.version
     return out
 
 
 Function.__init_subclass__.__func__(Function)  # so that Function.apply says that there is no forward
-FunctionCtx.outputs = property(lambda self: self.outputs_count)
 
 
-class DelayedError(Node):
+class Error(Node):
     """A node that only complains: behind the results of functions that can be differentiated once."""
 
-    __slots__ = ("message",)
+    __slots__ = ()
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
 
     def vjp(self, grad, recorded: bool) -> tuple:
-        raise RuntimeError(self.message)
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 def once_differentiable(fn: Callable) -> Callable:
@@ -432,20 +432,17 @@ def once_differentiable(fn: Callable) -> Callable:
             results = fn(ctx, *grads)
         if not local.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results
-        return tuple(map(delayed, results)) if isinstance(results, tuple) else delayed(results)
+        return tuple(map(refusing, results)) if isinstance(results, tuple) else refusing(results)
 
     return wrapper
 
 
-def delayed(t: Tensor | None) -> Tensor | None:
+def refusing(t: Tensor | None) -> Tensor | None:
     """`t` with a history that refuses to be differentiated."""
     if t is None:
         return None
-    node = new_object(DelayedError)
-    node.message = "trying to differentiate twice a function that was marked with @once_differentiable"
-    source = wrap(t._array, requires_grad=True)
-    node.edges, node.input_nrs, node.saved = (edge(source),), None, ()
+    node, out = Error(), wrap(t._array, requires_grad=True)
+    node.edges, node.input_nrs, node.saved = (edge(wrap(t._array, requires_grad=True)),), None, ()
     node.sequence, node.hooks = next_sequence(), None
-    out = wrap(t._array, requires_grad=True)
     out._grad_fn = node
     return out

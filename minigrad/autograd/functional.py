@@ -280,7 +280,7 @@ def vectors_for(
             raise RuntimeError(
                 f"The vector v can only be None if the {source} a single Tensor with a single element."
             )
-        return Group(like[0].ones_like_self(), "v", caller)
+        return Group(wrap(np.ones_like(like[0]._array)), "v", caller)
     vectors = Group(v, "v", caller)
     if len(vectors) != len(like):
         if like.alone:

@@ -216,8 +216,8 @@ def saved_bytes(root: Tensor | Node, *, by_node: bool = False) -> int | list[tup
 
 def saved_arrays(node: Node) -> Iterator[np.ndarray]:
     """The arrays that a node has saved, except those of leaves."""
-    for value in node.saved or ():
-        if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+    for value in getattr(node, "_kept", None) or node.saved or ():
+        if isinstance(value, tuple):
             value = value[0]  # a custom Function's entry
         packed = getattr(value, "packed", None)
         if packed is not None:

@@ -1,13 +1,9 @@
 """Function transforms: grad, vjp, jvp, Jacobians, Hessians, vmap; they nest in any order (PyTorch's `torch.func`)."""
 
-import sys
-
 from . import batching  # noqa: F401  (what vmap does with each operation)
 from .functional_call import functional_call, stack_module_state
 from .transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .vmap import vmap
-
-sys.modules["minigrad.autograd.backward"].mapped = lambda fn, batch: vmap(fn)(batch)  # for is_grads_batched
 
 __all__ = [
     "functional_call",

@@ -169,8 +169,8 @@ def _t(level, op, pairs, params):
 @batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind",
        "split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
        "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
-       "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp",
-       "glu", "linalg_vector_norm", "norm", "all", "any", "count_nonzero", "_safe_softmax")  # fmt: skip
+       "argsort", "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax",
+       "logsumexp", "glu", "linalg_vector_norm", "norm", "all", "any", "count_nonzero", "_safe_softmax")  # fmt: skip
 def _one_tensor(level, op, pairs, params):
     """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
     ((value, _),) = pairs
@@ -666,7 +666,12 @@ def _pooled(level, op, pairs, params):
     return outs if several else outs[0]
 
 
-@batch("avg_pool2d_backward", "adaptive_avg_pool2d_backward", "max_pool2d_with_indices_backward")
+@batch(
+    "avg_pool2d_backward",
+    "avg_pool3d_backward",
+    "adaptive_avg_pool2d_backward",
+    "max_pool2d_with_indices_backward",
+)
 def _unpooled(level, op, pairs, params):
     sizes, *rest = params
     return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), *rest)
@@ -778,12 +783,11 @@ def _place(level, op, pairs, params):
 
 RESAMPLED = [f"upsample_{kind}" for kind in ("nearest1d", "nearest2d", "nearest3d", "nearestexact1d", "nearestexact2d",
              "nearestexact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")]  # fmt: skip
-AVERAGED = ["avg_pool3d", "adaptive_avg_pool3d"]
 
 
 @batch("constant_pad_nd", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool_pick",
-       "pixel_shuffle", "pixel_unshuffle", "col2im", *RESAMPLED, *AVERAGED,
-       *(f"{name}_backward" for name in RESAMPLED + AVERAGED))  # fmt: skip
+       "pixel_shuffle", "pixel_unshuffle", "col2im", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_avg_pool3d_backward",
+       *RESAMPLED, *(f"{name}_backward" for name in RESAMPLED))  # fmt: skip
 def _last_dimensions(level, op, pairs, params):
     """What speaks of the last dimensions only; all before them are more examples."""
     return op.call(*(whole(level, p) for p in pairs), *params)

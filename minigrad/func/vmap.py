@@ -244,7 +244,7 @@ class Vmap(Interpreter):
         if not any(isinstance(a, Tensor) and self.owns(a) for a in args):
             with self.lowered():
                 return cls.apply(*args)
-        return run_forward(cls, args, lambda: batched_value(self, cls, args))
+        return run_forward(cls, args, lambda: batched_value(self, cls, args))[0]
 
 
 # ---------------------------------------------------------------- the transform

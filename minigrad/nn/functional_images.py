@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
+from typing import SupportsIndex
 
 from ..ops import images
 from ..ops import nn as ops
-from ..ops.nn import conv_transpose_nd, per_dim, pooled_size
+from ..ops.nn import conv_transpose_nd, per_dim
+from ..ops.windows import check_max_pool1d, pool_window
 from ..tensor import Tensor
 
 
@@ -308,6 +311,46 @@ def _check_reflection(input: Tensor, pad: tuple) -> None:
 # ---------------------------------------------------------------- pooling
 
 
+def _window(
+    input: Tensor,
+    caller: str,
+    kernel_size,
+    stride,
+    padding,
+    dilation=1,
+    ceil_mode=False,
+    divisor=None,
+    binding="",
+) -> tuple[tuple, tuple, tuple, tuple, tuple]:
+    """The window of a pooling, see `pool_window`. binding: what PyTorch calls the function that it ends in."""
+    tensor_argument(input, binding or caller)
+    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    try:
+        return pool_window(caller, input._array.shape, *options, ceil_mode, divisor)
+    except TypeError:
+        _refuse_numbers(binding or caller, options)
+        raise
+
+
+def _refuse_numbers(caller: str, options: tuple) -> None:
+    """Raise the error of a window's first option that is neither an integer nor several."""
+    for position, (name, value) in enumerate(zip(WINDOW, options, strict=True), 2):
+        place = f" (position {position})" if caller.startswith("max") else ""
+        if value is not None and not isinstance(value, tuple | SupportsIndex):
+            raise TypeError(
+                f"{caller}(): argument '{name}'{place} must be tuple of ints, not {type(value).__name__}"
+            ) from None
+        for at, part in enumerate(value if isinstance(value, tuple) else ()):
+            if not isinstance(part, SupportsIndex):
+                raise TypeError(
+                    f"{caller}(): argument '{name}'{place} must be tuple of ints, but found element of type "
+                    f"{type(part).__name__} at pos {at}"
+                ) from None
+
+
+WINDOW = ("kernel_size", "stride", "padding", "dilation")
+
+
 def max_pool2d(
     input: Tensor,
     kernel_size: int | tuple,
@@ -321,30 +364,31 @@ def max_pool2d(
 
     return_indices: also the position of each maximum in its plane, counted row by row.
     """
-    tensor_argument(input, "max_pool2d")
-    window = ops.check_pool(input, kernel_size, stride, padding, dilation, ceil_mode)
-    out, indices = ops.max_pool2d_with_indices(input, *window, ceil_mode)
-    return (out, indices) if return_indices else out
-
-
-def _one_dim(value: int | tuple | None, other: int) -> tuple | None:
-    """The argument of a one-dimensional pooling for the two-dimensional one with height 1."""
-    return None if value is None else (other, value if isinstance(value, int) else value[0])
-
-
-def _check_1d(input: Tensor, caller: str) -> None:
-    tensor_argument(input, caller)
-    if input.dim() in (2, 3):
-        return
-    if caller == "max_pool1d":
-        raise RuntimeError(
-            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-            f"{list(input.shape)}"
-        )
-    raise RuntimeError(
-        f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
-        f"arguments for {caller})"
+    binding = "max_pool2d_with_indices" if return_indices else ""
+    kernel, step, padding, dilation, _ = _window(
+        input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
+    found = ops.max_pool2d_with_indices(
+        input, kernel, () if stride is None else step, padding, dilation, ceil_mode
+    )
+    return found if return_indices else found[0]
+
+
+def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) -> tuple[Tensor, list]:
+    """The input and the options of a one-dimensional pooling for the two-dimensional one with height 1."""
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {input.dim()}-dimensional tensor for argument #1 'self' (while checking "
+            f"arguments for {caller})"
+        )
+    found = []
+    for name, other, value in zip(names, (1, 1, 0, 1), options, strict=False):
+        if value is not None and not isinstance(value, SupportsIndex):
+            if len(value) != 1 and not (name == "stride" and len(value) == 0):
+                raise RuntimeError(f"{caller}() argument '{name}' should contain one int (got {len(value)})")
+            value = value[0] if len(value) else None
+        found.append(None if value is None else (other, value))
+    return input.unsqueeze(-2), found
 
 
 def max_pool1d(
@@ -357,9 +401,17 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "max_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0), _one_dim(dilation, 1))
-    out, indices = max_pool2d(input.unsqueeze(-2), *window, ceil_mode, True)
+    caller = "max_pool1d_with_indices" if return_indices else "max_pool1d"
+    tensor_argument(input, caller)
+    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    try:
+        if not return_indices:
+            check_max_pool1d(input._array.shape, *options, ceil_mode)
+        rows, window = _one_dim("max_pool1d", input, options)
+    except TypeError:
+        _refuse_numbers(caller, options)
+        raise
+    out, indices = max_pool2d(rows, *window, ceil_mode, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 
@@ -373,11 +425,11 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, H, W) or (C, H, W); with count_include_pad padding counts as zeros."""
-    tensor_argument(input, "avg_pool2d")
-    window = ops.check_pool(input, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    return ops.avg_pool2d(input, *window[:3], ceil_mode, count_include_pad, divisor_override)
+    kernel, step, padding, _, _ = _window(
+        input, "avg_pool2d", kernel_size, stride, padding, 1, ceil_mode, divisor_override
+    )
+    step = () if stride is None else step
+    return ops.avg_pool2d(input, kernel, step, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool1d(
@@ -389,30 +441,86 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The mean of each window of (N, C, L) or (C, L)."""
-    _check_1d(input, "avg_pool1d")
-    window = (_one_dim(kernel_size, 1), _one_dim(stride, 1), _one_dim(padding, 0))
-    return avg_pool2d(input.unsqueeze(-2), *window, ceil_mode, count_include_pad).squeeze(-2)
+    tensor_argument(input, "avg_pool1d")
+    try:
+        rows, window = _one_dim("avg_pool1d", input, (kernel_size, stride, padding))
+    except TypeError:
+        _refuse_numbers("avg_pool1d", (kernel_size, stride, padding, 1))
+        raise
+    return avg_pool2d(rows, *window, ceil_mode, count_include_pad).squeeze(-2)
 
 
 def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
-    """The output lengths of an adaptive pooling; None keeps a length."""
+    """The output lengths of an adaptive pooling in two or three dimensions; None keeps a length."""
     tensor_argument(input, caller)
-    if input.dim() not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{caller}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}"
-        )
-    given = (
-        (output_size,) * dims if isinstance(output_size, int) or output_size is None else tuple(output_size)
-    )
-    if len(given) != dims:
+    shape = input._array.shape
+    if isinstance(output_size, SupportsIndex):
+        size = (index(output_size),) * dims
+    else:
+        if len(shape) <= len(output_size):
+            raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        lengths = shape[len(shape) - len(output_size) :]
+        size = tuple(n if want is None else want for want, n in zip(output_size, lengths, strict=True))
+    for at, length in enumerate(size):
+        if not isinstance(length, SupportsIndex):
+            raise TypeError(
+                f"{caller}(): argument 'output_size' (position 2) must be tuple of ints, but found element of type "
+                f"{type(length).__name__} at pos {at}"
+            )
+    (_check_adaptive_max if "max" in caller else _check_adaptive_avg)(shape, size, dims, caller)
+    return size
+
+
+def _check_adaptive_max(shape: tuple, size: tuple, dims: int, caller: str) -> None:
+    _check_not_empty(shape, dims, caller, range(1, len(shape)), ":")
+    if len(size) != dims:
+        raise RuntimeError(f"{caller}(): internal error: output_size.size() must be {dims}")
+    if min(size) < 0:
+        whole = [*shape[:-dims], *size]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {whole}")
+
+
+def _check_adaptive_avg(shape: tuple, size: tuple, dims: int, caller: str) -> None:
+    if len(size) != dims:
         raise RuntimeError(f"{caller}: output_size must be {dims}")
-    size = tuple(n if want is None else want for want, n in zip(given, input.shape[-dims:], strict=True))
     if min(size) < 0:
         raise RuntimeError(
             f"{caller}: elements of output_size must be greater than or equal to 0 but received "
-            f"{{{', '.join(map(str, size))}}}"
+            f"{{{', '.join(map(str, size[:2]))}{''.join(f',{n}' for n in size[2:])}}}"
         )
-    return size
+    if size != (1,) * dims:  # that is a mean, of anything
+        _check_not_empty(shape, dims, caller, range(len(shape) - dims, len(shape)), "")
+
+
+def _check_not_empty(shape: tuple, dims: int, caller: str, looked_at: range, colon: str) -> None:
+    if len(shape) not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{caller}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
+        )
+    for dim in looked_at:
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"{caller}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(shape)} with dimension {dim} being empty"
+            )
+
+
+def _adaptive_rows(input: Tensor, output_size, caller: str) -> tuple[Tensor, tuple[int, int]]:
+    """Input and output size of an adaptive pooling in one dimension, for that in two dimensions with height 1."""
+    tensor_argument(input, caller)
+    if not isinstance(output_size, SupportsIndex):
+        place = "" if "avg" in caller else " (position 2)"
+        if not isinstance(output_size, Sequence):
+            kind = type(output_size).__name__
+            raise TypeError(f"{caller}(): argument 'output_size'{place} must be tuple of ints, not {kind}")
+        for at, length in enumerate(output_size):
+            if not isinstance(length, SupportsIndex):
+                raise TypeError(
+                    f"{caller}(): argument 'output_size'{place} must be tuple of ints, but found element of type "
+                    f"{type(length).__name__} at pos {at}"
+                )
+    rows, ((_, length),) = _one_dim(caller, input, (output_size,), ("output_size",))
+    return rows, (1, length)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
@@ -425,38 +533,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
     """The mean over as many windows of (N, C, L) as make an output of that length."""
-    _check_1d(input, "adaptive_avg_pool1d")
-    size = output_size if isinstance(output_size, int) else output_size[0]
-    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
-
-
-def _window(input: Tensor, caller: str, kernel, stride, padding, dilation=1) -> tuple:
-    """(kernel, stride, padding, dilation) of a pooling in three dimensions."""
-    tensor_argument(input, caller)
-    if input.dim() not in (4, 5):
-        raise RuntimeError(
-            f"non-empty 4D or 5D (batch mode) tensor expected for input, but got: {list(input.shape)}"
-        )
-    kernel = per_dim(kernel, 3, "kernel_size")
-    step = kernel if stride is None or stride == () else per_dim(stride, 3, "stride")
-    padding, dilation = per_dim(padding, 3, "padding"), per_dim(dilation, 3, "dilation")
-    if min(step) <= 0:
-        raise RuntimeError("stride should not be zero")
-    for p, k, d in zip(padding, kernel, dilation, strict=True):
-        if 2 * p > d * (k - 1) + 1:
-            raise RuntimeError("pad should be at most half of effective kernel size, but got "
-                               f"pad={p}, kernel_size={k} and dilation={d}")  # fmt: skip
-    return kernel, step, padding, dilation
-
-
-def _pooled(input: Tensor, window: tuple, ceil_mode: bool) -> tuple[int, ...]:
-    out = pooled_size(tuple(input.shape[-3:]), *window, ceil_mode)
-    if min(out) < 1:
-        before, after = ("x".join(map(str, (input.shape[-4], *n))) for n in (input.shape[-3:], out))
-        raise RuntimeError(
-            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
-        )
-    return out
+    rows, size = _adaptive_rows(input, output_size, "adaptive_avg_pool1d")
+    return adaptive_avg_pool2d(rows, size).squeeze(-2)
 
 
 def max_pool3d(
@@ -469,12 +547,12 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
-    window = _window(input, "max_pool3d", kernel_size, stride, padding, dilation)
-    _pooled(input, window, ceil_mode)
-    out, indices = images.max_pool3d_with_indices(
-        input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode)
+    binding = "max_pool3d_with_indices" if return_indices else ""
+    *window, _ = _window(
+        input, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    return (out, indices) if return_indices else out
+    found = images.max_pool3d_with_indices(input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode))
+    return found if return_indices else found[0]
 
 
 def avg_pool3d(
@@ -487,13 +565,11 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
-    kernel, step, pad, _ = window = _window(input, "avg_pool3d", kernel_size, stride, padding)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
-    sizes = zip(input.shape[-3:], _pooled(input, window, ceil_mode), kernel, step, pad, strict=True)
-    divide = divisor_override is None
-    out = images.averages3d(input, tuple(("mean", *size, count_include_pad, divide) for size in sizes))
-    return out if divide else out / divisor_override
+    kernel, step, padding, _, _ = _window(
+        input, "avg_pool3d", kernel_size, stride, padding, 1, ceil_mode, divisor_override
+    )
+    step = () if stride is None else step
+    return ops.avg_pool3d(input, kernel, step, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def lp_pool1d(
@@ -571,8 +647,8 @@ def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, L) as make an output of that length."""
-    (length,) = _adaptive_size(input, output_size, 1, "adaptive_max_pool1d")
-    out, indices = adaptive_max_pool2d(input.unsqueeze(-2), (1, length), True)
+    rows, size = _adaptive_rows(input, output_size, "adaptive_max_pool1d")
+    out, indices = adaptive_max_pool2d(rows, size, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim
 from . import exponential
-from .choice import ZERO, at_least, at_most, chosen, kept, parts, positive_part, refuse, where
-from .elementary import erf, exp, sigmoid, tanh
+from .choice import ZERO, at_most, between, chosen, kept, parts, positive_part, refuse, where
+from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh
 from .inplace import apply_inplace, define_inplace
 from .shape import _view, reshape
 from .table import define, function, is_array
@@ -128,10 +128,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         across = (1, size, *(1,) * (len(shape) - 2)) if len(shape) > 1 else (size,) * len(shape)
         weight = (_view if weight._array.flags.c_contiguous else reshape)(weight, across)
     return _prelu(input, weight)
-
-
-def between(x: ndarray, low: float, high: float) -> ndarray:
-    return at_most(at_least(x, np.asarray(low, x.dtype)), np.asarray(high, x.dtype))
 
 
 _hardtanh = define(
@@ -486,24 +482,33 @@ def softsign(input: Tensor) -> Tensor:
 
 def halves(x, dim: int) -> tuple:
     """The first and the second half of an array or a Tensor along a dimension."""
-    half, before = x.shape[dim] // 2, (slice(None),) * dim
-    return x[(*before, slice(0, half))], x[(*before, slice(half, None))]
+    first, second = _half_keys(x.shape[dim] // 2, dim)
+    return x[first], x[second]
+
+
+@functools.lru_cache(maxsize=64)
+def _half_keys(half: int, dim: int) -> tuple[tuple, tuple]:
+    before = (slice(None),) * dim
+    return (*before, slice(half)), (*before, slice(half, None))
 
 
 def glu_self(grad, self, dim):
     value, gate = halves(self, dim)
-    open_ = sigmoid(gate)
-    parts = grad * open_, grad * value * open_ * (1 - open_)
     if is_array(grad) and is_array(self):
-        return np.concatenate(parts, axis=dim)
+        open_ = _sigmoid(gate)
+        for_value = grad * open_
+        for_gate = for_value * value
+        for_gate *= np.subtract(ONE[self.dtype.char], open_, out=open_)
+        return np.concatenate((for_value, for_gate), axis=dim)
     from .joining import cat  # here, as joining.py itself uses operations of this family
 
-    return cat(parts, dim)
+    open_ = sigmoid(gate)
+    return cat((grad * open_, grad * value * open_ * (1 - open_)), dim)
 
 
 def _glu_forward(self: ndarray, dim: int) -> ndarray:
     value, gate = halves(self, dim)
-    return value * sigmoid(gate)
+    return value * _sigmoid(gate)
 
 
 _glu = define("glu", _glu_forward, self=glu_self)

@@ -199,6 +199,13 @@ def parts(x: ndarray) -> tuple[ndarray, ndarray]:
     return np.maximum(x, out, out=out), below
 
 
+def between(x, low: float, high: float):
+    """The elements of an array or a Tensor clamped to [low, high]."""
+    if isinstance(x, Tensor):
+        return clamp(x, low, high)
+    return at_most(at_least(x, np.asarray(low, x.dtype)), np.asarray(high, x.dtype))
+
+
 # ---------------------------------------------------------------- clamp: the bounds themselves let the gradient through
 
 

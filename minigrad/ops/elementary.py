@@ -111,10 +111,14 @@ rad2deg = define(
 # ---------------------------------------------------------------- logistic, error and gamma functions
 
 
+ONE = {char: np.ones((), char) for char in "efd"}
+
+
 def _sigmoid(x: ndarray) -> ndarray:
-    y = np.exp(np.negative(x))
-    y += 1
-    return np.reciprocal(y)
+    y = np.negative(x, out=...)
+    np.exp(y, out=y)
+    y += ONE[y.dtype.char]
+    return np.reciprocal(y, out=y)
 
 
 sigmoid = define(

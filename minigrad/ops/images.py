@@ -13,8 +13,10 @@ import math
 import numpy as np
 
 from . import places
-from .nn import _every_place, _output_size, _padded, _windows, pooled_size
+from .choice import refuse
+from .nn import _every_place, _output_size, _padded, _windows
 from .table import define
+from .windows import pooled_size
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)
@@ -59,20 +61,6 @@ def _cubic(distance: float) -> float:
     return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a if d < 2 else 0.0
 
 
-def _means(
-    n: int, out: int, kernel: int, stride: int, padding: int, count_padding: bool, divide: bool
-) -> list:
-    """How windows along one dimension are averaged, or with divide=False summed."""
-    rows = []
-    for i in range(out):
-        start = i * stride - padding
-        end = min(start + kernel, n + padding)
-        seen = range(max(start, 0), min(end, n))
-        count = (end - start if count_padding else len(seen)) if divide else 1
-        rows.append(dict.fromkeys(seen, 1.0 / count if count else 0.0))
-    return rows
-
-
 def _bin_means(n: int, out: int) -> list[dict[int, float]]:
     bins = [range(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
     return [dict.fromkeys(seen, 1.0 / len(seen)) for seen in bins]
@@ -80,9 +68,9 @@ def _bin_means(n: int, out: int) -> list[dict[int, float]]:
 
 @remembered
 def matrix(how: tuple, dtype: str) -> ndarray:
-    """The matrix (out, n) of a description: ("resample", kind, n, out, ...), ("mean", n, ...) or ("bins", n, out)."""
+    """The matrix (out, n) of a description: ("resample", kind, n, out, ...) or ("bins", n, out)."""
     kind, *sizes = how
-    rows = {"resample": _weights, "mean": _means, "bins": _bin_means}[kind](*sizes)
+    rows = {"resample": _weights, "bins": _bin_means}[kind](*sizes)
     n = sizes[1] if kind == "resample" else sizes[0]
     found = np.zeros((len(rows), n), dtype)
     for i, row in enumerate(rows):
@@ -97,21 +85,16 @@ def _through(self: ndarray, hows: tuple, transposed: bool) -> ndarray:
     return np.ascontiguousarray(self)
 
 
-def _separable(name: str, node: str, saves_input: bool = False):
+def _separable(name: str, node: str):
     """An operation that multiplies the last dimensions by the matrices of descriptions; its rule is the transpose."""
     back = define(
         f"{name}_backward", lambda self, hows: _through(self, hows, True), kind="linear", node=f"{node}Backward0",
         self=lambda grad, hows: forth(grad, hows),
     )  # fmt: skip
-    own = {
-        "flat": ("self",) if saves_input else (),
-        "self": (lambda grad, self, hows: back(grad, hows))
-        if saves_input
-        else (lambda grad, hows: back(grad, hows)),
-    }
     forth = define(
-        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0", **own
-    )
+        name, lambda self, hows: _through(self, hows, False), kind="linear", node=f"{node}0",
+        self=lambda grad, hows: back(grad, hows),
+    )  # fmt: skip
     return forth
 
 
@@ -124,8 +107,22 @@ resampling = {
     for dims, label in enumerate(labels, 1)
     if label is not None
 }  # fmt: skip
-averages3d = _separable("avg_pool3d", "AvgPool3DBackward", saves_input=True)
-adaptive_averages3d = _separable("adaptive_avg_pool3d", "AdaptiveAvgPool3DBackward", saves_input=True)
+
+
+def _adaptive_averages(self: ndarray, hows: tuple) -> ndarray:
+    refuse(self, "biu", "adaptive_avg_pool3d_cpu")
+    return _through(self, hows, False)
+
+
+adaptive_averages3d = define(
+    "adaptive_avg_pool3d", _adaptive_averages, kind="linear", node="AdaptiveAvgPool3DBackward0", flat=("self",),
+    self=lambda grad, self, hows: _adaptive_spread(grad, hows),
+)  # fmt: skip
+_adaptive_spread = define(
+    "adaptive_avg_pool3d_backward", lambda self, hows: _through(self, hows, True), kind="linear",
+    node="AdaptiveAvgPool3DBackwardBackward0",
+    self=lambda grad, hows: adaptive_averages3d(grad, hows),
+)  # fmt: skip
 
 # ---------------------------------------------------------------- maxima of windows
 
@@ -152,30 +149,41 @@ def _seen(how: tuple) -> tuple[tuple, ndarray]:
         rows.append([sum(map(int.__mul__, at, steps)) for at in itertools.product(*windows)])
     if not all(rows):
         raise RuntimeError("a window sees nothing but padding; use less padding or dilation")
-    longest = max(map(len, rows))
-    return tuple(out), np.array([row + row[:1] * (longest - len(row)) for row in rows])
+    longest = max(map(len, rows), default=0)
+    seen = [row + row[:1] * (longest - len(row)) for row in rows]
+    return tuple(out), np.array(seen, int).reshape(len(rows), longest)
 
 
 def _max_forward(self: ndarray, how: tuple) -> tuple[ndarray, ndarray]:
     dims = len(how[1])
+    if how[0] == "bins":
+        refuse(self, "biu", "adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu")
+    else:
+        refuse(self, "b", "max_pool3d")
     out, seen = _seen(how)
-    planes = self.reshape(math.prod(self.shape[:-dims]), -1)
+    planes = self.reshape(math.prod(self.shape[:-dims]), math.prod(self.shape[-dims:]))
+    shape = (*self.shape[:-dims], *out)
+    if not len(seen):
+        return np.empty(shape, self.dtype), np.empty(shape, int)
     best = planes[:, seen].argmax(-1)  # of equal ones the first, as of NaNs
     index = seen[np.arange(len(seen)), best]
-    shape = (*self.shape[:-dims], *out)
     return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
+
+
+def _flattened(x: ndarray, rows: int) -> ndarray:
+    """In so many rows; of nothing -1 would not say how long they are."""
+    return x.reshape(rows, x.size // rows if rows else 0)
 
 
 def _put_forward(self: ndarray, indices: ndarray, sizes: tuple, how: tuple) -> ndarray:
     out, count = np.zeros(sizes, self.dtype), math.prod(sizes[: -len(how[1])])
-    places.add(out.reshape(count, -1), indices.reshape(count, -1), 1, self)
+    places.add(_flattened(out, count), _flattened(indices, count), 1, self)
     return out
 
 
 def _read_forward(self: ndarray, indices: ndarray, how: tuple) -> ndarray:
     count = math.prod(self.shape[: -len(how[1])])
-    flat = self.reshape(count, -1), indices.reshape(count, -1)
-    return np.take_along_axis(*flat, -1).reshape(indices.shape)
+    return np.take_along_axis(_flattened(self, count), _flattened(indices, count), -1).reshape(indices.shape)
 
 
 _put = define(

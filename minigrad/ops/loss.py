@@ -13,7 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor
 from . import places
-from .choice import refuse, where
+from .choice import at_most, between, refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
 from .table import define, is_array
@@ -35,10 +35,6 @@ def spread(grad, like, reduction: int):
     return grad / math.prod(like.shape) if reduction == MEAN else grad
 
 
-def clip(x, low: float, high: float):
-    return np.minimum(np.maximum(x, low), high) if is_array(x) else x.clamp(low, high)
-
-
 def _mse_forward(self, target, reduction):
     if self.dtype.kind != "f":
         refuse(self, "biu", "mse_cpu")
@@ -57,19 +53,25 @@ def _smooth_l1_forward(self, target, reduction, beta):
     if self.dtype.kind != "f":
         refuse(self, "biu", "smooth_l1_cpu")
     d = np.abs(self - target)
-    return reduced(_bent(d, beta) / beta if beta else d, reduction)
+    return reduced(d if not beta else _bent(d, beta) if beta == 1 else _bent(d, beta) / beta, reduction)
 
 
 def _bent(d: ndarray, bend: float) -> ndarray:
     """d²/2 up to `bend`, from there on straight."""
-    m = np.minimum(d, bend)
-    return m * (d - m * 0.5)
+    m = at_most(d, np.asarray(bend, d.dtype))
+    return m * (d - m * np.asarray(0.5, d.dtype))
+
+
+def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
+    """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
+    d = self - target
+    slope = between(d if beta == 1 else d / beta, -1, 1) * spread(grad, self, reduction)
+    return slope, -slope if grad_input_mask[1] else None
 
 
 smooth_l1_loss = define(
     "smooth_l1_loss", _smooth_l1_forward, node="SmoothL1LossBackward0",
-    self=lambda grad, self, target, reduction, beta: spread(grad, self, reduction) * clip((self - target) / beta, -1, 1),
-    target=lambda grad, self, target, reduction, beta: -spread(grad, self, reduction) * clip((self - target) / beta, -1, 1),
+    self=smooth_l1_backward, target=smooth_l1_backward,
 )  # fmt: skip
 
 
@@ -79,11 +81,13 @@ def _huber_forward(self, target, reduction, delta):
     return reduced(_bent(np.abs(self - target), delta), reduction)
 
 
-huber_loss = define(
-    "huber_loss", _huber_forward,
-    self=lambda grad, self, target, reduction, delta: spread(grad, self, reduction) * clip(self - target, -delta, delta),
-    target=lambda grad, self, target, reduction, delta: -spread(grad, self, reduction) * clip(self - target, -delta, delta),
-)  # fmt: skip
+def huber_backward(grad, grad_input_mask, self, target, reduction, delta):
+    """∂self = grad · clip(self - target, -delta, delta), ∂target = -∂self."""
+    slope = between(self - target, -delta, delta) * spread(grad, self, reduction)
+    return slope, -slope if grad_input_mask[1] else None
+
+
+huber_loss = define("huber_loss", _huber_forward, self=huber_backward, target=huber_backward)
 soft_margin_loss = define(
     "soft_margin_loss", lambda self, target, reduction: reduced(np.log1p(np.exp(-target * self)), reduction),
     self=lambda grad, self, target, reduction: spread(grad, self, reduction) * -target * sigmoid(-target * self),

@@ -12,14 +12,17 @@ import math
 import operator
 import warnings
 from collections.abc import Callable
+from typing import SupportsIndex
 
 import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor
 from . import places
+from .choice import refuse
 from .indexing import no_repeats
 from .table import columns_added, define, even, first_of, is_array, ones, rows_added
+from .windows import pooled_size
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
@@ -150,22 +153,24 @@ def _spatial(t) -> tuple:
 
 convolution_input = define(
     "convolution_input", _convolve_input, kind="linear", node="ConvolutionBackwardBackward0",
-    y=lambda grad, weight, stride, padding, dilation, groups:
-        _convolve_like(grad, weight, stride, padding, dilation, groups),
+    y=lambda grad, y_sym_sizes, weight, stride, padding, dilation, groups:
+        _convolve_to(y_sym_sizes[2:], grad, weight, stride, padding, dilation, groups),
     weight=lambda grad, y, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(y, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
 )  # fmt: skip
 convolution_weight = define(
     "convolution_weight", _convolve_weight, kind="linear", node="ConvolutionBackwardBackward0",
-    y=lambda grad, x, stride, padding, dilation, groups:
-        _convolve_like(x, grad, stride, padding, dilation, groups),
+    y=lambda grad, y_sym_sizes, x, stride, padding, dilation, groups:
+        _convolve_to(y_sym_sizes[2:], x, grad, stride, padding, dilation, groups),
     x=lambda grad, y, x_sym_sizes, stride, padding, dilation, groups:
         convolution_input(y, grad, x_sym_sizes[2:], stride, padding, dilation, groups),
 )  # fmt: skip
 
 
-def _convolve_like(x, weight, stride, padding, dilation, groups):
-    return _convolution(x, weight, None, stride, padding, dilation, groups)
+def _convolve_to(size, x, weight, stride, padding, dilation, groups):
+    """A convolution of which the first `size` outputs count: an output padding can make room for more of them."""
+    out = _convolution(x, weight, None, stride, padding, dilation, groups)
+    return out if out.shape[2:] == size else out[(..., *map(slice, size))]
 
 
 def _with_bias(out: ndarray, bias: ndarray | None) -> ndarray:
@@ -185,6 +190,7 @@ def _conv_forward(input, weight, bias, stride, padding, dilation, groups):
 
 _convolution = define(
     "convolution", _conv_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
+    jvp=lambda inputs, moves, results, params: conv_tangent(_convolution, inputs, moves, results[0], params),
     input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
         convolution_input(grad, weight, input_sym_sizes[2:], stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
@@ -193,14 +199,26 @@ _convolution = define(
 )  # fmt: skip
 
 
+def conv_tangent(op: Callable, primals: tuple, moves: tuple, result: Tensor, params: tuple) -> Tensor:
+    """The tangent of a convolution, which is linear in the input and the weight, each by itself, and in the bias."""
+    (input, weight, _), (dx, dw, db) = primals, moves
+    parts = [] if dx is None else [op(dx, weight, None, *params)]
+    if dw is not None:
+        parts += [op(input, dw, None, *params)]
+    if db is not None:
+        parts += [db.reshape((-1,) + (1,) * (result.dim() - 2)).expand(result.shape)]
+    return functools.reduce(operator.add, parts)
+
+
 def _conv_transposed_forward(input, weight, bias, size, stride, padding, dilation, groups):
     return _with_bias(_convolve_input(input, weight, size, stride, padding, dilation, groups), bias)
 
 
 _convolution_transposed = define(
     "convolution", _conv_transposed_forward, node="ConvolutionBackward0", optional=("bias",), flat=("input", "weight"),
-    input=lambda grad, weight, stride, padding, dilation, groups:
-        _convolve_like(grad, weight, stride, padding, dilation, groups),
+    jvp=lambda inputs, moves, results, params: conv_tangent(_convolution_transposed, inputs, moves, results[0], params),
+    input=lambda grad, input_sym_sizes, weight, stride, padding, dilation, groups:
+        _convolve_to(input_sym_sizes[2:], grad, weight, stride, padding, dilation, groups),
     weight=lambda grad, input, weight_sym_sizes, stride, padding, dilation, groups:
         convolution_weight(input, grad, weight_sym_sizes[2:], stride, padding, dilation, groups),
     bias=lambda grad: _bias_gradient(grad),
@@ -222,34 +240,18 @@ def per_dim(value: int | tuple | list, dims: int, name: str) -> tuple:
     return value
 
 
-def _check_conv(input, weight, bias, dims: int, caller: str) -> None:
-    """Refuse inputs that do not go together. They are described by (shape, dtype), the bias perhaps by None."""
-    (size, dtype), (weight_size, weight_dtype) = input, weight
+def _check_input(caller: str, input, bias, dims: int) -> None:
+    """Refuse a bias of another dtype, and inputs that are neither an example nor a batch of them."""
+    (size, dtype) = input
+    if bias is not None and bias[1] != dtype:
+        words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
+        names = (words.get(d.name, d.name) for d in (dtype, bias[1]))
+        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
     if len(size) not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {caller}, but got input of size: "
             f"{list(size)}"
         )
-    if len(weight_size) < 3:
-        raise RuntimeError("weight should have at least three dimensions")
-    if len(weight_size) != dims + 2:
-        raise RuntimeError(
-            f"Expected {len(weight_size)}-dimensional input for {len(weight_size)}-dimensional weight {list(weight_size)}, "
-            f"but got {len(size)}-dimensional input of size {list(size)} instead"
-        )
-    if bias is not None and bias[0] != weight_size[:1]:
-        raise RuntimeError(
-            f"Given weight of size {list(weight_size)}, expected bias to be 1-dimensional with {weight_size[0]} elements, but "
-            f"got bias of size {list(bias[0])} instead"
-        )
-    if bias is not None and bias[1] != dtype:
-        words = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
-        names = (words.get(d.name, d.name) for d in (dtype, bias[1]))
-        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
-    if weight_dtype != dtype:
-        kinds = (dtypes.of_numpy(d).tensor_type for d in (dtype, weight_dtype))
-        names = (kind.removeprefix("torch.").removesuffix("Tensor") for kind in kinds)
-        raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
 def _described(caller: str, input, weight, bias) -> tuple:
@@ -277,64 +279,132 @@ def conv_nd(
     dims: int,
 ) -> Tensor:
     """Convolution over `dims` spatial dimensions: (N, C, *in) or (C, *in) with a weight (O, C/groups, *kernel)."""
-    described = _described(f"conv{dims}d", input, weight, bias)
+    caller = f"conv{dims}d"
+    described = _described(caller, input, weight, bias)
     if isinstance(padding, str):
-        _check_conv(*described, dims, f"conv{dims}d")
-        steps = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
-        input, padding = _named_padding(input, padding, _spatial(weight), *steps)
-        described = _described(f"conv{dims}d", input, weight, bias)
-    options = _conv_options(*described, *map(hashable, (stride, padding, dilation)), groups, dims)
+        _check_input(caller, described[0], described[2], dims)
+        if input._array.ndim == dims + 1:
+            batch = input.unsqueeze(0)
+            return conv_nd(batch, weight, bias, stride, padding, dilation, groups, dims).squeeze(0)
+        input, padding = _named_padding(input, weight, stride, padding, dilation, groups)
+        described = _described(caller, input, weight, bias)
+    options = _conv_options(caller, *described, *map(hashable, (stride, padding, 0, dilation)), groups)
+    stride, padding, _, dilation = options
     if input._array.ndim == dims + 1:
-        return _convolution(input.unsqueeze(0), weight, bias, *options, groups).squeeze(0)
-    return _convolution(input, weight, bias, *options, groups)
+        return _convolution(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)
+    return _convolution(input, weight, bias, stride, padding, dilation, groups)
 
 
-@remembered
+@functools.lru_cache(maxsize=128, typed=True)
 def _conv_options(
-    input, weight, bias, stride, padding, dilation, groups: int, dims: int
-) -> tuple[tuple, tuple, tuple]:
-    """(stride, padding, dilation), one for each dimension. Raises PyTorch's errors for what cannot be convolved."""
-    _check_conv(input, weight, bias, dims, f"conv{dims}d")
-    size, weight_size = input[0], weight[0]
-    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
-    padding = per_dim(padding, dims, "padding")
-    if min(padding) < 0:
-        raise RuntimeError("negative padding is not supported")
-    if min(stride) <= 0:
-        raise RuntimeError("non-positive stride is not supported")
-    if min(dilation) <= 0:
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
-    if groups <= 0:
-        raise RuntimeError("non-positive groups is not supported")
+    caller: str, input, weight, bias, stride, padding, output_padding, dilation, groups: int
+) -> tuple[tuple, tuple, tuple, tuple]:
+    """(stride, padding, output_padding, dilation), one for each dimension.
+
+    input, weight, bias: shape and dtype of each, the bias perhaps None. Raises PyTorch's errors, in its order.
+    """
+    dims, transposed = int(caller[-2]), "transpose" in caller
+    _check_input(caller, input, bias, dims)
+    (size, dtype), (weight_size, weight_dtype) = input, weight
     if len(size) == dims + 1:
         size = (1, *size)
-    channels = weight_size[1] * groups
-    if size[1] != channels:
+    options = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation}
+    spatial = len(weight_size) - 2
+    if spatial < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    for name, value in options.items():
+        if isinstance(value, SupportsIndex):
+            value = (value,) * dims
+        elif not isinstance(value, tuple):
+            raise TypeError(
+                f"{caller}(): argument '{name}' must be tuple of ints, not {type(value).__name__}"
+            )
+        options[name] = per_dim(value, spatial, name)
+    stride, padding, output_padding, dilation = options.values()
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(output_padding) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if min(stride) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if min(dilation) < 0:
+        raise RuntimeError("dilation should be greater than zero")
+    if spatial != dims:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight_size)}, expected input{list(size)} to have {channels} "
-            f"channels, but got {size[1]} channels instead"
+            f"Expected {len(weight_size)}-dimensional input for {len(weight_size)}-dimensional weight {list(weight_size)}, "
+            f"but got {len(size)}-dimensional input of size {list(size)} instead"
+        )
+    given = f"Given groups={groups}, expected weight to be"
+    if weight_size[0] < groups:
+        raise RuntimeError(
+            f"{given} at least {groups} at dimension 0, but got weight of size {list(weight_size)} instead"
         )
     if weight_size[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
-            f"[{list(weight_size)}] instead"
+            f"{given} divisible by {groups} at dimension 0, but got weight of size [{list(weight_size)}] instead"
+        )
+    channels = weight_size[0] if transposed else weight_size[1] * groups
+    out_channels = weight_size[1] * groups if transposed else weight_size[0]
+    if size[1] != channels:
+        raise RuntimeError(
+            f"Given {'transposed=1' if transposed else f'groups={groups}'}, weight of size {list(weight_size)}, expected "
+            f"input{list(size)} to have {channels} channels, but got {size[1]} channels instead"
+        )
+    if bias is not None and bias[0] != (out_channels,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {list(weight_size)}, expected bias to be "
+            f"1-dimensional with {out_channels} elements, but got bias of size {list(bias[0])} instead"
         )
     padded = tuple(n + 2 * p for n, p in zip(size[2:], padding, strict=True))
     reach = tuple(d * (k - 1) + 1 for k, d in zip(weight_size[2:], dilation, strict=True))
-    if any(r > n for r, n in zip(reach, padded, strict=True)):
+    if not transposed and any(r > n for r, n in zip(reach, padded, strict=True)):
         raise RuntimeError(
             f"Calculated padded input size per channel: ({size_text(padded)}). Kernel size: ({size_text(reach)}). Kernel "
             "size can't be greater than actual input size"
         )
-    return stride, padding, dilation
+    if 0 in dilation or 0 in weight_size[2:]:
+        _refuse_zeros(transposed, weight_size[2:], dilation)
+    if weight_dtype != dtype:
+        kinds = (dtypes.of_numpy(d).tensor_type for d in (dtype, weight_dtype))
+        names = (kind.removeprefix("torch.").removesuffix("Tensor") for kind in kinds)
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+    return stride, padding, output_padding, dilation
 
 
-def _named_padding(input: Tensor, padding: str, kernel: tuple, stride: tuple, dilation: tuple):
+def _refuse_zeros(transposed: bool, kernel: tuple, dilation: tuple) -> None:
+    """Raise the error of a kernel or a dilation of length 0; PyTorch speaks of two dimensions where there is one."""
+    names = ("depth", "height", "width")[-max(2, len(kernel)) :]
+    kernel, dilation = ((1,) * (len(names) - len(v)) + v for v in (kernel, dilation))
+    if 0 in kernel and len(names) == 3:
+        raise RuntimeError(f"kernel size should be greater than zero, but got: {size_text(kernel)} (TxHxW)")
+    if 0 in kernel:
+        listed = " ".join(f"kernel_{name}: {n}" for name, n in zip(names, kernel, strict=True))
+        raise RuntimeError(f"kernel size should be greater than zero, but got {listed}")
+    listed = ", ".join(f"dilation_{name}: {n}" for name, n in zip(names, dilation, strict=True))
+    raise RuntimeError(
+        f"dilation should be greater than zero, but got {listed if transposed else list(dilation)}"
+    )
+
+
+def _named_padding(input: Tensor, weight: Tensor, stride, padding: str, dilation, groups: int):
     """`padding="same"` or "valid" as numbers; where "same" needs more at one end, the input is padded first."""
     if padding == "valid":
         return input, 0
     if padding != "same":
-        raise ValueError(f"Invalid padding string {padding!r}, should be one of ('valid', 'same')")
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if weight._array.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    kernel, k = _spatial(weight), weight._array.ndim
+    if input._array.ndim != k:
+        raise RuntimeError(
+            f"Expected {k}-dimensional input for {k}-dimensional weight{list(weight.shape)}, but got "
+            f"{input._array.ndim}-dimensional input of size {list(input.shape)} instead"
+        )
+    stride, dilation = per_dim(stride, len(kernel), "stride"), per_dim(dilation, len(kernel), "dilation")
     if any(s != 1 for s in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     whole = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
@@ -362,31 +432,32 @@ def conv_transpose_nd(
 ) -> Tensor:
     """The transpose of a convolution: (N, C, *in) with a weight (C, O/groups, *kernel)."""
     caller = f"conv_transpose{dims}d"
-    if isinstance(weight, Tensor) and weight.dim() == dims + 2 and bias is not None:
-        wanted = weight.shape[1] * groups
-        if bias.dim() != 1 or bias.shape[0] != wanted:
-            raise RuntimeError(
-                f"Given transposed=1, weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {wanted} "
-                f"elements, but got bias of size {list(bias.shape)} instead"
-            )
-    _check_conv(*_described(caller, input, weight, None), dims, caller)
-    stride, dilation = per_dim(stride, dims, "stride"), per_dim(dilation, dims, "dilation")
-    padding, extra = per_dim(padding, dims, "padding"), per_dim(output_padding, dims, "output_padding")
-    if input.dim() == dims + 1:
+    described = _described(caller, input, weight, bias)
+    options = map(hashable, (stride, padding, output_padding, dilation))
+    stride, padding, extra, dilation = _conv_options(caller, *described, *options, groups)
+    lengths = described[0][0][-dims:]
+    size = _transposed_size(lengths, described[1][0][2:], stride, padding, extra, dilation)
+    if input._array.ndim == dims + 1:
         batch = input.unsqueeze(0)
-        return conv_transpose_nd(batch, weight, bias, stride, padding, extra, groups, dilation, dims).squeeze(
+        return _convolution_transposed(batch, weight, bias, size, stride, padding, dilation, groups).squeeze(
             0
         )
-    if input.shape[1] != weight.shape[0]:
-        raise RuntimeError(
-            f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{weight.shape[0]} channels, but got {input.shape[1]} channels instead"
-        )
+    return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+
+
+@remembered
+def _transposed_size(lengths: tuple, kernel: tuple, stride, padding, extra, dilation) -> tuple:
+    """The output lengths of a transposed convolution."""
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
         _refuse_extra({"output_padding": extra, "stride": stride, "dilation": dilation})
-    ends = zip(input.shape[2:], _spatial(weight), stride, padding, extra, dilation, strict=True)
+    ends = zip(lengths, kernel, stride, padding, extra, dilation, strict=True)
     size = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in ends)
-    return _convolution_transposed(input, weight, bias, size, stride, padding, dilation, groups)
+    if min(size) < 1:
+        before, after = (size_text((1,) * (2 - len(size)) + v) for v in (lengths, size))
+        raise RuntimeError(
+            f"Given input size per channel: ({before}). Calculated output size per channel: ({after}). Output size is too small"
+        )
+    return size
 
 
 def _refuse_extra(given: dict[str, tuple]) -> None:
@@ -405,47 +476,6 @@ def _refuse_extra(given: dict[str, tuple]) -> None:
 
 
 # ---------------------------------------------------------------- pooling
-
-
-def pooled_size(
-    size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool
-) -> tuple:
-    """The output lengths of a pooling; with ceil_mode a last window may reach over the end."""
-    out = []
-    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
-        length = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
-        out.append(length - 1 if ceil_mode and (length - 1) * s >= n + p else length)
-    return tuple(out)
-
-
-def check_pool(input: Tensor, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
-    """(kernel, stride, padding, dilation) as tuples. Raises RuntimeError for windows that do not fit."""
-    return _pool_options(input._array.shape, *map(hashable, (kernel, stride, padding, dilation)), ceil_mode)
-
-
-@remembered
-def _pool_options(shape: tuple, kernel, stride, padding, dilation, ceil_mode: bool) -> tuple:
-    dims = 2
-    if len(shape) not in (3, 4):
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
-    kernel, padding = per_dim(kernel, dims, "kernel_size"), per_dim(padding, dims, "padding")
-    dilation = per_dim(dilation, dims, "dilation")
-    step = kernel if stride is None or stride == () else per_dim(stride, dims, "stride")
-    if min(step) <= 0:
-        raise RuntimeError("stride should not be zero")
-    for p, k, d in zip(padding, kernel, dilation, strict=True):
-        if 2 * p > d * (k - 1) + 1:
-            raise RuntimeError(
-                "pad should be at most half of effective kernel size, but got "
-                f"pad={p}, kernel_size={k} and dilation={d}"
-            )
-    out = pooled_size(shape[-2:], kernel, step, padding, dilation, ceil_mode)
-    if min(out) < 1:
-        before, after = ("x".join(map(str, (shape[-3], *n))) for n in (shape[-2:], out))
-        raise RuntimeError(
-            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
-        )
-    return kernel, () if stride is None else step, padding, dilation
 
 
 @remembered
@@ -513,73 +543,74 @@ max_pool2d_with_indices = define(
 @remembered
 def _summed_windows(size, kernel, stride, padding, ceil_mode, count_include_pad, divisor, dtype):
     """(padding, a key for each position in the window, by how much its sum is divided)."""
-    out = pooled_size(size, kernel, stride, padding, (1, 1), ceil_mode)
+    dense = (1,) * len(size)
+    out = pooled_size(size, kernel, stride, padding, dense, ceil_mode)
     ends = zip(size, out, kernel, stride, padding, strict=True)
     reach = tuple(
         (p, max(0, (o - 1) * s + k - n - p)) for n, o, k, s, p in ends
     )  # so that every window lies inside
-    keys = [_every(at, out, stride, (1, 1)) for at in itertools.product(*map(range, kernel))]
+    keys = [_every(at, out, stride, dense) for at in itertools.product(*map(range, kernel))]
     if divisor is None:
         counts = []
         for n, o, k, s, p in zip(size, out, kernel, stride, padding, strict=True):
             start = np.arange(o) * s - p
             end = np.minimum(start + k, n + p)
             counts.append(end - start if count_include_pad else np.minimum(end, n) - np.maximum(start, 0))
-        divisor = np.multiply.outer(*counts)
-        if (divisor == divisor[0, 0]).all():
-            divisor = divisor[0, 0]
+        divisor = functools.reduce(np.multiply.outer, counts)
+        if (divisor == divisor.flat[0]).all():
+            divisor = divisor.flat[0]
     return reach, keys, np.asarray(divisor, dtype)
 
 
 def _avg_pool_forward(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     reach, keys, divisor = _summed_windows(
-        self.shape[-2:], kernel_size, stride or kernel_size, padding, ceil_mode, count_include_pad, divisor_override,
-        self.dtype,
+        self.shape[-len(kernel_size) :], kernel_size, stride or kernel_size, padding, ceil_mode, count_include_pad,
+        divisor_override, self.dtype,
     )  # fmt: skip
     values = _padded(self, reach)
     result = values[keys[0]]
     for key in keys[1:]:
         result = result + values[key]
+    if self.dtype.kind != "f":  # towards zero
+        refuse(self, "b" if self.dtype == np.int64 else "biu", f"avg_pool{len(kernel_size)}d_out_frame")
+        return np.sign(result) * np.sign(divisor) * (np.abs(result) // np.abs(divisor))
     return np.asarray(result / divisor)
 
 
 def _avg_unpool_forward(
     self, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
+    lead, size, step = sizes[: -len(kernel_size)], sizes[-len(kernel_size) :], stride or kernel_size
     reach, keys, divisor = _summed_windows(
-        sizes[-2:],
-        kernel_size,
-        stride or kernel_size,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
-        self.dtype,
+        size, kernel_size, step, padding, ceil_mode, count_include_pad, divisor_override, self.dtype
     )
-    (top, bottom), (left, right) = reach
-    full = np.zeros((*sizes[:-2], sizes[-2] + top + bottom, sizes[-1] + left + right), self.dtype)
+    framed, inside = _frame(size, reach)
+    full = np.zeros(lead + framed, self.dtype)
     part = self / divisor
-    if all(
-        s >= k for s, k in zip(stride or kernel_size, kernel_size, strict=True)
-    ):  # every place in one window at most
+    if all(s >= k for s, k in zip(step, kernel_size, strict=True)):  # every place in one window at most
         for key in keys:
             full[key] = part
     else:
         for key in keys:
             full[key] += part
-    return full[..., top : top + sizes[-2], left : left + sizes[-1]]
+    return full[inside]
 
 
-avg_pool2d = define(
-    "avg_pool2d", _avg_pool_forward, kind="linear", node="AvgPool2DBackward0", flat=("self",),
-    self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: _avg_unpool(
-        grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-)  # fmt: skip
-_avg_unpool = define(
-    "avg_pool2d_backward", _avg_unpool_forward, kind="linear", node="AvgPool2DBackwardBackward0",
-    self=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
-        avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
-)  # fmt: skip
+def _define_avg_pool(dims: int):
+    pool = define(
+        f"avg_pool{dims}d", _avg_pool_forward, kind="linear", node=f"AvgPool{dims}DBackward0", flat=("self",),
+        self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: unpool(
+            grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+    )  # fmt: skip
+    unpool = define(
+        f"avg_pool{dims}d_backward", _avg_unpool_forward, kind="linear", node=f"AvgPool{dims}DBackwardBackward0",
+        self=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+            pool(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+    )  # fmt: skip
+    return pool
+
+
+avg_pool2d, avg_pool3d = map(_define_avg_pool, (2, 3))
 
 
 def _bins(size: tuple, out: tuple):
@@ -595,6 +626,7 @@ def _bins(size: tuple, out: tuple):
 
 
 def _adaptive_forward(self, output_size):
+    refuse(self, "biu", "adaptive_avg_pool2d")
     result = np.empty(self.shape[:-2] + output_size, self.dtype)
     for at, window in _bins(self.shape[-2:], output_size):
         result[at] = np.mean(self[window], axis=(-2, -1))

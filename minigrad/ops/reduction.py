@@ -58,10 +58,19 @@ def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
     return found if found and ndim else tuple(range(ndim))
 
 
+LARGE = (
+    1 << 14
+)  # bytes; smaller ones are filled: NumPy goes through an array of one repeated value more slowly
+
+
 def expand_reduced(grad, sizes: tuple, dims: tuple, keepdim: bool):
     """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
     if dims is ALL_DIMS and is_array(grad):
-        return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
+        filled = np.empty(sizes, grad.dtype)
+        if filled.nbytes > LARGE:
+            return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
+        filled.fill(grad)
+        return filled
     if not keepdim:
         grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
     if isinstance(grad, Tensor):

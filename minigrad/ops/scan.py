@@ -232,20 +232,40 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The differences of neighbours along `dim`, taken `n` times. `prepend` and `append` are joined on first."""
+    """The differences of neighbours along `dim`, taken `n` times. `prepend` and `append` are joined on first.
+
+    Without any difference to take (n=0) the result is a copy of `input` alone.
+    """
     if input._array.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     dim = check_dim(dim, input._array.ndim)
+    for t in (prepend, append):
+        if t is not None:
+            _check_joined(input._array.shape, t._array.shape, dim)
+    if not n:
+        return wrap(np.zeros(input._array.shape, input._array.dtype)).copy_(input)
     parts = [t for t in (prepend, input, append) if t is not None]
     if len(parts) > 1:
         input = cat(parts, dim)
     for _ in range(min(n, input._array.shape[dim])):
         count = input._array.shape[dim] - 1
-        later, earlier = input.narrow(dim, 1, count), input.narrow(dim, 0, count)
+        earlier, later = input.narrow(dim, 0, count), input.narrow(dim, 1, count)
         input = later != earlier if input._array.dtype.kind == "b" else later - earlier
     return input
+
+
+def _check_joined(shape: tuple, other: tuple, dim: int) -> None:
+    """Raise PyTorch's error if a tensor cannot be joined to another along `dim`."""
+    if len(shape) != len(other):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (n, m) in enumerate(zip(shape, other, strict=True)):
+        if n != m and d != dim:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
+                f"dimension; input.size({d}) = {n}, but got tensor.size({d}) = {m}"
+            )
 
 
 # ---------------------------------------------------------------- integrals and derivatives of sampled functions
@@ -291,11 +311,16 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, di
 
     The samples are at the points `x`, or `dx` (1) apart.
     """
+    shape = y._array.shape
+    if not y._array.size and shape and not shape[check_dim(dim, len(shape))]:
+        dim = check_dim(dim, len(shape))
+        return wrap(np.zeros((*shape[:dim], *shape[dim + 1 :]), y._array.dtype))
     dim, strips = _strips("trapezoid", y, x, dx, dim)
     if strips is not None:
         return div_number(strips.sum(dim), 2.0)
-    ends = y.select(dim, 0) + y.select(dim, -1)
-    return mul_number(y.sum(dim) - mul_number(ends, 0.5), 1.0 if dx is None else float(dx))
+    last, first = y.select(dim, -1), y.select(dim, 0)  # in the order in which PyTorch's C++ evaluates them
+    ends = mul_number(first + last, 0.5)
+    return mul_number(y.sum(dim) - ends, 1.0 if dx is None else float(dx))
 
 
 def cumulative_trapezoid(
@@ -311,90 +336,94 @@ def cumulative_trapezoid(
 
 def _slope(y: Tensor, dim: int, points: Tensor | float, edge_order: int) -> Tensor:
     """The derivative along one dimension: differences of both neighbours inside, of one side at the ends."""
-
-    def at(start: int, stop: int | None) -> Tensor:
-        return slice_along(y, dim, start % n, n if stop is None else stop)
-
     n = y._array.shape[dim]
+
+    def at(start: int, stop: int | None = None) -> Tensor:
+        start, stop = (n if i is None else i % n if i < 0 else i for i in (start, stop))
+        return slice_along(y, dim, start, stop)
+
+    def difference(later: tuple, earlier: tuple) -> Tensor:  # as in PyTorch the right operand is made first
+        b = at(*earlier)
+        return at(*later) - b
+
+    def weighted(weights: tuple, parts: tuple) -> Tensor:
+        c, b, a = [w * at(*p) for w, p in zip(reversed(weights), reversed(parts), strict=True)]
+        return a + b + c
+
+    front, back = ((0, 1), (1, 2), (2, 3)), ((-3, -2), (-2, -1), (-1, None))
     if not isinstance(points, Tensor):
-        inside = div_number(div_number(at(2, n) - at(0, n - 2), 2.0), points)
+        inside = div_number(difference((2,), (0, -2)), points)
         if edge_order == 1:
-            first, last = (
-                div_number(b - a, points) for a, b in ((at(0, 1), at(1, 2)), (at(-2, n - 1), at(-1, n)))
-            )
+            first, last = (div_number(difference(b, a), points) for a, b in (front[:2], back[1:]))
         else:
-            first = div_number(
-                mul_number(at(0, 1), -1.5) + mul_number(at(1, 2), 2) - mul_number(at(2, 3), 0.5), points
-            )
-            last = div_number(
-                mul_number(at(-3, n - 2), 0.5) - mul_number(at(-2, n - 1), 2) + mul_number(at(-1, n), 1.5),
-                points,
-            )
-        return cat([first, inside, last], dim)
+            ends = []
+            for parts, (a, b, c) in ((front, (-1.5, 2, -0.5)), (back, (0.5, -2, 1.5))):
+                third = mul_number(at(*parts[2]), abs(c))
+                second = mul_number(at(*parts[1]), abs(b))
+                both = mul_number(at(*parts[0]), a)
+                both = both + second if b > 0 else both - second
+                ends.append(div_number(both + third if c > 0 else both - third, points))
+            first, last = ends
+        return cat([first, div_number(inside, 2), last], dim)
+    if points._array.ndim != 1:
+        raise RuntimeError(
+            "torch.gradient expected each element of spacing to have one dimension, but got an element with "
+            f"{points._array.ndim} dimensions! "
+        )
     shape = tuple(-1 if i == dim else 1 for i in range(y._array.ndim))
     widths = diff(points, 1, 0)
     before, after = widths[:-1], widths[1:]
-
-    def weighted(parts: tuple, weights: tuple) -> Tensor:
-        a, b, c = (w.view(shape) * p for w, p in zip(weights, parts, strict=True))
-        return a + b + c
-
-    inside = weighted(
-        (at(0, n - 2), at(1, n - 1), at(2, n)),
-        (
-            -after / (before * (before + after)),
-            (after - before) / (before * after),
-            before / (after * (before + after)),
-        ),
+    weights = (
+        -after / (before * (before + after)),
+        (after - before) / (before * after),
+        before / (after * (before + after)),
     )
+    inside = weighted(tuple(w.reshape(shape) for w in weights), ((0, -2), (1, -1), (2,)))
     if edge_order == 1:
-        first = (at(1, 2) - at(0, 1)) / widths[0]
-        last = (at(-1, n) - at(-2, n - 1)) / widths[-1]
+        first = difference((1, 2), (0, 1)) / widths[0]
+        last = difference((-1,), (-2, -1)) / widths[-1]
         return cat([first, inside, last], dim)
-    a, b = widths[:1], widths[1:2]
-    first = weighted(
-        (at(0, 1), at(1, 2), at(2, 3)),
-        (-(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))),
-    )
-    a, b = widths[-2:-1], widths[-1:]
-    last = weighted(
-        (at(-3, n - 2), at(-2, n - 1), at(-1, n)),
-        (b / (a * (a + b)), -(a + b) / (a * b), (2.0 * b + a) / (b * (a + b))),
-    )
+    a, b = widths[0], widths[1]
+    first = weighted((-(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))), front)
+    a, b = widths[-2], widths[-1]
+    last = weighted((b / (a * (a + b)), -(a + b) / (a * b), (2.0 * b + a) / (b * (a + b))), back)
     return cat([first, inside, last], dim)
 
 
 def gradient(
     input: Tensor,
     *,
-    spacing: float | Sequence[float] | Sequence[Tensor] = 1,
+    spacing: float | Sequence[float] | Sequence[Tensor] | None = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
     """The numerical derivative of a sampled function along each of the dimensions `dim` (default: all of them).
 
-    spacing: the distance of the samples, one for each dimension, or for each a vector of the points they are at.
+    spacing: the distance of the samples (1), one for each dimension, or for each a vector of the points they are at.
     Inside central differences are used (their error falls with the square of the distance), at the ends one-sided ones,
     with `edge_order=2` of the second order. (This is not the gradient of autograd.)
     """
-    ndim = input._array.ndim
+    ndim, shape = input._array.ndim, input._array.shape
     given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    dims = tuple(check_dim(d, ndim) for d in given)
-    refuse_repeated(dims)
+    if input._array.dtype == np.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    if spacing is None or isinstance(spacing, (int, float)):
+        spacing = (1 if spacing is None else spacing,) * len(given)
+    elif dim is None and len(spacing) != ndim:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = "
+            f"{ndim}', since dim argument was not given, but got a list of length {len(spacing)}"
+        )
+    elif len(spacing) != len(given):
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same "
+            f"length, but got a spacing argument of length {len(spacing)} and a dim argument of length {len(given)}."
+        )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    if isinstance(spacing, (int, float)):
-        spacing = (spacing,) * len(dims)
-    elif len(spacing) != len(dims):
-        reason = (
-            f"a list of length equal to 'self.dim() = {ndim}', since dim argument was not given"
-            if dim is None
-            else f"a list of length {len(dims)}, since dim argument was given"
-        )
-        raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar, or {reason}, but got a list of length {len(spacing)}"
-        )
-    if any(input._array.shape[d] < edge_order + 1 for d in dims):
+    dims = tuple(check_dim(d, ndim) for d in given)
+    refuse_repeated(dims)
+    if any(shape[d] < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     return tuple(_slope(input, d, s, edge_order) for d, s in zip(dims, spacing, strict=True))
 

@@ -6,6 +6,7 @@ They hand the gradient of each result to the one element that it was taken from.
 from __future__ import annotations
 
 import builtins
+import functools
 
 import numpy as np
 
@@ -197,12 +198,11 @@ def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
 
     NumPy's quick argsort does not keep equal elements in order, so it is used only where there turn out to be none.
     """
-    part = (slice(None),) * dim
-    backwards = (*part, slice(None, None, -1))
+    backwards, earlier, later = _neighbours(dim)
     if x.shape[dim] > 16:
         index = x.argsort(dim)
         values = places.read(x, index, dim)
-        rising = values[(*part, slice(1, None))] > values[(*part, slice(None, -1))]
+        rising = values[later] > values[earlier]
         if np.count_nonzero(rising) == rising.size:
             return (values[backwards], index[backwards]) if descending else (values, index)
     if descending:
@@ -210,6 +210,13 @@ def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
     else:
         index = x.argsort(dim, kind="stable")
     return places.read(x, index, dim), index
+
+
+@functools.lru_cache(maxsize=16)
+def _neighbours(dim: int) -> tuple[tuple, tuple, tuple]:
+    """Keys of an array: backwards along `dim`, all but the last, all but the first."""
+    before = (slice(None),) * dim
+    return (*before, slice(None, None, -1)), (*before, slice(-1)), (*before, slice(1, None))
 
 
 def _sort_forward(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
@@ -226,9 +233,12 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     return return_types.sort(*call(input, check_dim(dim, input._array.ndim), descending))
 
 
+_argsort = define("argsort", lambda self, dim, descending: _sort_forward(self, dim, descending)[1], self=None)
+
+
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort along `dim`."""
-    return _sort(input.detach(), check_dim(dim, input._array.ndim), descending)[1]
+    return _argsort(input, check_dim(dim, input._array.ndim), descending)
 
 
 def msort(input: Tensor) -> Tensor:

@@ -5,11 +5,13 @@ Only quantiles, covariances and `renorm` have a derivative; counting is piecewis
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
 
 from .. import dtypes, return_types
+from ..creation import full_like
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
@@ -18,9 +20,10 @@ from .inplace import in_both_forms
 from .linalg import mm
 from .norms import _vector_norm as _norm
 from .norms import norm_backward
-from .pointwise import div, without_derivative
+from .pointwise import div, mul_number, without_derivative
 from .reduction import any, sum
-from .shape import flatten, squeeze, transpose, unsqueeze, view
+from .selecting import masked_fill
+from .shape import broadcast_tensors, flatten, squeeze, transpose, unsqueeze, view
 from .sorting import sort
 from .table import define, function
 
@@ -60,22 +63,24 @@ def _quantile(
     else:
         dim = check_dim(dim, len(shape))
         left = tuple(1 if i == dim else n for i, n in enumerate(shape) if keepdim or i != dim)
-        row = input if dim >= len(shape) - 1 else transpose(unsqueeze(input, -1), dim, -1)
+        row = input if dim == len(shape) - 1 else transpose(unsqueeze(input, -1), dim, -1)
     ordered = sort(row).values
     ordered = view(ordered, (*left, ordered._array.shape[-1] if ordered._array.ndim else 1))
 
     last = ordered._array.shape[-1] - 1
     missing = isnan(ordered)
     if name == "nanquantile":  # places among those that are there, which come first
-        ranks = (q * ((~missing).sum(-1, keepdim=True) - 1)).clamp_min(0).to(input.dtype)
+        ranks = q * ((~missing).sum(-1, keepdim=True) - 1)
+        ranks.masked_fill_(ranks < 0, 0)
     else:  # if one is missing the result is, too: it is the last
-        ranks = where(any(missing, -1, True), wrap(np.asarray(last, dtype)), q * last)
+        ranks, missing = broadcast_tensors(mul_number(q, last), any(missing, -1, True))
+        ranks = masked_fill(ranks, missing, last)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
     below = ranks.long()
     values = ordered.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
-        weight = (ranks * 0 + 0.5) if interpolation == "midpoint" else ranks - below
+        weight = full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
         values.lerp_(ordered.gather(-1, ranks.ceil().long()), weight)
     if not q._array.ndim:
         return values.squeeze_(-1)
@@ -150,7 +155,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 def _histogram_forward(self: ndarray, weight: ndarray | None, edges: ndarray | int, range_, density: bool):
     x = self.reshape(-1)
     if isinstance(edges, int):
-        low, high = _range_of(x, *(range_ or (0, 0)), 0.5)
+        low, high = _range_of(x, *(range_ or (0, 0)), 0.5) if x.size or range_ else (0, 1)
         if not np.isfinite([low, high]).all():
             raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
         edges = np.linspace(low, high, edges + 1).astype(x.dtype)
@@ -281,7 +286,11 @@ def bucketize(
 
 
 def _runs(self: ndarray, dim: int | None) -> tuple[ndarray, ndarray, ndarray]:
-    rows = self.reshape(-1, 1) if dim is None else np.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
+    if dim is None:
+        rows = self.reshape(-1, 1)
+    else:
+        rows = np.moveaxis(self, dim, 0)
+        rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(1)
     first = np.flatnonzero(starts)
@@ -326,30 +335,48 @@ def cov(
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} dimensions"
         )
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = view(input, (1, -1)) if input._array.ndim < 2 else input
+    count = rows._array.shape[1]
+    weight = None
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
-        if weights is not None and weights._array.shape != (rows._array.shape[1],):
-            raise RuntimeError(
-                f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-                f"{weights._array.size} != {rows._array.shape[1]}"
-            )
-    weight = fweights
-    if aweights is not None:
-        weight = aweights if fweights is None else fweights * aweights
-    total = wrap(np.asarray(rows._array.shape[1])) if weight is None else weight.sum()
+        if weights is not None:
+            _check_weights(name, weights, count)
+            weight = weights if weight is None else weight * weights
+    total = wrap(np.asarray(count)) if weight is None else weight.sum()
+    if weight is not None and type(total) is Tensor and not total._array:
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     average = div(sum(rows if weight is None else rows * weight, 1), total)
-    if weight is not None and aweights is not None and correction:
-        freedom = total - correction * (weight * aweights).sum() / total
+    if weight is None or aweights is None:
+        freedom = wrap(total._array - correction) if weight is None else total - correction
+    elif correction:
+        freedom = total - div(mul_number((weight * aweights).sum(), correction), total)
     else:
-        freedom = total - correction
+        freedom = total
     if type(freedom) is Tensor and freedom._array <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             stacklevel=3,
         )
-        freedom = wrap(np.zeros_like(freedom._array))
+        freedom.zero_()
     rows = rows - unsqueeze(average, 1)
     return squeeze(div(mm(rows, (rows if weight is None else rows * weight).t()), freedom))
+
+
+def _check_weights(name: str, weights: Tensor, count: int) -> None:
+    array, start = weights._array, f"cov(): expected {name} to have"
+    if array.ndim > 1:
+        raise RuntimeError(f"{start} one or fewer dimensions but got {name} with {array.ndim} dimensions")
+    if array.dtype.kind not in ("iu" if name == "fweights" else "f"):
+        kind = "integral" if name == "fweights" else "floating point"
+        raise RuntimeError(f"{start} {kind} dtype but got {name} with {dtypes.word(array.dtype)} dtype")
+    if array.size != count:
+        raise RuntimeError(
+            f"{start} the same numel as there are observations in the input but got {array.size} != {count}"
+        )
+    if type(weights) is Tensor and (array < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 def corrcoef(input: Tensor) -> Tensor:
