@@ -9,6 +9,7 @@ for an operation: `print(minigrad.ops.calls.source_of(minigrad.exp.op))`.
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -94,6 +95,7 @@ def written_later(
         renamed(f"def {name}({signature}): write(); return {name}({signature})"), scope, name
     )
     scope["write"], scope[name] = write, function
+    scope["__builtins__"] = builtins  # NumPy's methods that are written in Python ask their caller for it
     return function
 
 
