@@ -361,7 +361,9 @@ moveaxis = movedim
 @property
 def T(self: Tensor) -> Tensor:
     """All dimensions reversed. Meant for matrices; PyTorch warns for other numbers of dimensions, and so does this."""
-    if self._array.ndim not in (0, 2):
+    if not self._array.ndim:
+        warn_of_scalar("T")
+    elif self._array.ndim != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
             "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
@@ -372,9 +374,16 @@ def T(self: Tensor) -> Tensor:
     return _permute(self, tuple(reversed(range(self._array.ndim))))
 
 
+def warn_of_scalar(name: str, instead: str = "This function is the identity in these cases.") -> None:
+    warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", UserWarning, stacklevel=3)
+
+
 @property
 def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
+    if not self._array.ndim:
+        warn_of_scalar("mT")
+        return self
     if self._array.ndim < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
@@ -385,9 +394,13 @@ def mT(self: Tensor) -> Tensor:
 @property
 def H(self: Tensor) -> Tensor:
     """A matrix transposed (and conjugated, which changes nothing here)."""
-    if self._array.ndim not in (0, 2):
+    if not self._array.ndim:
+        warn_of_scalar("H", "Consider using x.conj().")
+        return self
+    if self._array.ndim != 2:
+        batches = " For batches of matrices, consider using tensor.mH" * (self._array.ndim > 2)
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {self._array.ndim}-D tensor."
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self._array.ndim}-D tensor.{batches}"
         )
     return transpose(self, 0, -1)
 
