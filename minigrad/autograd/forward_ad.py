@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from .backward import zeros_like
 from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import local
-from .interpreter import Interpreter, Wrapper, enter
+from .interpreter import Interpreter, Wrapper
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -30,13 +30,8 @@ __all__ = [
 class Dual(Wrapper):
     """A value (`primal`) and its derivative (`tangent`), at one level of forward mode."""
 
-    __slots__ = ("_tangent", "primal")
-
-    @classmethod
-    def of(cls, level: Interpreter, primal: Tensor, tangent: Tensor | None) -> Dual:
-        out = cls.around(level, primal._array)
-        out.primal, out._tangent = primal, tangent
-        return out
+    __slots__ = ("_tangent",)
+    primal = Wrapper.value
 
     @property
     def tangent(self) -> Tensor | None:
@@ -53,21 +48,11 @@ class Dual(Wrapper):
     def tangent(self, tangent: Tensor | None) -> None:
         self._tangent = tangent
 
-    def held(self) -> Tensor:
-        return self.primal
-
-    def face(self) -> Dual:
-        return Dual.of(self.level, self.primal, self.tangent)
-
-    def copied(self) -> Dual:
-        return Dual.of(self.level, self.primal.clone(), self.tangent)
-
-    def become(self, other: Dual) -> None:
-        self.primal, self._array, self._tangent = other.primal, other._array, other.tangent
+    extra = tangent
 
     def detach(self) -> Dual:
-        out = Dual.of(self.level, self.primal.detach(), None)  # a constant, in forward mode too
-        out._counter = self.counter()
+        out = super().detach()
+        out.tangent = None  # a constant, in forward mode too
         return out
 
     @property
@@ -105,15 +90,10 @@ class Forward(Interpreter):
     the duals that stand for such tensors. A transform refuses the write.
     """
 
+    wrapper = Dual
+
     def __init__(self):
         self.adopted: dict[int, Dual] = {}  # by the id of the tensor, which the dual keeps alive
-
-    def lift(self, t: Tensor) -> Dual:
-        return t if self.owns(t) or t._array is None else Dual.of(self, t, None)
-
-    def unwrap(self, t: Tensor) -> tuple[Tensor, Tensor | None]:
-        t = self.known(t)
-        return (t.primal, t.tangent) if self.owns(t) else (t, None)
 
     def known(self, t: Tensor) -> Tensor:
         """The dual that stands for `t` at this level, or `t` itself."""
@@ -156,34 +136,17 @@ class Forward(Interpreter):
         return Dual.of(self, primal, tangent)
 
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        primals, tangents, moves, recorded = [], [], False, False
-        if self.adopted:
-            inputs = [self.known(t) for t in inputs]
-        for t in inputs:
-            if type(t) is Dual and t.level is self:
-                tangent = t.tangent
-                moves, recorded = moves or tangent is not None, recorded or t._requires_grad
-                primals.append(t.primal)
-                tangents.append(tangent)
-            else:
-                primals.append(t)
-                tangents.append(None)
-        enter(self.below)
-        try:
-            result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
-            several = isinstance(result, tuple)
-            results = result if several else (result,)
-            derivatives = op.tangents(primals, tangents, results, params) if moves else (None,) * len(results)
-        finally:
-            enter(self)
-        if op.view and not self.owns(inputs[0]):
-            return result  # a view of a tensor from outside; writing to it is refused as for that
-        outs = [Dual.of(self, r, t) for r, t in zip(results, derivatives, strict=True)]
-        if op.view:
-            self.made_views(op, params, inputs[0], outs)
-        if recorded and local.grad:
-            op.record([self.lift(t) for t in inputs], params, outs)
-        return tuple(outs) if several else outs[0]
+        return super().process(op, [self.known(t) for t in inputs] if self.adopted else inputs, params)
+
+    def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
+        result = op.call(values, *params) if op.variadic else op.call(*values, *params)
+        results = result if isinstance(result, tuple) else (result,)
+        if op.view and not owned:
+            return result, None  # a view of a tensor from outside; writing to it is refused as for that
+        for tangent in extras:
+            if tangent is not None:
+                return result, op.tangents(values, extras, results, params)
+        return result, (None,) * len(results)
 
     def store(self, target: Dual, new: Tensor) -> None:
         primal, tangent = self.unwrap(new)

@@ -20,46 +20,60 @@ if TYPE_CHECKING:
 
 
 class Wrapper(Tensor):
-    """A tensor that belongs to one interpreter, its `level`.
+    """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
 
-    `steps` are the operations by which a view was made from its base, `seen` is the version of the base when its value
-    was last looked at; see ops/wrapped.py, which adds what concerns views and writing.
+    `extra` is what it adds: a tangent, or which dimension counts the examples. `steps` are the operations by which a view
+    was made from its base, `seen` is the version of the base when its value was last looked at; see ops/wrapped.py, which
+    adds what concerns views and writing.
     """
 
-    __slots__ = ("level", "seen", "steps")
+    __slots__ = ("level", "seen", "steps", "value")
+    extra: object
 
     @classmethod
-    def around(cls, level: Interpreter, array: object) -> Wrapper:
-        """A new wrapper without face history; `array` tells shape and dtype."""
+    def of(cls, level: Interpreter, value: Tensor, extra: object = None) -> Wrapper:
+        """A new wrapper, without history at this level."""
         out = new_object(cls)
-        out._array, out._requires_grad, out._grad_fn, out._output_nr = array, False, None, 0
+        out._array, out._requires_grad, out._grad_fn, out._output_nr = (
+            cls.shown(value._array, extra),
+            False,
+            None,
+            0,
+        )
         out._counter = out._meta = None
-        out.level, out.steps, out.seen = level, (), 0
+        out.level, out.value, out.extra, out.steps, out.seen = level, value, extra, (), 0
         return out
+
+    @staticmethod
+    def shown(array: ndarray, extra: object) -> ndarray:
+        """From the value's array one of the shape and dtype that this level shows."""
+        return array
 
     def face(self) -> Wrapper:
         """The same value with a face of its own: no history at this level, all history below."""
-        raise NotImplementedError
+        return self.of(self.level, self.value, self.extra)
 
     def copied(self) -> Wrapper:
         """A copy of the value, without history at this level. To be called at the level below."""
-        raise NotImplementedError
+        return self.of(self.level, self.value.clone(), self.extra)
 
     def become(self, other: Wrapper) -> None:
         """Take over the value of another wrapper of this level."""
-        raise NotImplementedError
+        self._array, self.value, self.extra = other._array, other.value, other.extra
 
     def detach(self) -> Wrapper:
-        raise NotImplementedError
+        out = self.of(self.level, self.value.detach(), self.extra)
+        out._counter = self.counter()
+        return out
 
     def item(self) -> float | int | bool:
-        return self.held().item()
+        return self.value.item()
 
     def tolist(self) -> list:
-        return self.held().tolist()
+        return self.value.tolist()
 
     def numpy(self, *, force: bool = False) -> ndarray:
-        return self.held().numpy(force=force) if force or not self._requires_grad else super().numpy()
+        return self.value.numpy(force=force) if force or not self._requires_grad else super().numpy()
 
     def __contains__(self, element: object) -> bool:
         return bool((self == element).any().item())
@@ -77,7 +91,7 @@ class Wrapper(Tensor):
         )
 
     def dynamic(self, name: str) -> None:
-        self.held().dynamic(name)
+        self.value.dynamic(name)
 
     def outside(self) -> Tensor:
         raise RuntimeError(
@@ -104,6 +118,7 @@ class Interpreter:
     below: Interpreter | None = None
     active = False
     user = False  # is it forward mode's dual_level, and not a transform?
+    wrapper: type[Wrapper]  # what its tensors are
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True
@@ -127,10 +142,44 @@ class Interpreter:
 
     def lift(self, t: Tensor) -> Tensor:
         """`t` as a tensor of this level: itself if it is one, else a wrapped constant."""
-        raise NotImplementedError
+        return t if self.owns(t) or t._array is None else self.wrapper.of(self, t)
+
+    def unwrap(self, t: Tensor) -> tuple[Tensor, object]:
+        """(value, extra) of a tensor of this level; (t, None) for any other."""
+        t = self.known(t)
+        return (t.value, t.extra) if self.owns(t) else (t, None)
 
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
         """Do one operation on tensors of which some belong to this level."""
+        wrapper, values, extras, owned, recorded = self.wrapper, [], [], False, False
+        for t in inputs:
+            if type(t) is wrapper and t.level is self:
+                owned, recorded = True, recorded or t._requires_grad
+                values.append(t.value)
+                extras.append(t.extra)
+            else:
+                values.append(t)
+                extras.append(None)
+        enter(self.below)
+        try:
+            result, added = self.compute(op, values, extras, params, owned)
+        finally:
+            enter(self)
+        if added is None:
+            return result
+        several = isinstance(result, tuple)
+        outs = [wrapper.of(self, r, e) for r, e in zip(result if several else (result,), added, strict=True)]
+        if op.view:
+            self.made_views(op, params, inputs[0], outs)
+        if recorded and local.grad:
+            op.record([self.lift(t) for t in inputs], params, outs)
+        return tuple(outs) if several else outs[0]
+
+    def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
+        """(result, what this level adds to each of its tensors), by operations of the level below.
+
+        The latter is None if the result belongs to the level below. owned: is an input of this level?
+        """
         raise NotImplementedError
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
@@ -189,5 +238,5 @@ def enter(interpreter: Interpreter | None) -> None:
 def innermost(t: Tensor) -> Tensor:
     """The tensor inside all wrappers."""
     while isinstance(t, Wrapper):
-        t = t.held()
+        t = t.value
     return t

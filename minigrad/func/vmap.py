@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd.function import Function, refuse_old_form, run_forward
-from ..autograd.grad_mode import local
-from ..autograd.interpreter import Interpreter, Wrapper, enter
+from ..autograd.interpreter import Interpreter, Wrapper
 from ..tensor import Tensor, check_dim, wrap
 from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
@@ -24,33 +23,31 @@ if TYPE_CHECKING:
     from ..ops.table import Op
 
 
+def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
+    """An array of one example's shape and dtype. It holds no example's values, so that none can be used by mistake."""
+    if bdim is None:
+        return array
+    dtype = array.dtype
+    filler = fillers.get(dtype)
+    if filler is None:
+        filler = fillers[dtype] = np.full(1, math.nan if dtype.kind == "f" else 0, dtype)
+        filler.flags.writeable = False
+    return np.ndarray(array.shape[1:], dtype, filler, 0, (0,) * (array.ndim - 1))
+
+
+fillers: dict[np.dtype, np.ndarray] = {}
+
+
 class Batched(Wrapper):
     """One tensor for each example: a `value` whose dimension 0 counts the examples, or the same for all (`bdim` None)."""
 
-    __slots__ = ("bdim", "value")
+    __slots__ = ("extra",)
 
-    @classmethod
-    def of(cls, level: Vmap, value: Tensor, bdim: int | None = 0) -> Batched:
-        out = cls.around(level, example_of(value._array, bdim))
-        out.value, out.bdim = value, bdim
-        return out
+    @property
+    def bdim(self) -> int | None:
+        return self.extra
 
-    def held(self) -> Tensor:
-        return self.value
-
-    def face(self) -> Batched:
-        return Batched.of(self.level, self.value, self.bdim)
-
-    def copied(self) -> Batched:
-        return Batched.of(self.level, self.value.clone(), self.bdim)
-
-    def become(self, other: Batched) -> None:
-        self.value, self.bdim, self._array = other.value, other.bdim, other._array
-
-    def detach(self) -> Batched:
-        out = Batched.of(self.level, self.value.detach(), self.bdim)
-        out._counter = self.counter()
-        return out
+    shown = staticmethod(example_of)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         depth, below = 1, self.level.below
@@ -114,19 +111,6 @@ NO_STORAGE = (
 )
 
 
-def example_of(array: np.ndarray, bdim: int | None) -> np.ndarray:
-    """An array of one example's shape and dtype. It holds no example's values, so that none can be used by mistake."""
-    if bdim is None:
-        return array
-    dtype = array.dtype
-    filler = fillers.get(dtype)
-    if filler is None:
-        filler = fillers[dtype] = np.full(1, math.nan if dtype.kind == "f" else 0, dtype)
-        filler.flags.writeable = False
-    return np.ndarray(array.shape[1:], dtype, filler, 0, (0,) * (array.ndim - 1))
-
-
-fillers: dict[np.dtype, np.ndarray] = {}
 TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors
 
 
@@ -151,44 +135,22 @@ def incompatible(name: str) -> RuntimeError:
 class Vmap(Interpreter):
     """The interpreter of vmap."""
 
+    wrapper = Batched
+
     def __init__(self, size: int, randomness: str):
         self.size, self.randomness = size, randomness
 
-    def lift(self, t: Tensor) -> Tensor:
-        return t if self.owns(t) or t._array is None else Batched.of(self, t, None)
-
-    def unwrap(self, t: Tensor) -> tuple[Tensor, int | None]:
-        return (t.value, t.bdim) if self.owns(t) else (t, None)
-
-    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        pairs, owned, batched, recorded = [], False, False, False
-        for t in inputs:
-            if type(t) is Batched and t.level is self:
-                owned, batched = True, batched or t.bdim is not None
-                recorded = recorded or t._requires_grad
-                pairs.append((t.value, t.bdim))
-            else:
-                pairs.append((t, None))
+    def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
+        batched = extras.count(None) != len(extras)
         if not batched and op.name in TENSOR_PARAMETERS:
             batched = any(map(self.owns, params[0]))
-        enter(self.below)
-        try:
-            if batched:
-                result = self.run_batched(op, pairs, params)
-            else:
-                values = [v for v, _ in pairs]
-                result = op.call(values, *params) if op.variadic else op.call(*values, *params)
-        finally:
-            enter(self)
+        if batched:
+            result = self.run_batched(op, list(zip(values, extras, strict=True)), params)
+        else:
+            result = op.call(values, *params) if op.variadic else op.call(*values, *params)
         if not owned and not batched:
-            return result
-        several, bdim = isinstance(result, tuple), 0 if batched else None
-        outs = [Batched.of(self, r, bdim) for r in result] if several else [Batched.of(self, result, bdim)]
-        if op.view:
-            self.made_views(op, params, inputs[0], outs)
-        if recorded and local.grad:
-            op.record([self.lift(t) for t in inputs], params, outs)
-        return tuple(outs) if several else outs[0]
+            return result, None
+        return result, (0 if batched else None,) * (len(result) if isinstance(result, tuple) else 1)
 
     def run_batched(self, op: Op, pairs: list, params: tuple):
         """Do one operation on the whole batch, at the level below. Set by `minigrad.func.batching`."""
@@ -206,7 +168,7 @@ class Vmap(Interpreter):
         if bdim is None:
             return self.created_below(t, value)
         each = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
-        return Batched.of(self, self.created_below(each, value))
+        return Batched.of(self, self.created_below(each, value), 0)
 
     def refuse_random_write(self, t: Tensor) -> None:
         if self.randomness == "different" and self.unwrap(t)[1] is None:
@@ -236,7 +198,7 @@ class Vmap(Interpreter):
         """Tensors of the level below as tensors of this one; `dims` like `tree`, a tuple or one."""
         if isinstance(tree, tuple):
             return tuple([self.wrapped(t, d) for t, d in zip(tree, dims, strict=True)])
-        return tree if dims is None or not isinstance(tree, Tensor) else Batched.of(self, tree)
+        return tree if dims is None or not isinstance(tree, Tensor) else Batched.of(self, tree, 0)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
         refuse_old_form(cls)

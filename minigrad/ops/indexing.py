@@ -326,7 +326,7 @@ def is_position(k: object) -> bool:
     while isinstance(k, Wrapper):
         if getattr(k, "bdim", None) is not None:
             return False
-        k = k.held()
+        k = k.value
     return True
 
 

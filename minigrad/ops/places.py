@@ -29,7 +29,7 @@ def offsets(wanted: tuple, dim: int, shape: tuple) -> tuple[ndarray, int]:
         if d == dim:
             own = step
         else:
-            start = start + np.arange(0, wanted[d] * step, step).reshape((-1,) + (1,) * (len(shape) - d - 1))
+            start = start + (np.arange(wanted[d]) * step).reshape((-1,) + (1,) * (len(shape) - d - 1))
         step *= shape[d]
     return start, own
 

@@ -393,7 +393,8 @@ def _spread(name: str, call, doc: str):
                 f"{name}() received both 'unbiased' and 'correction': they say the same, give one of them"
             )
         if input._array.dtype.kind != "f":
-            raise RuntimeError("std and var only support floating point and complex dtypes")
+            which = name if "_" in name else "std and var"
+            raise RuntimeError(f"{which} only support floating point and complex dtypes")
         if unbiased is not None:
             correction = int(unbiased)
         elif correction is None and dim is not None:
@@ -517,10 +518,13 @@ def _quantifier(name: str, reduce: np.ufunc):
     call = define(name, forward, self=None)
 
     def quantify(input: Tensor, dim: int | tuple | None = None, keepdim: builtins.bool = False) -> Tensor:
-        return call(input, dims_of(dim, input._array.ndim), keepdim)
+        return call(input, () if dim == () else dims_of(dim, input._array.ndim), keepdim)
 
     quantify.__name__ = quantify.__qualname__ = name
-    quantify.__doc__ = f"Whether {name} of the elements (over `dim`) are not zero: a tensor of bools."
+    quantify.__doc__ = (
+        f"Whether {name} of the elements (over `dim`) are not zero: a tensor of bools. Over no dimension, `dim=()`, that is "
+        "asked of each element."
+    )
     return quantify
 
 

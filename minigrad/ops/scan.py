@@ -185,12 +185,19 @@ _cummax, _cummin = (
 
 def cummax(input: Tensor, dim: int):
     """(values, indices) of the largest element so far along `dim`, of equal ones the last."""
-    return return_types.cummax(*_cummax(input, check_dim(dim, input._array.ndim)))
+    return return_types.cummax(*_cummax(input, _dim_of("cummax", input, dim)))
 
 
 def cummin(input: Tensor, dim: int):
     """(values, indices) of the smallest element so far along `dim`, of equal ones the last."""
-    return return_types.cummin(*_cummin(input, check_dim(dim, input._array.ndim)))
+    return return_types.cummin(*_cummin(input, _dim_of("cummin", input, dim)))
+
+
+def _dim_of(name: str, input: Tensor, dim: int) -> int:
+    n = input._array.ndim
+    if not n and dim not in (0, -1) and isinstance(dim, int):
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    return check_dim(dim, n)
 
 
 # ---------------------------------------------------------------- logarithms of sums of exponentials
@@ -220,10 +227,11 @@ _logcumsumexp = define(
 
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """`log(cumsum(exp(x)))` along `dim`, computed without overflow."""
+    dim = check_dim(dim, input._array.ndim)
     if input._array.dtype.kind != "f":
         word = dtypes.word(input._array.dtype)
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{word}'")
-    return _logcumsumexp(input, check_dim(dim, input._array.ndim))
+    return _logcumsumexp(input, dim)
 
 
 # ---------------------------------------------------------------- differences

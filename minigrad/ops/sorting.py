@@ -15,7 +15,7 @@ from ..tensor import Tensor, check_dim, wrap
 from . import places
 from .choice import maximum, minimum, refuse
 from .comparison import isnan
-from .reduction import expand_reduced, max_op, min_op, refuse_empty, shared
+from .reduction import ALL, expand_reduced, max_op, min_op, refuse_empty, shared
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -95,11 +95,11 @@ def _extremum(name: str, over_all, over_dim, elementwise):
     result = getattr(return_types, name)
 
     def extremum(
-        input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False, *, other: Tensor | None = None
+        input: Tensor, dim: int | Tensor = ALL, keepdim: bool = False, *, other: Tensor | None = None
     ) -> Tensor | tuple:
         if isinstance(dim, Tensor) or other is not None:
             return elementwise(input, dim if other is None else other)
-        if dim is None:
+        if dim is ALL:
             refuse_empty(name, input, None)
             return over_all(input)
         if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
@@ -277,7 +277,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 def _kth_index(rows: ndarray, k: int) -> ndarray:
     """The place of the k-th smallest element of each row, counted from 0; of equal ones the one that a sort puts there."""
     hit = rows == np.partition(rows, k)[..., k : k + 1]
-    if np.count_nonzero(hit) == hit.size // (hit.shape[-1] or 1):  # one in each row
+    if np.count_nonzero(hit) == hit.size // (hit.shape[-1] or 1) and hit.any(-1).all():  # one in each row
         return hit.argmax(-1)
     return rows.argsort(-1, kind="stable")[..., k]
 
@@ -352,24 +352,32 @@ _median = define("median", _median_forward, self=median_self)
 _nanmedian = define("nanmedian", _nanmedian_forward, self=median_self)
 
 
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False):
+def median(input: Tensor, dim: int = ALL, keepdim: bool = False):
     """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices)."""
-    refuse(input._array, "b", "median_cpu")
-    return _median(input) if dim is None else _median_dim(input, check_dim(dim, input._array.ndim), keepdim)
+    return _middle(input, dim, keepdim, _median, _median_dim)
 
 
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False):
+def nanmedian(input: Tensor, dim: int = ALL, keepdim: bool = False):
     """The median of the elements that are not NaN."""
-    return (
-        _nanmedian(input)
-        if dim is None
-        else _nanmedian_dim(input, check_dim(dim, input._array.ndim), keepdim)
-    )
+    return _middle(input, dim, keepdim, _nanmedian, _nanmedian_dim)
+
+
+def _middle(input: Tensor, dim: int | None, keepdim: bool, of_all, over_dim):
+    if dim is ALL:
+        refuse(input._array, "b", "median_cpu")
+        return of_all(input)
+    if not isinstance(dim, (int, np.integer)):
+        raise TypeError(f"median(): argument 'dim' must be int, not {type(dim).__name__}")
+    dim = check_dim(dim, input._array.ndim)
+    refuse_empty("median", input, (dim,))
+    refuse(input._array, "b", "median_out")
+    return over_dim(input, dim, keepdim)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
     """(values, indices) of the k-th smallest element along `dim`, counted from 1."""
     dim = check_dim(dim, input._array.ndim)
+    refuse_empty("kthvalue", input, (dim,))
     if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     refuse(input._array, "b", "kthvalue_cpu")
@@ -378,7 +386,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False):
     """(values, indices) of the most frequent element along `dim`, of several the smallest."""
-    return _mode(input, check_dim(dim, input._array.ndim), keepdim)
+    dim = check_dim(dim, input._array.ndim)
+    refuse_empty("mode", input, (dim,))
+    return _mode(input, dim, keepdim)
 
 
 # ---------------------------------------------------------------- sets
@@ -396,9 +406,22 @@ def unique(
     PyTorch has no derivative for it, so backward through the result raises its error.
     """
     call = _unique if dim is None else _unique_dim
-    values, inverse, counts = call(input, None if dim is None else check_dim(dim, input._array.ndim))
+    values, inverse, counts = call(input, None if dim is None else dim_of_slices(input, dim))
     found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return found if len(found) > 1 else values
+
+
+def dim_of_slices(input: Tensor, dim: int) -> int:
+    """A dimension from the front. Raises PyTorch's error if along it there are no slices to compare."""
+    shape = input._array.shape
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = check_dim(dim, len(shape))
+    if shape[dim] and 0 in shape:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    return dim
 
 
 def _unique_forward(self: ndarray, dim: int | None):

@@ -24,7 +24,7 @@ from .pointwise import div, mul_number, without_derivative
 from .reduction import any, sum
 from .selecting import masked_fill
 from .shape import broadcast_tensors, flatten, squeeze, transpose, unsqueeze, view
-from .sorting import sort
+from .sorting import dim_of_slices, sort
 from .table import define, function
 
 ndarray = np.ndarray
@@ -313,9 +313,7 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ):
     """One of each run of equal elements (or slices along `dim`); on request the run of each, and how long each run is."""
-    values, inverse, counts = _unique_consecutive(
-        input, None if dim is None else check_dim(dim, input._array.ndim)
-    )
+    values, inverse, counts = _unique_consecutive(input, None if dim is None else dim_of_slices(input, dim))
     found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return found if len(found) > 1 else values
 

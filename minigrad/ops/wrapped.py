@@ -34,9 +34,9 @@ def made_views(level: Interpreter, op: Op, params: tuple, source: Tensor, outs: 
     """Tell the results of a view operation that they are views, if they share memory at the level below."""
     if not level.owns(source):
         return
-    memory, several = base_of(source.held()), len(op.outputs) != 1
+    memory, several = base_of(source.value), len(op.outputs) != 1
     for number, out in enumerate(outs):
-        if base_of(out.held()) is memory:
+        if base_of(out.value) is memory:
             make_view(out, source, several)
             out.steps = (*source.steps, (op, params, number))
             out.seen = out._counter.version
