@@ -84,30 +84,9 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode.
-
-    At a dual level a tensor from before may be written to, and then has a tangent while the level lasts; `adopted` are
-    the duals that stand for such tensors. A transform refuses the write.
-    """
+    """The interpreter of forward mode."""
 
     wrapper = Dual
-
-    def __init__(self):
-        self.adopted: dict[int, Dual] = {}  # by the id of the tensor, which the dual keeps alive
-
-    def known(self, t: Tensor) -> Tensor:
-        """The dual that stands for `t` at this level, or `t` itself."""
-        if not self.adopted or isinstance(t, Wrapper) or t._array is None:
-            return t
-        base = t if t._base is None else t._base
-        dual = self.adopted.get(id(base))
-        return t if dual is None else dual if base is t else dual.window(t)
-
-    def adopt(self, t: Tensor) -> Dual:
-        """Let a dual stand for `t`, and for all that shares its memory."""
-        base = t if t._base is None else t._base
-        self.adopted.setdefault(id(base), Dual.of(self, base, None))
-        return self.known(t)
 
     def dual(self, primal: Tensor, tangent: Tensor) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
@@ -135,9 +114,6 @@ class Forward(Interpreter):
             )
         return Dual.of(self, primal, tangent)
 
-    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        return super().process(op, [self.known(t) for t in inputs] if self.adopted else inputs, params)
-
     def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
         result = op.call(values, *params) if op.variadic else op.call(*values, *params)
         results = result if isinstance(result, tuple) else (result,)
@@ -162,16 +138,14 @@ class Forward(Interpreter):
                 base.tangent = target.with_part(whole, zeros_like(target) if tangent is None else tangent)
 
     def created(self, t: Tensor, like: Tensor | None) -> Dual:
-        return Dual.of(self, self.created_below(t, like.primal if self.owns(like) else like), None)
+        return Dual.of(self, self.created_below(t, like.primal if self.owns(like) else like))
 
     def random(self, draw: Callable, args: tuple, kwargs: dict) -> Dual:
         with self.lowered():
             drawn = draw(*args, **kwargs)
-        return Dual.of(self, drawn, None)
+        return Dual.of(self, drawn)
 
     def refuse_write(self, op: Op, own_values: bool) -> None:
-        if self.user:
-            return
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
             f"(aten::{op.name}_) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
@@ -179,8 +153,6 @@ class Forward(Interpreter):
         )
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        if cls.setup_context is Function.setup_context and self.user:
-            return self.function_value(cls, args)
         refuse_old_form(cls)
         return run_forward(cls, args, lambda: self.function_value(cls, args))[0]
 
@@ -201,7 +173,7 @@ class Forward(Interpreter):
                 if ctx.materialize_grads:
                     tangents = [
                         zeros_like(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
-                        for p, t in zip(primals, tangents, strict=True)
+                        for p, t in pairs
                     ]
                 ctx.reads_forward = True
                 found = cls.jvp(ctx, *tangents)
@@ -212,10 +184,8 @@ class Forward(Interpreter):
                 f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
                 f"{len(found)})"
             )
-        outs = tuple(
-            self.with_tangent(r, t) if isinstance(r, Tensor) else r
-            for r, t in zip(results, found, strict=True)
-        )
+        pairs = zip(results, found, strict=True)
+        outs = tuple(self.with_tangent(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
 
 
@@ -229,33 +199,60 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class dual_level:
-    """`with dual_level():` forward mode is on; `make_dual` and `unpack_dual` work inside."""
+class dual_level(Forward):
+    """`with dual_level():` forward mode is on; `make_dual` and `unpack_dual` work inside.
+
+    One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives. Unlike a transform it lets a tensor from
+    before be written to, which then has a tangent while the level lasts; `adopted` are the duals that stand for such tensors.
+    """
+
+    user = True
 
     def __enter__(self) -> int:
-        return enter_dual_level()
+        if current_level() is not None:
+            raise RuntimeError(
+                "Nested forward mode AD is not supported at the moment\nUse minigrad.func.jvp, which can be nested."
+            )
+        self.adopted: dict[int, Dual] = {}  # by the id of the tensor, which the dual keeps alive
+        super().__enter__()
+        return 0
 
-    def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+    def known(self, t: Tensor) -> Tensor:
+        """The dual that stands for `t`, or `t` itself."""
+        if not self.adopted or isinstance(t, Wrapper) or t._array is None:
+            return t
+        base = t if t._base is None else t._base
+        dual = self.adopted.get(id(base))
+        return t if dual is None else dual if base is t else dual.window(t)
+
+    def adopt(self, t: Tensor) -> Dual:
+        """Let a dual stand for `t`, and for all that shares its memory."""
+        base = t if t._base is None else t._base
+        self.adopted.setdefault(id(base), Dual.of(self, base))
+        return self.known(t)
+
+    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
+        return super().process(op, [self.known(t) for t in inputs] if self.adopted else inputs, params)
+
+    def refuse_write(self, op: Op, own_values: bool) -> None:
+        pass
+
+    def process_function(self, cls: type[Function], args: tuple) -> object:
+        if cls.setup_context is Function.setup_context:
+            return self.function_value(cls, args)
+        return super().process_function(cls, args)
 
 
-def current_level() -> Forward | None:
+def current_level() -> dual_level | None:
     level = local.interpreter
-    while level is not None and not (isinstance(level, Forward) and level.user):
+    while level is not None and not level.user:
         level = level.below
     return level
 
 
 def enter_dual_level() -> int:
-    """Switch forward mode on. One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives."""
-    if current_level() is not None:
-        raise RuntimeError(
-            "Nested forward mode AD is not supported at the moment\nUse minigrad.func.jvp, which can be nested."
-        )
-    level = Forward()
-    level.user = True
-    level.__enter__()
-    return 0
+    """Switch forward mode on, as `dual_level` does."""
+    return dual_level().__enter__()
 
 
 def exit_dual_level(*, level: int | None = None) -> None:

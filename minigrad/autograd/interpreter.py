@@ -34,13 +34,8 @@ class Wrapper(Tensor):
     def of(cls, level: Interpreter, value: Tensor, extra: object = None) -> Wrapper:
         """A new wrapper, without history at this level."""
         out = new_object(cls)
-        out._array, out._requires_grad, out._grad_fn, out._output_nr = (
-            cls.shown(value._array, extra),
-            False,
-            None,
-            0,
-        )
-        out._counter = out._meta = None
+        out._array, out._requires_grad, out._grad_fn = cls.shown(value._array, extra), False, None
+        out._output_nr, out._counter, out._meta = 0, None, None
         out.level, out.value, out.extra, out.steps, out.seen = level, value, extra, (), 0
         return out
 
