@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local, special
 from .autograd.interpreter import Wrapper
+from .ops.arguments import NUMBERS, explain
 from .ops.conversion import check_device
 from .ops.dispatch import of_number
-from .ops.shape import wanted_shape
 from .ops.table import method
-from .tensor import InferenceTensor, Tensor, wrap
+from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
 
 
 def _finish(array: ndarray, requires_grad: bool, like: Tensor | None = None) -> Tensor:
     """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
-    if requires_grad and array.dtype.kind != "f":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if requires_grad:
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise TypeError(f"argument 'requires_grad' must be bool, not {full_name(type(requires_grad))}")
+        if array.dtype.kind != "f":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = wrap(array, bool(requires_grad))
     if special:
         if local.inference:
@@ -47,7 +51,10 @@ def only_size(caller: str, names: dict[str, object]) -> tuple | None:
 
 
 def placed(make):
-    """`make`, told where to put what it makes, which can only be in ordinary memory on the CPU."""
+    """`make`, told where to put what it makes, which can only be in ordinary memory on the CPU.
+
+    Wrong arguments are explained in PyTorch's words.
+    """
 
     @functools.wraps(make)
     def anywhere(
@@ -56,28 +63,87 @@ def placed(make):
         check_device(device)
         if layout is not None and str(layout) != "torch.strided":
             raise RuntimeError(f"minigrad has no sparse tensors; layout {layout} cannot be made")
-        return make(*args, **kwargs)
+        try:
+            return make(*args, **kwargs)
+        except (TypeError, AttributeError, ValueError) as error:
+            name, said = make.__name__, str(error)
+            if said.startswith("argument '"):
+                raise TypeError(f"{name}(): {said}") from None
+            if "(): argument '" not in said and "() received" not in said:
+                explain(make, name, args, kwargs, method=name.startswith("new_"))
+            raise
 
     return anywhere
 
 
-def _size(name: str, given: tuple, size: Sequence[int] | None) -> tuple:
+def _size(name: str, given: tuple, size: Sequence[int] | None = None) -> tuple:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
-    shape = tuple(size) if size is not None else wanted_shape(given)
-    for position, n in enumerate(shape):
-        if not hasattr(n, "__index__"):
-            if len(shape) == 1 and size is None:
-                raise TypeError(
-                    f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
-                )
+    shape = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+    if size is not None:
+        shape = size
+    elif given:
+        for n in shape:
+            if type(n) is not int or n < 0:
+                break
+        else:
+            return tuple(shape)
+    if size is None and not given:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    if len(given) > 1 and not _is_length(given[0]):
+        raise TypeError(f"{name}() takes 1 positional argument but {len(given)} were given")
+    return lengths(name, "size", shape, shape is given, "" if given else None)
+
+
+def lengths(
+    name: str, argument: str, values: object, loose: bool = False, place: str | None = " (position 1)"
+) -> tuple:
+    """Lengths or strides as a tuple of ints. Raises TypeError for what is not, RuntimeError for negative lengths.
+
+    loose: they were given one by one. place: where the argument stands, None if it was given by name.
+    """
+    place = "" if place is None else place or " (position 1)"
+    wrong = f"{name}(): argument '{argument}'{place} must be tuple of ints, "
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(f"{wrong}not {full_name(type(values))}")
+    for position, n in enumerate(values):
+        if type(n) is int or (_is_length(n) and (position or not isinstance(n, bool))):
+            continue
+        kind = full_name(type(n))
+        if not position:
             raise TypeError(
-                f"{name}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
-                f'"type must be tuple of ints,but got {type(n).__name__}"'
+                f"{wrong}not {kind}" if loose else f"{wrong}but found element of type {kind} at pos 0"
             )
-    shape = tuple(int(n) for n in shape)
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
-    return shape
+        raise TypeError(
+            f"{name}(): argument '{argument}' failed to unpack the object at pos {position + 1} with error "
+            f'"type must be tuple of ints,but got {kind}"'
+        )
+    found = tuple([int(n) for n in values])
+    for n in found:
+        if n < 0 and argument == "size":
+            if name == "zeros":
+                raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(found)}")
+    return found
+
+
+def _is_length(value: object) -> bool:
+    """Is it an integer, or a tensor that holds one?"""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _number(value: object, name: str = "fill_value", position: int = 2) -> float:
+    """A Python number, also from a 0-d tensor. Raises TypeError for anything else."""
+    if isinstance(value, Tensor) and not value._array.ndim and not value._requires_grad:
+        return value.item()
+    if not isinstance(value, NUMBERS):
+        raise TypeError(
+            f"argument '{name}' (position {position}) must be Number, not {full_name(type(value))}"
+        )
+    return value
 
 
 # ---------------------------------------------------------------- from values
@@ -247,7 +313,7 @@ def scalar_tensor(
 ) -> Tensor:
     """A 0-d tensor, of the default dtype if none is given."""
     check_device(device)
-    return _finish(np.asarray(s, _dtype(dtype)), requires_grad)
+    return _finish(np.asarray(_number(s, "s", 1), _dtype(dtype)), requires_grad)
 
 
 # ---------------------------------------------------------------- filled
@@ -287,11 +353,9 @@ def full(
 ) -> Tensor:
     """A tensor filled with one value, which also decides the dtype if none is given."""
     check_device(device)
-    if isinstance(size, int):
-        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    shape, value = lengths("full", "size", size), _number(fill_value)
     wanted = array_of(value, None).dtype if dtype is None else dtypes.to_numpy(dtype)
-    return _finish(np.full(_size("full", (tuple(size),), None), value, wanted), requires_grad)
+    return _finish(np.full(shape, value, wanted), requires_grad)
 
 
 def _like(fill):
@@ -339,7 +403,7 @@ def full_like(
     requires_grad: bool = False, memory_format: object = None,
 ) -> Tensor:  # fmt: skip
     """One value in the shape and dtype of `input`."""
-    return _full_like(input, (fill_value,), dtype, device, requires_grad)
+    return _full_like(input, (_number(fill_value),), dtype, device, requires_grad)
 
 
 def _new(name: str, fill):
@@ -357,7 +421,7 @@ def _new(name: str, fill):
         return _finish(fill(shape, wanted), requires_grad, self)
 
     new.__name__, new.__doc__ = name, f"`{name[4:]}` of the given size, in the dtype of this tensor."
-    return method(name)(new)
+    return method(name)(placed(new))
 
 
 for _name, _fill in (("new_zeros", np.zeros), ("new_ones", np.ones), ("new_empty", np.empty)):
@@ -365,6 +429,7 @@ for _name, _fill in (("new_zeros", np.zeros), ("new_ones", np.ones), ("new_empty
 
 
 @method()
+@placed
 def new_full(
     self: Tensor, size: Sequence[int], fill_value: float, *, dtype: dtypes.dtype | None = None, device: object = None,
     requires_grad: bool = False,
@@ -372,7 +437,9 @@ def new_full(
     """One value in the given size and the dtype of this tensor."""
     check_device(device)
     wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
-    return _finish(np.full(_size("new_full", (tuple(size),), None), fill_value, wanted), requires_grad, self)
+    return _finish(
+        np.full(lengths("new_full", "size", size), _number(fill_value), wanted), requires_grad, self
+    )
 
 
 @method()
@@ -394,9 +461,9 @@ def new_tensor(
 
 
 def arange(
-    start: float = 0,
+    start: float | None = None,
     end: float | None = None,
-    step: float = 1,
+    step: float | None = None,
     *,
     dtype: dtypes.dtype | None = None,
     device: object = None,
@@ -404,16 +471,53 @@ def arange(
 ) -> Tensor:
     """The numbers start, start + step, ... below end; integers if all three are."""
     check_device(device)
-    start, end = (0, start) if end is None else (start, end)
-    start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
+    if step is None and type(start) is int and (end is None or type(end) is int):
+        start, end, step = (0, start, 1) if end is None else (start, end, 1)
+    else:
+        start, end, step = _bounds(start, end, step)
+    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+    wanted = np.dtype(np.int64) if dtype is None and whole else _dtype(dtype)
+    if wanted.kind == "b":
+        raise dtypes.not_implemented("arange_cpu", wanted)
+    if whole:
+        if step == 0:
+            raise RuntimeError("step must be nonzero")
+        count = -((start - end) // step)
+    else:
+        if not (math.isfinite(start) and math.isfinite(end)):
+            raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+        if (
+            wanted == np.int64
+        ):  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
+            start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise RuntimeError("step must be nonzero")
+        count = math.ceil((end - start) / step)
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(v, int) for v in (start, end, step))
-    wanted = np.dtype(np.int64) if dtype is None and whole else _dtype(dtype)
-    count = -((start - end) // step) if whole else math.ceil((end - start) / step)
+    if wanted.kind != "f":
+        start, step = int(start), int(step)
     return _finish((start + step * np.arange(count)).astype(wanted), requires_grad)
+
+
+def _bounds(start: object, end: object, step: object) -> tuple[float, float, float]:
+    """What `arange` counts from, up to and by. Raises TypeError unless they are numbers."""
+    given = [v for v in (start, end, step) if v is not None]
+    numbers = [v.item() if isinstance(v, (Tensor, np.generic)) and not v.ndim else v for v in given]
+    alone = end is None and step is None and start is not None
+    if not all(isinstance(v, (int, float)) for v in numbers) or (end is None and not alone):
+        if alone:
+            raise TypeError(f"argument 'end' (position 1) must be Number, not {full_name(type(start))}")
+        kinds = [full_name(type(v)) for v in given]
+        if end is None and step is not None:
+            kinds[-1] = "step=" + kinds[-1]
+        raise TypeError(
+            f"arange() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
+            " * (Number end)\n * (Number start, Number end, Number step = 1)"
+        )
+    if alone or start is None:
+        numbers = [0, *numbers]
+    return (*numbers, 1)[:3]
 
 
 def range(
@@ -450,10 +554,45 @@ def linspace(
 ) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included."""
     check_device(device)
+    start, end = _ends("linspace", start, end, steps)
+    return _finish(_spaced(start, end, steps, _dtype(dtype), "linspace").astype(_dtype(dtype)), requires_grad)
+
+
+def _ends(name: str, *given: object) -> tuple[float, float]:
+    """Start and end as numbers, for that many steps. Raises RuntimeError or TypeError for what these cannot be."""
+    *ends, steps = given
+    long = [
+        (which, t)
+        for which, t in zip(("start", "end"), ends, strict=True)
+        if isinstance(t, Tensor) and t.ndim
+    ]
+    if long:
+        found = " and ".join(f"{which} with {t.ndim} dimension(s)" for which, t in long)
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {found}.")
+    if not _is_length(steps) or isinstance(steps, bool):
+        kinds = ", ".join(full_name(type(v)) for v in given)
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Number start, Number end, int steps)"
+        )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
-    return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad)
+    return tuple(v.item() if isinstance(v, Tensor) else v for v in ends)
+
+
+def _spaced(start: float, end: float, steps: int, wanted: np.dtype, name: str) -> ndarray:
+    """Evenly spaced numbers, for a result of integers between integers, in double precision."""
+    if wanted.kind == "b":
+        raise dtypes.not_implemented(f"{name}_cpu", wanted)
+    if wanted.kind == "f":
+        return np.linspace(start, end, steps)
+    start, end = int(start), int(end)
+    if steps < 2:
+        return np.full(steps, float(start))
+    step, number = (end - start) / (steps - 1), np.arange(steps)
+    if name == "logspace":
+        return start + step * number
+    return np.where(number < steps // 2, start + step * number, end - step * (steps - 1 - number))
 
 
 def logspace(
@@ -468,9 +607,10 @@ def logspace(
 ) -> Tensor:
     """`steps` numbers from base**start to base**end, evenly spaced in their logarithm."""
     check_device(device)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    return _finish(np.logspace(start, end, steps, base=base).astype(_dtype(dtype)), requires_grad)
+    start, end = _ends("logspace", start, end, steps)
+    base = base.item() if isinstance(base, Tensor) and not base.ndim else base
+    powers = np.power(float(base), _spaced(start, end, steps, _dtype(dtype), "logspace"))
+    return _finish(powers.astype(_dtype(dtype)), requires_grad)
 
 
 def eye(
@@ -491,14 +631,25 @@ def eye(
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The positions on and below a diagonal of a row × col matrix: a 2 × N tensor, rows first."""
-    found = np.stack(np.tril_indices(row, offset, col))
-    return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
+    return wrap(_corner("tril_indices", np.tril_indices, row, col, offset, dtype))
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The positions on and above a diagonal of a row × col matrix: a 2 × N tensor, rows first."""
-    found = np.stack(np.triu_indices(row, offset, col))
-    return wrap(found.astype(np.int64 if dtype is None else dtypes.to_numpy(dtype)))
+    return wrap(_corner("triu_indices", np.triu_indices, row, col, offset, dtype))
+
+
+def _corner(
+    name: str, find: Callable, row: int, col: int, offset: int, dtype: dtypes.dtype | None
+) -> ndarray:
+    """Positions that `find` tells, rows first. Raises RuntimeError for negative lengths, TypeError for what are none."""
+    for which, n in (("row", row), ("col", col)):
+        if operator.index(n) < 0:
+            raise RuntimeError(f"{which} must be non-negative, got{n}")  # sic
+    wanted = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
+    if wanted.kind == "f":
+        raise dtypes.not_implemented(name, wanted)
+    return np.stack(find(row, offset, col)).astype(wanted)
 
 
 def _typed(name: str, wanted: dtypes.dtype):
@@ -536,27 +687,42 @@ def empty_strided(
     requires_grad: bool = False,
 ) -> Tensor:
     """An uninitialised tensor whose elements lie in memory as the strides (counted in elements) say."""
-    wanted = _dtype(dtype)
-    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
-    memory = np.empty(span, wanted)
-    strides = tuple(s * wanted.itemsize for s in stride)
-    return _finish(np.lib.stride_tricks.as_strided(memory, tuple(size), strides), requires_grad)
+    return _finish(_laid_out("empty_strided", size, stride, _dtype(dtype)), requires_grad)
 
 
 @method()
+@placed
 def new_empty_strided(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: dtypes.dtype | None = None
-) -> Tensor:
+    self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """`empty_strided` in the dtype of this tensor."""
-    return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype)
+    wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
+    return _finish(_laid_out("new_empty_strided", size, stride, wanted), requires_grad)
+
+
+def _laid_out(name: str, size: Sequence[int], stride: Sequence[int], wanted: np.dtype) -> ndarray:
+    """Uninitialised memory, shown with these strides (counted in elements)."""
+    size, stride = lengths(name, "size", size), lengths(name, "stride", stride, place=" (position 2)")
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
+    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    strides = tuple(s * wanted.itemsize for s in stride)
+    return np.lib.stride_tricks.as_strided(np.empty(span, wanted), size, strides)
 
 
 (
     zeros, ones, empty, full, zeros_like, ones_like, empty_like, full_like, arange, range, linspace, logspace, eye,
-    tril_indices, triu_indices, empty_strided,
+    tril_indices, triu_indices, empty_strided, scalar_tensor,
 ) = map(placed, (
     zeros, ones, empty, full, zeros_like, ones_like, empty_like, full_like, arange, range, linspace, logspace, eye,
-    tril_indices, triu_indices, empty_strided,
+    tril_indices, triu_indices, empty_strided, scalar_tensor,
 ))  # fmt: skip
 
 

@@ -68,6 +68,11 @@ def word(numpy_dtype: np.dtype) -> str:
     return _words[numpy_dtype.name]
 
 
+def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
+    """PyTorch's error for a dtype that an operation does not take."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
+
+
 def to_numpy(wanted) -> np.dtype:
     """NumPy's dtype for a minigrad dtype or for Python's `float`, `int`, `bool`."""
     if isinstance(wanted, dtype):

@@ -9,12 +9,16 @@ import numpy as np
 
 from . import dtypes
 from .autograd.grad_mode import local
-from .creation import _dtype, _finish, empty_like, placed
+from .autograd.interpreter import Wrapper
+from .creation import _dtype, _finish, _size, empty_like, lengths, only_size, placed
 from .mersenne import Stream
+from .ops.arguments import NUMBERS
+from .ops.choice import refuse
 from .ops.inplace import apply_inplace, nothing
-from .ops.shape import broadcast_shapes, wanted_shape
+from .ops.names import by_name
+from .ops.shape import broadcast_shapes
 from .ops.table import define, method
-from .tensor import Tensor, wrap
+from .tensor import Tensor, dtype_word, full_name, wrap
 
 
 class Generator:
@@ -98,10 +102,13 @@ def randn(
     generator: Generator | None = None,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
+    **names: tuple,
 ) -> Tensor:
     """Normally distributed numbers, mean 0, standard deviation 1."""
-    values = rng(generator).standard_normal(wanted_shape(size), _dtype(dtype))
-    return _finish(values, requires_grad)
+    shape, wanted = _size("randn", size, only_size("randn", names)), _dtype(dtype)
+    if wanted.kind != "f":
+        raise dtypes.not_implemented("normal_kernel_cpu", wanted)
+    return _finish(rng(generator).standard_normal(shape, wanted), requires_grad)
 
 
 @drawn_for_each_example
@@ -110,33 +117,90 @@ def rand(
     generator: Generator | None = None,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
+    **names: tuple,
 ) -> Tensor:
     """Evenly distributed numbers from 0 up to but not including 1."""
-    return _finish(rng(generator).random(wanted_shape(size), _dtype(dtype)), requires_grad)
+    shape, wanted = _size("rand", size, only_size("rand", names)), _dtype(dtype)
+    if wanted.kind != "f":
+        raise dtypes.not_implemented("check_uniform_bounds", wanted)
+    return _finish(rng(generator).random(shape, wanted), requires_grad)
 
 
 @drawn_for_each_example
 def randint(
-    low: int,
-    high=None,
-    size=None,
+    low: int | None = None,
+    high: int | tuple | None = None,
+    size: tuple | None = None,
     *,
     generator: Generator | None = None,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` (0 if omitted) up to but not including `high`."""
-    if size is None or high is None:
-        low, high, size = 0, low, high if size is None else size
+    given = [v for v in (low, high, size) if v is not None]
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    low = 0 if low is None else low
+    if not (
+        _is_whole(low) and _is_whole(high) and isinstance(size, (tuple, list)) and all(map(_is_whole, size))
+    ):
+        raise _no_form("randint", *given)
+    wanted = np.dtype(np.int64) if dtype is None else _dtype(dtype)
+    low, high = within_dtype(int(low), int(high), wanted)
+    values = rng(generator).integers(low, high, lengths("randint", "size", size))
+    return _finish(values.astype(wanted), requires_grad)
+
+
+def _is_whole(value: object) -> bool:
+    """Is it an integer, or a tensor that holds one?"""
+    return hasattr(value, "__index__") and not (
+        isinstance(value, Tensor) and value._array.dtype.kind not in "iu"
+    )
+
+
+def _no_form(name: str, *given: object) -> TypeError:
+    """The arguments fit no form of the function."""
+    kinds = ", ".join(full_name(type(v)) for v in given)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+    )
+
+
+def within_dtype(low: int, high: int, wanted: np.dtype) -> tuple[int, int]:
+    """The bounds of random integers of a dtype: narrower where it has no number beside them.
+
+    Raises PyTorch's error if there are no integers from `low` to below `high`, or the dtype cannot hold them.
+    """
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    values = rng(generator).integers(low, high, tuple(size))
-    return _finish(values.astype(np.int64 if dtype is None else _dtype(dtype)), requires_grad)
+    if wanted.kind == "f":
+        first, last, digits = (
+            int(wanted.type(low + 1)),
+            int(wanted.type(high - 1)),
+            np.finfo(wanted).nmant + 1,
+        )
+        if first < low:
+            low = first + (1 << (abs(low + 1).bit_length() - digits))
+        if last >= high:
+            high = last - (1 << (abs(high - 1).bit_length() - digits))
+        return low, high
+    least, most = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
+    for name, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            kind = dtype_word(wrap(np.empty(0, wanted)))
+            raise RuntimeError(f"{name} is out of bounds for {kind}")
+    return low, high
 
 
 @drawn_for_each_example
 def randperm(n: int, *, generator: Generator | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """The numbers 0 ... n-1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    if dtype is not None:
+        refuse(np.empty(0, _dtype(dtype)), "b", "randperm")
     values = rng(generator).permutation(n)
     return wrap(values if dtype is None else values.astype(_dtype(dtype)))
 
@@ -148,9 +212,11 @@ def _drawn_around(name: str, node: str):
     )  # fmt: skip
 
 
-_around_mean, _around_number, _around_both = (
-    _drawn_around("normal", f"NormalBackward{k}") for k in (1, 2, 3)
-)
+_around_mean, _around_number = (_drawn_around("normal", f"NormalBackward{k}") for k in (1, 2))
+_around_both = define(
+    "normal", lambda mean, std, values: values.copy(), kind="elementwise", node="NormalBackward3",
+    mean=lambda grad: nothing(grad), std=lambda grad: nothing(grad), values=None,
+)  # fmt: skip
 _tossed = _drawn_around("bernoulli", "BernoulliBackward0")
 
 
@@ -165,34 +231,58 @@ def normal(
 ) -> Tensor:
     """Normally distributed numbers with the given means and standard deviations: tensors, or numbers with a `size`."""
     tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
+    known = all(isinstance(v, (Tensor, *NUMBERS)) for v in (mean, std))
+    if not known or (size is None) == (not tensors):
+        raise _no_form("normal", *((mean, std) if size is None else (mean, std, size)))
     if not tensors:
-        if size is None:
-            raise TypeError("normal() needs a size, or a tensor of means or standard deviations")
-        return _normal_numbers(mean, std, tuple(size), generator, dtype, requires_grad)
+        shape = lengths("normal", "size", size)
+        return _normal_numbers(mean, std, shape, generator, dtype, requires_grad)
+    if isinstance(std, Tensor):
+        if not isinstance(std, Wrapper) and (std._array < 0).any():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     shape = broadcast_shapes(*(tuple(t.shape) for t in tensors))
     noise = randn(tuple(shape), generator=generator, dtype=tensors[0].dtype)
-    values = noise * std + mean
-    if isinstance(std, Tensor) and not std.requires_grad and (std < 0).any():
-        raise RuntimeError("normal expects all elements of std >= 0.0")
-    call = _around_both if len(tensors) == 2 else _around_mean if isinstance(mean, Tensor) else _around_number
-    return call(tensors[0], values.detach())
+    values = (noise * std + mean).detach().to(tensors[0].dtype)
+    if len(tensors) == 2:
+        return _around_both(mean, std, values)
+    return (_around_mean if isinstance(mean, Tensor) else _around_number)(tensors[0], values)
 
 
 @drawn_for_each_example
 def _normal_numbers(mean, std, size, generator, dtype, requires_grad) -> Tensor:
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return _finish(rng(generator).normal(mean, std, size, _dtype(dtype)), requires_grad)
+    wanted = _dtype(dtype)
+    if wanted.kind != "f":
+        raise dtypes.not_implemented("normal_kernel_cpu", wanted)
+    return _finish(rng(generator).normal(mean, std, size, wanted), requires_grad)
 
 
 @method()
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """0 or 1 for each probability in `input` (or for the probability `p`), in its dtype; no gradient comes through."""
     if p is not None:
+        p = p.item() if isinstance(p, Tensor) and not p._array.ndim else p
         return empty_like(input.detach()).bernoulli_(p, generator=generator)
     probability = input.detach()
+    check_probabilities(probability)
     values = (rand(input.shape, generator=generator, dtype=input.dtype) < probability).to(input.dtype)
     return _tossed(input, values)
+
+
+def check_probabilities(probabilities: Tensor) -> None:
+    """Raise PyTorch's error unless all are probabilities. (Inside a transform nobody knows.)"""
+    if isinstance(probabilities, Wrapper):
+        return
+    p = probabilities._array
+    refuse(p, "biu", "bernoulli_tensor_cpu_p_")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+            "please report an enhancement request to PyTorch.)"
+        )
 
 
 @method()
@@ -204,6 +294,8 @@ def multinomial(
 
     Raises RuntimeError for weights that are negative or not finite, and without replacement for more samples than weights.
     """
+    if not isinstance(replacement, bool):
+        raise TypeError(f"multinomial() takes a bool for 'replacement', not {full_name(type(replacement))}")
     weights = input.detach().numpy()
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -215,8 +307,14 @@ def multinomial(
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if weights.shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     if not ((weights >= 0) & (weights < np.inf)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if not replacement or num_samples == 1:
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        first = weights[~((weights >= 0) & (weights < np.inf))][0]
+        found = "= infinity or NaN" if first > 0 else "< 0"
+        raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {found})")
     if not weights.sum(-1).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement or num_samples == 1:  # the largest weights, each divided by exponential noise
@@ -261,17 +359,27 @@ def random_(
 
     Without arguments as many as the dtype can hold exactly.
     """
+    if not _is_whole(low) or not (high is None or _is_whole(high)):
+        raise _no_form("random_", *((low,) if high is None else (low, high)))
     left_out = 2 if high is None and low == 0 else int(high is None)
     if high is None:
         limits = {"float16": 2**11 + 1, "float32": 2**24 + 1, "float64": 2**53 + 1, "bool": 2}
-        widest = limits.get(self.dtype.name) or 2 ** (8 * self.itemsize - 1)
+        widest = limits.get(self.dtype.name) or int(np.iinfo(self._array.dtype).max) + 1
         low, high = 0, low or widest
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     shape, dtype = tuple(self.shape), self._array.dtype
+    low, high = within_dtype(int(low), int(high), dtype)
     return overwrite(
         _random[left_out].op, self, lambda: rng(generator).integers(low, high, shape).astype(dtype)
     )
+
+
+def check_continuous(self: Tensor, distribution: str, word: str) -> None:
+    """Raise PyTorch's error unless the tensor is of floating point numbers."""
+    if self._array.dtype.kind != "f":
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {word}"
+        )
 
 
 @method()
@@ -279,6 +387,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     """Write exponentially distributed numbers of rate `lambd` into the tensor. Returns it."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    check_continuous(self, "Exponential", dtypes.word(self._array.dtype))
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(
         _exponential.op, self, lambda: (-np.log1p(-rng(generator).random(shape)) / lambd).astype(dtype)
@@ -290,8 +399,10 @@ def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Write normally distributed numbers into the tensor. Returns it."""
+    mean, std = (v.item() if isinstance(v, Tensor) and not v.ndim else v for v in (mean, std))
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    refuse(self._array, "biu", "normal_kernel_cpu")
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(_normal.op, self, lambda: rng(generator).normal(mean, std, shape, dtype))
 
@@ -299,8 +410,18 @@ def normal_(
 @method()
 def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Write evenly distributed numbers from `a` up to but not including `to` into the tensor. Returns it."""
+    refuse(self._array, "biu", "check_uniform_bounds")
+    most = np.finfo(self._array.dtype).max
+    for name, bound in (("from", a), ("to", to)):
+        if not -most <= bound <= most:
+            raise RuntimeError(f"{name} is out of bounds for {dtype_word(self)}")
     if a > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={to:g}")
+    if float(to) - float(a) > most:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{dtypes.word(self._array.dtype)}>::max(), but found to={to:g} "
+            f"and from={a:g} which result in to-from to exceed the limit"
+        )
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(_uniform.op, self, lambda: rng(generator).uniform(a, to, shape, dtype))
 
@@ -310,11 +431,14 @@ def bernoulli_(self: Tensor, p: float | Tensor = 0.5, *, generator: Generator | 
     """Write ones with probability `p` (one for all, or a tensor of them), else zeros, into the tensor. Returns it."""
     shape, dtype = tuple(self.shape), self._array.dtype
     if isinstance(p, Tensor):
+        check_probabilities(p)
         chances = p.detach().expand(shape).numpy()
         kind = chances.dtype if chances.dtype == np.float32 else np.float64
         return overwrite(
             _bernoulli.op, self, lambda: (rng(generator).random(shape, kind) < chances).astype(dtype)
         )
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return overwrite(_bernoulli.op, self, lambda: rng(generator).tosses(p, shape).astype(dtype))
 
 
@@ -323,6 +447,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     """Write how many tosses it took until the first success, each of probability `p`, into the tensor. Returns it."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    refuse(self._array, "b", "geometric_cpu")
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(
         _geometric.op, self,
@@ -337,6 +462,7 @@ def log_normal_(
     """Write e to the power of normally distributed numbers into the tensor. Returns it."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    refuse(self._array, "biu", "log_normal_cpu")
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(
         _log_normal.op, self,
@@ -352,6 +478,7 @@ def cauchy_(
     """Write numbers of the Cauchy distribution into the tensor. Returns it."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    check_continuous(self, "Cauchy", dtype_word(self))
     shape, dtype = tuple(self.shape), self._array.dtype
     return overwrite(
         _cauchy.op, self,
@@ -362,14 +489,17 @@ def cauchy_(
 @drawn_for_each_example
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` (0 if there is one bound) up to but not including `high`, in the shape and dtype of `input`."""
-    low, high = (0, low) if high is None else (low, high)
+    given = [v for v in (low, high) if v is not None]
+    if not given or not all(map(_is_whole, given)):
+        raise _no_form("randint_like", input, *given)
+    low, high = (0, given[0]) if len(given) == 1 else (low, high)
     dtype = input.dtype if dtype is None else dtype
     return randint(low, high, tuple(input.shape), dtype=dtype, requires_grad=requires_grad)
 
@@ -384,6 +514,13 @@ def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad
     return rand(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
+# Methods whose wrong arguments are explained.
+for _name in (
+    "bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial", "normal_", "random_",
+    "uniform_",
+):  # fmt: skip
+    setattr(Tensor, _name, by_name(getattr(Tensor, _name), {}, _name, method=True))
+bernoulli, multinomial = (by_name(f, {}, f.__name__, method=False) for f in (bernoulli, multinomial))
 (
     rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like
 ) = map(placed, (rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like))  # fmt: skip

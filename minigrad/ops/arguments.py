@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 # Functions that PyTorch has in several forms: its message then lists all of them.
 SEVERAL = """
-    addmm all any argsort baddbmm bernoulli bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
+    addmm all any arange argsort baddbmm bernoulli bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift
     bitwise_xor bmm  bucketize clamp clamp_max clamp_min clip copysign count_nonzero cumulative_trapezoid div divide
-    dsplit eq fill  float_power floor_divide fmod ge gradient greater greater_equal gt histogram hsplit index_fill
+    dsplit eq eye fill float_power floor_divide fmod ge gradient greater greater_equal gt histogram hsplit index_fill
     isin le lerp less  less_equal linspace logspace lt masked_fill max mean median min mm moveaxis movedim multiply
-    nanmedian nanquantile narrow  ne not_equal pow prod quantile randint randint_like remainder repeat_interleave
-    result_type rsub scatter  searchsorted special_xlog1py sort squeeze std std_mean subtract sum tensor_split to trapezoid
+    nanmedian nanquantile narrow ne not_equal pow prod quantile rand randint randint_like randn random remainder
+    repeat_interleave result_type rsub scatter  searchsorted special_xlog1py sort squeeze std std_mean subtract sum tensor_split to trapezoid
     trapz true_divide var var_mean view vsplit  where xlogy
 """
 OVERLOADED = frozenset(SEVERAL.split())
@@ -38,7 +38,9 @@ SCALED = {
     "sub": "Tensor other, *, Number alpha = 1",
 }
 # Functions of which at most one form takes as many arguments as were given: it alone is then spoken of.
-BY_COUNT = frozenset({*SCALED, "addmm", "baddbmm", "bmm", "div", "divide", "mm", "multiply", "subtract"})
+BY_COUNT = frozenset(
+    {*SCALED, "addmm", "baddbmm", "bmm", "div", "divide", "eye", "mm", "multiply", "subtract"}
+)
 NUMBERS = (int, float, np.number, np.bool_)
 KINDS: dict[str, Callable[[object], bool]] = {
     "Tensor": lambda v: isinstance(v, Tensor),
@@ -69,9 +71,9 @@ def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method:
     parameters = signature.parameters
     for i, (parameter, value) in enumerate(given.items()):
         wanted = str(parameters[parameter].annotation).split(" | ")
-        known = (
-            all(kind in KINDS for kind in wanted)
-            and parameters[parameter].kind is not inspect._VAR_POSITIONAL
+        known = all(kind in KINDS for kind in wanted) and parameters[parameter].kind not in (
+            inspect._VAR_POSITIONAL,
+            inspect._VAR_KEYWORD,
         )
         if not known or any(KINDS[kind](value) for kind in wanted):
             continue

@@ -20,7 +20,7 @@ zeros_like = define("zeros_like", lambda x: np.zeros(x.shape, x.dtype), kind="el
 def refuse(array: ndarray, kinds: str, kernel: str) -> None:
     """Raise PyTorch's error for a dtype (of a kind of "b", "i", "u", "f") that an operation does not take."""
     if array.dtype.kind in kinds:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(array.dtype)}'")
+        raise dtypes.not_implemented(kernel, array.dtype)
 
 
 def beside(input: Tensor, *numbers: object) -> Tensor:
