@@ -105,7 +105,7 @@ def randn(
     **names: tuple,
 ) -> Tensor:
     """Normally distributed numbers, mean 0, standard deviation 1."""
-    shape, wanted = _size("randn", size, only_size("randn", names)), _dtype(dtype)
+    shape, wanted = _size("randn", size, only_size("randn", names) if names else None), _dtype(dtype)
     if wanted.kind != "f":
         raise dtypes.not_implemented("normal_kernel_cpu", wanted)
     return _finish(rng(generator).standard_normal(shape, wanted), requires_grad)
@@ -120,7 +120,7 @@ def rand(
     **names: tuple,
 ) -> Tensor:
     """Evenly distributed numbers from 0 up to but not including 1."""
-    shape, wanted = _size("rand", size, only_size("rand", names)), _dtype(dtype)
+    shape, wanted = _size("rand", size, only_size("rand", names) if names else None), _dtype(dtype)
     if wanted.kind != "f":
         raise dtypes.not_implemented("check_uniform_bounds", wanted)
     return _finish(rng(generator).random(shape, wanted), requires_grad)
@@ -137,7 +137,7 @@ def randint(
     requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` (0 if omitted) up to but not including `high`."""
-    given = [v for v in (low, high, size) if v is not None]
+    given = (low, high, size)
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
@@ -146,17 +146,19 @@ def randint(
     if not (
         _is_whole(low) and _is_whole(high) and isinstance(size, (tuple, list)) and all(map(_is_whole, size))
     ):
-        raise _no_form("randint", *given)
+        raise _no_form("randint", *(v for v in given if v is not None))
     wanted = np.dtype(np.int64) if dtype is None else _dtype(dtype)
     low, high = within_dtype(int(low), int(high), wanted)
-    values = rng(generator).integers(low, high, lengths("randint", "size", size))
+    values = rng(generator).integers(low, high, _size("randint", (size,)))
     return _finish(values.astype(wanted), requires_grad)
 
 
 def _is_whole(value: object) -> bool:
     """Is it an integer, or a tensor that holds one?"""
-    return hasattr(value, "__index__") and not (
-        isinstance(value, Tensor) and value._array.dtype.kind not in "iu"
+    return (
+        type(value) is int
+        or (hasattr(value, "__index__")
+        and not (isinstance(value, Tensor) and value._array.dtype.kind not in "iu"))
     )
 
 
@@ -166,6 +168,12 @@ def _no_form(name: str, *given: object) -> TypeError:
     return TypeError(
         f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
     )
+
+
+@functools.cache
+def limits_of(wanted: np.dtype) -> tuple[int, int]:
+    """The least and the largest integer of a dtype."""
+    return (0, 1) if wanted.kind == "b" else (int(np.iinfo(wanted).min), int(np.iinfo(wanted).max))
 
 
 def within_dtype(low: int, high: int, wanted: np.dtype) -> tuple[int, int]:
@@ -186,7 +194,7 @@ def within_dtype(low: int, high: int, wanted: np.dtype) -> tuple[int, int]:
         if last >= high:
             high = last - (1 << (abs(high - 1).bit_length() - digits))
         return low, high
-    least, most = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
+    least, most = limits_of(wanted)
     for name, bound in (("from", low), ("to - 1", high - 1)):
         if not least <= bound <= most:
             kind = dtype_word(wrap(np.empty(0, wanted)))

@@ -23,8 +23,8 @@ SEVERAL = """
     dsplit eq eye fill float_power floor_divide fmod ge gradient greater greater_equal gt histogram hsplit index_fill
     isin le lerp less  less_equal linspace logspace lt masked_fill max mean median min mm moveaxis movedim multiply
     nanmedian nanquantile narrow ne not_equal pow prod quantile rand randint randint_like randn random remainder
-    repeat_interleave result_type rsub scatter  searchsorted special_xlog1py sort squeeze std std_mean subtract sum tensor_split to trapezoid
-    trapz true_divide var var_mean view vsplit  where xlogy
+    repeat_interleave result_type rsub scatter  searchsorted special_xlog1py sort squeeze std std_mean
+    subtract sum tensor_split to trapezoid trapz true_divide var var_mean view vsplit  where xlogy
 """
 OVERLOADED = frozenset(SEVERAL.split())
 # Functions with a second form that PyTorch no longer shows.
