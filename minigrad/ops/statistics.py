@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 
 from .. import dtypes, return_types
-from ..creation import full_like
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
@@ -80,7 +79,7 @@ def _quantile(
     below = ranks.long()
     values = ordered.gather(-1, below)
     if interpolation in ("linear", "midpoint"):
-        weight = full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+        weight = ranks.detach() * 0 + 0.5 if interpolation == "midpoint" else ranks - below
         values.lerp_(ordered.gather(-1, ranks.ceil().long()), weight)
     if not q._array.ndim:
         return values.squeeze_(-1)
