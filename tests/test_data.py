@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.autograd.graph import saved_bytes
 from minigrad.utils.checkpoint import checkpoint, checkpoint_sequential
+from minigrad.utils.memory import saved_bytes
 
 Point = namedtuple("Point", "x y")
 

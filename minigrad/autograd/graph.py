@@ -1,4 +1,4 @@
-"""What one can do with the graph itself: edges to differentiate at, hooks on saved tensors, the memory it keeps."""
+"""What one can do with the graph itself: edges to differentiate at, hooks on saved tensors and on several gradients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ __all__ = [
     "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
-    "saved_bytes",
     "saved_tensors_hooks",
 ]
 
@@ -185,49 +184,3 @@ def will_get_gradient(t: Tensor) -> bool:
     """Is this tensor's node part of the backward pass that is running?"""
     node, _ = edge_of(t, "register_multi_grad_hook")
     return local.backward_pass is not None and node in local.backward_pass
-
-
-def saved_bytes(root: Tensor | Node, *, by_node: bool = False) -> int | list[tuple[Node, int]]:
-    """How many bytes the saved tensors behind `root` keep alive.
-
-    Memory that is shared, or that belongs to a leaf (a parameter lives anyway), is not counted twice: each buffer
-    counts once, at the first node that holds it, and leaves do not count. With `by_node`, a list of (node, bytes) in
-    the order of a walk from `root`.
-    """
-    start = root.grad_fn if isinstance(root, Tensor) else root
-    seen, buffers, rows, stack = set(), set(), [], [start] if start is not None else []
-    while stack:
-        node = stack.pop(0)
-        if node in seen:
-            continue
-        seen.add(node)
-        total = 0
-        for array in saved_arrays(node):
-            owner = array
-            while isinstance(owner.base, np.ndarray):
-                owner = owner.base
-            if id(owner) not in buffers:
-                buffers.add(id(owner))
-                total += owner.nbytes
-        rows.append((node, total))
-        stack.extend(n for n, _ in node.next_functions if n is not None)
-    return rows if by_node else sum(count for _, count in rows)
-
-
-def saved_arrays(node: Node) -> Iterator[np.ndarray]:
-    """The arrays that a node has saved, except those of leaves."""
-    for value in getattr(node, "_kept", None) or node.saved or ():
-        if isinstance(value, tuple):
-            value = value[0]  # a custom Function's entry
-        packed = getattr(value, "packed", None)
-        if packed is not None:
-            value = packed
-        for kept in getattr(value, "keeps", ()):  # a checkpoint: what it recomputes from
-            if kept._grad_fn is not None or not kept._requires_grad:
-                yield kept._array
-        if isinstance(value, Tensor):
-            if value._requires_grad and value._grad_fn is None:
-                continue
-            value = value._array
-        if isinstance(value, np.ndarray):
-            yield value
