@@ -12,7 +12,7 @@ import numpy as np
 from ..tensor import Tensor, wrap
 from .backward import GradientEdge, edge_of, get_gradient_edge
 from .grad_mode import local
-from .node import Node, RemovableHandle, version_of
+from .node import Node, RemovableHandle
 
 __all__ = [
     "GradientEdge",
@@ -38,19 +38,16 @@ class saved_tensors_hooks:
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
-        if hooks_disabled.message is not None:
-            raise RuntimeError(hooks_disabled.message)
+        message = getattr(disabled, "message", None)
+        if message is not None:
+            raise RuntimeError(message)
         local.update(saved_hooks=(*local.saved_hooks, self.hooks))
 
     def __exit__(self, *exc: object) -> None:
         local.update(saved_hooks=local.saved_hooks[:-1])
 
 
-class HooksDisabled(threading.local):
-    message: str | None = None
-
-
-hooks_disabled = HooksDisabled()
+disabled = threading.local()  # its `message` says why there may be no hooks in this thread now
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -63,31 +60,31 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Inside, `saved_tensors_hooks` raises RuntimeError with this message."""
-    before, hooks_disabled.message = hooks_disabled.message, error_message
+    before, disabled.message = getattr(disabled, "message", None), error_message
     try:
         yield
     finally:
-        hooks_disabled.message = before
+        disabled.message = before
 
 
 class Kept:
-    """A saved tensor that may be written to: it is copied just before the first write."""
+    """A saved tensor that may be written to: a copy takes its place just before the first write."""
 
-    __slots__ = ("__weakref__", "copy", "original", "version")
+    __slots__ = ("__weakref__", "tensor")
 
     def __init__(self, t: Tensor):
-        self.original, self.version, self.copy = t, version_of(t), None
+        self.tensor = t
 
 
-class allow_mutation_on_saved_tensors:
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):
     """Inside, saved tensors may be changed in place: what the backward pass needs is copied before each write.
 
     Used as `with allow_mutation_on_saved_tensors() as ctx:`; the backward pass must run inside, too.
     """
 
     def __init__(self):
+        super().__init__(self.pack, self.unpack)
         self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
-        self.hooks = saved_tensors_hooks(self.pack, self.unpack)
         self.open = False
 
     def pack(self, t: Tensor) -> Kept:
@@ -97,19 +94,19 @@ class allow_mutation_on_saved_tensors:
 
     def unpack(self, kept: Kept) -> Tensor:
         if not self.open:
-            raise RuntimeError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
-                "originally recorded."
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+                "recorded."
             )
-        return kept.original if kept.copy is None else kept.copy
+        return kept.tensor
 
     def before_write(self, t: Tensor) -> None:
         """Copy what is saved of the memory that is about to be written to."""
         for kept in list(self.kept):
-            if kept.copy is None and np.may_share_memory(kept.original._array, t._array):
-                node = kept.original._grad_fn
-                kept.copy = wrap(kept.original._array.copy(), kept.original._requires_grad)
-                kept.copy._grad_fn, kept.copy._output_nr = node, kept.original._output_nr
+            old = kept.tensor
+            if np.may_share_memory(old._array, t._array):
+                kept.tensor = wrap(old._array.copy(), old._requires_grad)
+                kept.tensor._grad_fn, kept.tensor._output_nr = old._grad_fn, old._output_nr
 
     def clear(self) -> None:
         """Forget all that was saved."""
@@ -118,15 +115,13 @@ class allow_mutation_on_saved_tensors:
     def __enter__(self) -> allow_mutation_on_saved_tensors:
         if local.before_write is not None:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        self.open = True
-        local.before_write = self.before_write
-        self.hooks.__enter__()
+        super().__enter__()
+        self.open, local.before_write = True, self.before_write
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.hooks.__exit__()
-        local.before_write = None
-        self.open = False
+        super().__exit__()
+        self.open, local.before_write = False, None
 
 
 def increment_version(tensors: Tensor | Sequence[Tensor]) -> None:
@@ -156,26 +151,23 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    state = threading.local()
-    lock = threading.Lock()
+    if mode == "any":
+        tensors = [t for t in tensors if t.requires_grad]
+    state = threading.local()  # of the pass that is running in this thread
 
-    def pass_id() -> object:
-        return local.backward_pass
-
-    def collect(index: int, grad: Tensor) -> None:
-        with lock:
-            if getattr(state, "current", None) is not pass_id():
-                state.current, state.grads, state.done = pass_id(), [None] * len(tensors), False
-                state.missing = sum(1 for t in tensors if will_get_gradient(t))
-            if mode == "any":
-                first, state.done = not state.done, True
-                call = (lambda: fn(grad)) if first else None
-            else:
-                state.grads[index] = grad
-                state.missing -= 1
-                call = (lambda: fn(state.grads)) if not state.missing else None
-        if call is not None:
-            call()
+    def collect(index: int, grad: Tensor | None) -> None:
+        if getattr(state, "running", None) is not local.backward_pass:
+            state.running, state.grads = local.backward_pass, [None] * len(tensors)
+            state.expected = state.missing = sum(map(will_get_gradient, tensors))
+        state.grads[index] = grad
+        state.missing -= 1
+        first, last = state.missing == state.expected - 1, state.missing == 0
+        if last:
+            state.running = None  # it holds the graph
+        if mode == "any" and first:
+            fn(grad)
+        elif mode == "all" and last:
+            fn(state.grads)
 
     return MultiHandle([t.register_hook(lambda g, i=i: collect(i, g)) for i, t in enumerate(tensors)])
 
