@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable
+from ctypes import addressof, c_char
 
 import numpy as np
 
@@ -533,7 +534,11 @@ def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) ->
 
 def address(array: ndarray) -> int:
     """The address of the first element."""
-    return array.__array_interface__["data"][0]
+    try:  # NumPy's own answer, which tells more than the address, takes three times as long
+        part = array if array.flags.c_contiguous else array[(*(0,) * array.ndim, ...)]
+        return addressof(c_char.from_buffer(part))
+    except (TypeError, ValueError, IndexError):  # it is read-only or empty
+        return array.__array_interface__["data"][0]
 
 
 def full_name(kind: type) -> str:

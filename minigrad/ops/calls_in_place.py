@@ -1,7 +1,7 @@
 """Writes, for each operation, the Python function that runs it in place in the ordinary case, as calls.py does out of place.
 
-The ordinary case: plain Tensors of one dtype, the target not expanded, the others in memory of their own, and the result
-of the target's shape. For everything else, and for every error, the function hands over to `inplace.apply_inplace`. To
+The ordinary case: plain Tensors of one dtype, the target not expanded and not overlapping with the others, and the result
+of the target's shape. For everything else, and for every error, the function hands over to `inplace.write_in_general`. To
 read what was written for an operation: `print(minigrad.ops.calls_in_place.source_of_write(minigrad.exp.op))`.
 """
 
@@ -50,12 +50,14 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
         ]
     lines += [f"    x{i} = t{i}._array" for i in range(count)]
     lines += ["    counter = t0._counter or t0.counter()"]
-    unusual = ["(x0.base is not None and 0 in x0.strides)"]
+    unusual = ["(0 in x0.strides and is_stretched(x0))"]
     if elementwise:
         first, *others = op.differentiable or range(count)  # those that are brought into one dtype
         unusual += [f"x{i}.dtype is not x{first}.dtype" for i in others]
     unusual += ["x0.dtype.kind != 'f'"] * op.floating
-    unusual += [f"{t}._counter is counter" for t in tensors[1:]]  # they may share memory
+    saves_others = any(op.sources[i][1] for i in op.saved_inputs)
+    for i in range(1, count):  # they may share memory
+        unusual += [f"t{i}._counter is counter" + f" and overlap(x0, x{i})" * (not saves_others)]
     lines += [f"    if {' or '.join(unusual)}:", f"        {instead}"]
 
     # whether it may be written to, its place in the graph and, if a rule needs it, its value before that

@@ -402,7 +402,8 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
 def shown(t: Tensor, key: object) -> Tensor | None:
     """`t[key]` to write into: a view that nobody else will see, so it need not be recorded how it came about.
 
-    None for all but the usual keys, which are integers in range and slices forwards, and unless `t` is a plain tensor.
+    None for all but the usual keys, which are integers in range, slices forwards, None and `...`, and unless `t` is a
+    plain tensor.
     """
     meta = t._meta
     if (
@@ -411,12 +412,12 @@ def shown(t: Tensor, key: object) -> Tensor | None:
         or (meta is not None and meta.made_in is not None)
     ):
         return None
-    for k in key if type(key) is tuple else (key,):
-        kind = type(k)
-        if kind is not int and (kind is not slice or (k.step is not None and not is_forward(k.step))):
+    entries = key if type(key) is tuple else (key,)
+    for k in entries:
+        if type(k) not in SIMPLE or (type(k) is slice and k.step is not None and not is_forward(k.step)):
             return None
     try:
-        array = t._array[(*key, ...) if type(key) is tuple else (key, ...)]
+        array = t._array[entries if Ellipsis in entries else (*entries, ...)]
     except (IndexError, TypeError):
         return None
     if array.shape == t._array.shape:  # slices of everything: `t` itself, perhaps
@@ -433,6 +434,9 @@ def shown(t: Tensor, key: object) -> Tensor | None:
     out._meta.base = t if meta is None or meta.base is None else meta.base
     out._meta.seen_version = counter.version
     return out
+
+
+SIMPLE = {int, slice, type(None), type(Ellipsis)}
 
 
 def is_forward(step: object) -> bool:

@@ -130,9 +130,7 @@ def check_writable(t: Tensor) -> None:
 
 def is_stretched(array: ndarray) -> bool:
     """Does it show one element several times, as an expanded tensor does?"""
-    if 0 not in array.strides or not array.size:
-        return False
-    return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
+    return 0 in array.strides and array.size > 0 and 0 in steps(array)
 
 
 # What PyTorch allows on expanded tensors, and what it still allows, with a warning.
@@ -160,20 +158,17 @@ def refuse_stretched(name: str) -> None:
         )
 
 
-def refuse_overlap(target: ndarray, source: ndarray) -> None:
-    """Raise PyTorch's error if both fill stretches of memory that overlap, unless they are one and the same."""
-    a, b = ((address(x), address(x) + x.nbytes) for x in (target, source))
-    if (
-        is_dense(target)
-        and is_dense(source)
-        and a[0] < b[1]
-        and b[0] < a[1]
-        and not (a == b and target.strides == source.strides)
-    ):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-            "location. Please clone() the tensor before performing the operation."
-        )
+def overlap(target: ndarray, source: ndarray) -> bool:
+    """Do both fill stretches of memory that overlap, and are not one and the same?"""
+    alike = target.strides == source.strides or steps(target) == steps(source)
+    if alike and target.shape == source.shape and address(target) == address(source):
+        return False
+    return np.may_share_memory(target, source) and is_dense(target) and is_dense(source)
+
+
+def steps(array: ndarray) -> list[int]:
+    """The strides of the dimensions in which there is more than one place to go to."""
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
 
 
 def is_dense(array: ndarray) -> bool:
@@ -182,12 +177,17 @@ def is_dense(array: ndarray) -> bool:
 
 
 def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
+    """Run an operation and write the result into its first input. Returns that input."""
+    return writer(op)(*inputs, *params)
+
+
+def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     """Run an operation, whatever the mode, and write the result into its first input. Returns that input."""
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
-        return apply_inplace(op, tuple(t.outside() for t in inputs), params)
+        return write_in_general(op, tuple(t.outside() for t in inputs), params)
     self, array = inputs[0], inputs[0]._array
     recording = is_recorded(op, inputs)
     if recording:
@@ -199,7 +199,11 @@ def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
         if t._counter is not None and t._counter is self._counter:
             if recording:
                 edge(t)  # a view takes its new place in the graph even if what follows is refused
-            refuse_overlap(array, t._array)
+            if overlap(array, t._array):
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                    "memory location. Please clone() the tensor before performing the operation."
+                )
     if op.kind == "elementwise":
         shapes = [t._array.shape for t in inputs if t._array is not None]
         check_shape(functools.reduce(broadcast_pair, shapes), array.shape)
@@ -365,7 +369,7 @@ def writer(
 ) -> Callable:
     """The function that runs an operation in place: its tensors first, then the parameters of its forward function.
 
-    general: what does all that is unusual, if not `apply_inplace`. into: computes on arrays and writes into the first,
+    general: what does all that is unusual, if not `write_in_general`. into: computes on arrays and writes into the first,
     which saves a copy; it may raise before it has written anything. options: whether the function takes keywords.
     """
     count = len(op.inputs)
@@ -374,7 +378,7 @@ def writer(
 
     def unusual(*args):
         try:
-            return apply_inplace(op, args[:count], args[count:])
+            return write_in_general(op, args[:count], args[count:])
         except TypeError:
             explain_operands(op, name, args, method=True)
             raise
@@ -384,8 +388,9 @@ def writer(
     compute = "into" if into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
     scope = {
         "__name__": __name__, "anomaly": anomaly, "check_result": check_result, "check_writable": check_writable,
-        "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into, "local": local,
-        "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand,
+        "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into,
+        "is_stretched": is_stretched, "local": local,
+        "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand, "overlap": overlap,
         "plain_types": plain_types, "special": special, "Tensor": Tensor,
     }  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)

@@ -30,6 +30,17 @@ def reach(size: tuple, stride: tuple, itemsize: int) -> int:
     return 0 if 0 in size else itemsize + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
 
 
+def may_overlap(size: tuple, stride: tuple, itemsize: int = 1) -> bool:
+    """May a window show an element several times? Not if each dimension steps over all that the finer ones reach."""
+    reached = itemsize
+    for s, n in sorted(zip(stride, size, strict=True)):
+        if n > 1:
+            if s < reached:
+                return True
+            reached += (n - 1) * s
+    return False
+
+
 def strided(array: ndarray, size: tuple, stride: tuple, start: int) -> ndarray:
     """A window on the memory of `array`, `start` elements after its first one."""
     if array.flags.c_contiguous and array.size:
@@ -64,9 +75,7 @@ def as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout):
     if not is_array(grad):
         return as_strided_scatter(grad, self_sym_sizes, size, stride, _start, _layout)
     memory = np.zeros(max(span(self_sym_sizes, _layout), _start + span(size, stride)), grad.dtype)
-    if any(s == 0 and n > 1 for s, n in zip(stride, size, strict=True)) or math.prod(size) > span(
-        size, stride
-    ):
+    if may_overlap(size, stride):
         np.add.at(memory, strided(np.arange(memory.size), size, stride, _start), grad)
     else:
         strided(memory, size, stride, _start)[...] = grad
@@ -205,6 +214,16 @@ class ReadWindow(_as_strided.op.node_class):
     """The node of a view whose base was written to. What it saves is worked out from its place when somebody asks."""
 
     __slots__ = ("place",)
+
+    def vjp(self, grad, recorded: bool) -> tuple:
+        shape, strides, size, stride, offset, dtype = self.place
+        if recorded or grad.dtype is not dtype or may_overlap(size, stride, dtype.itemsize):
+            return super().vjp(grad, recorded)
+        out = np.zeros(shape, dtype)
+        if out.strides != strides or not out.size:
+            return super().vjp(grad, recorded)
+        ndarray(size, dtype, out, offset, stride)[...] = grad
+        return (out,)
 
     @property
     def saved(self) -> tuple:

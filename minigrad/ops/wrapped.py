@@ -19,7 +19,7 @@ from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, new_object
 from . import inplace
 from .dispatch import make_view
-from .inplace import CopySlices, apply_inplace, check_result, check_writable, is_recorded, rebase
+from .inplace import CopySlices, check_result, check_writable, is_recorded, rebase, write_in_general
 from .strides import add_places, in_elements, place_of, read_places, window_places, write_places
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
         level.refuse_write(op, own_values)
         if not (own_values and level.user):
             with level.lowered():
-                return apply_inplace(op, tuple(inputs), params)
+                return write_in_general(op, tuple(inputs), params)
         target = level.adopt(original)
     inputs = (target, *others)
     recording = is_recorded(op, inputs)
