@@ -26,18 +26,21 @@ from ..tensor import Tensor, wrap
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`; norms are at least eps."""
-    x1, x2 = broadcast_pair(x1, x2)
-    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+    x2, x1 = broadcast_pair(x2, x1)  # in the order in which PyTorch expands them
+    lengths = _length(x1, dim, eps), _length(x2, dim, eps)
+    second = x2 / lengths[1]
+    return (x1 / lengths[0] * second).sum(dim)
 
 
-def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
+def _length(x: Tensor, dim: int, eps: float) -> Tensor:
+    """The norm along `dim`, at least eps."""
     length = x.norm(2, dim, keepdim=True).clone()
     if type(length) is Tensor:  # written where autograd does not see it
         np.maximum(length._array, eps, out=length._array)
     else:
         with no_grad():
             length.clamp_min_(eps)
-    return x / length
+    return length
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

@@ -204,7 +204,7 @@ def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
         shapes = [t._array.shape for t in inputs if t._array is not None]
         check_shape(functools.reduce(broadcast_pair, shapes), array.shape)
     result = forward(op, inputs, params)
-    check_result(result, array)
+    check_result(op, result, array)
     node = None
     if recording:
         sources = list(inputs)
@@ -231,11 +231,26 @@ def is_recorded(op: Op, inputs: Sequence[Tensor]) -> bool:
     return local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
 
 
-def check_result(result: ndarray | np.generic, target: ndarray) -> None:
+def check_result(op: Op, result: ndarray | np.generic, target: ndarray) -> None:
     """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
-    check_shape(result.shape, target.shape)
+    if result.shape != target.shape:
+        raise wrong_shape(op, target.shape, result.shape)
     if not can_cast(result.dtype, target.dtype):
         raise cast_error(result.dtype, target.dtype)
+
+
+def wrong_shape(op: Op, target: tuple, shape: tuple) -> RuntimeError:
+    """PyTorch's error for a result of another shape than that of the tensor that it is to be written to."""
+    size = list(target)
+    if op.name in ("addmm", "addmv", "baddbmm"):
+        return RuntimeError(
+            f"Bad in-place call: input tensor size {size} and output tensor size {list(shape)} should match"
+        )
+    if op.name == "addr" and len(size) != 2:
+        return RuntimeError(f"2D tensor expected, got {len(size)}D tensor for input")
+    if op.name == "addr":
+        return RuntimeError(f"size mismatch, input: {size}, v1: [{shape[0]}], v2: [{shape[1]}]")
+    return RuntimeError(f"output with shape {size} doesn't match the broadcast shape {list(shape)}")
 
 
 def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
@@ -383,7 +398,7 @@ def writer(
         return unusual
     compute = "into" if into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
     scope = {
-        "__name__": __name__, "anomaly": anomaly, "check_result": check_result, "check_writable": check_writable,
+        "__name__": __name__, "anomaly": anomaly, "check_result": functools.partial(check_result, op), "check_writable": check_writable,
         "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into, "local": local,
         "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand,
         "plain_types": plain_types, "special": special, "Tensor": Tensor,
