@@ -318,7 +318,7 @@ def _dist(level, op, pairs, params):
     return (a - b).reshape(level.size, -1).norm(params[0], 1)
 
 
-@batch("cdist")
+@batch("cdist", "euclidean_dist", "pdist")
 def _cdist(level, op, pairs, params):
     return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
 

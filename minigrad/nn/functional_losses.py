@@ -17,7 +17,7 @@ from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
 from ..ops.loss import broadcast_pair
-from ..ops.norms import inner_norm
+from ..ops.norms import inner_norm, pdist
 from ..ops.pointwise import add_number, div_number, mul_number
 from ..tensor import Tensor, wrap
 
@@ -41,14 +41,6 @@ def _length(x: Tensor, dim: int, eps: float) -> Tensor:
         with no_grad():
             length.clamp_min_(eps)
     return length
-
-
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances between all pairs of the rows of `input`, (N, D), as a vector of N (N - 1) / 2 numbers."""
-    if input._array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
-    first, second = (wrap(i) for i in np.triu_indices(input._array.shape[0], 1))
-    return (input[first] - input[second]).norm(p, dim=1)
 
 
 def pairwise_distance(

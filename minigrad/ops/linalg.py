@@ -592,9 +592,7 @@ _linalg_cross = define(
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector product over a dimension of length 3; the others are broadcast."""
     if input._array.ndim != other._array.ndim:
-        raise RuntimeError(
-            "linalg.cross: inputs must have the same number of dimensions."
-        )
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     given, dim = dim, check_dim(dim, input._array.ndim)
     if input._array.shape[dim] != 3 or other._array.shape[dim] != 3:
         raise RuntimeError(
@@ -635,6 +633,12 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of several matrices, in the order that needs the fewest multiplications."""
+    warnings.warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
+        UserWarning,
+        stacklevel=3,
+    )
     return multi_dot(matrices)
 
 
@@ -661,7 +665,9 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 def product_in_order(matrices: list[Tensor]) -> Tensor:
     """Cormen et al., Introduction to Algorithms, section 15.2: the cheapest split of every stretch of the chain."""
     n = len(matrices)
-    if n == 3:  # where both ways cost the same, PyTorch starts at the left, but with more matrices at the right
+    if (
+        n == 3
+    ):  # where both ways cost the same, PyTorch starts at the left, but with more matrices at the right
         (a, b), (c, d) = matrices[0]._array.shape, matrices[2]._array.shape
         if a * c * (b + d) <= b * d * (a + c):
             return mm(mm(matrices[0], matrices[1]), matrices[2])
@@ -686,13 +692,13 @@ def product_in_order(matrices: list[Tensor]) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sum of products over one dimension; the others are broadcast."""
-    for t in (x, y):
-        if t._array.dtype.kind != "f":
+    for vector in (x, y):
+        if vector._array.dtype.kind != "f":
             raise RuntimeError(
-                f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtypes.word(t._array.dtype)}"
+                f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtypes.word(vector._array.dtype)}"
             )
     if x._array.dtype != y._array.dtype:
-        names = (dtypes.word(t._array.dtype) for t in (x, y))
+        names = (dtypes.word(vector._array.dtype) for t in (x, y))
         raise RuntimeError(
             "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead".format(
                 *names

@@ -79,23 +79,49 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
     return scaled * where(result == 0, 0.0, grad / result ** (ord - 1))
 
 
+def norm_tangent(
+    x: Tensor, dx: Tensor, result: Tensor, ord: float, dim: tuple | None, keepdim: bool
+) -> Tensor:
+    """Σ sign(x) |x|^(p-1) dx / norm^(p-1); 0 where the norm is 0."""
+    if ord == 0:
+        return zeros_like(result)
+    dims = tuple(range(x.ndim)) if dim is None else dims_of(dim, x.ndim)
+    if abs(ord) == math.inf:
+        ones = tuple(1 if d in dims else n for d, n in enumerate(x.shape))
+        largest = result.reshape(ones)
+        hit = ((x.abs() == largest) | (x.isnan() & largest.isnan())).to(x.dtype)
+        parts = x.sign() * dx * hit / hit.sum(dims, keepdim=True)
+    else:
+        power = 1 if ord == 1 else x.abs() ** (ord - 1)
+        parts = x * dx if ord == 2 else x.sign() * power * dx
+    total = parts.sum(dims, keepdim) if dims else parts
+    if ord == 1 or abs(ord) == math.inf:
+        return total
+    return where(result == 0, 0.0, total / result ** (ord - 1))
+
+
 def is_nan(x):
     return np.isnan(x) if is_array(x) else x.isnan()
 
 
+def tangent_of_norm(primals, tangents, results, params):
+    return norm_tangent(primals[0], tangents[0], results[0], *params[:3])
+
+
 _vector_norm = define(
-    "linalg_vector_norm", _norm_forward,
+    "linalg_vector_norm", _norm_forward, jvp=tangent_of_norm,
     self=lambda grad, self, result, ord, dim, keepdim: norm_backward(grad, self, result, ord, dim, keepdim),
 )  # fmt: skip
 
 _vector_norm_in = define(  # with a dtype
     "linalg_vector_norm",
     lambda self, ord, dim, keepdim, dtype: _norm_forward(self.astype(dtype), ord, dim, keepdim), broadcasts=True,
+    jvp=tangent_of_norm,
     self=lambda grad, self, result, ord, dim, keepdim: norm_backward(grad, self, result, ord, dim, keepdim),
 )  # fmt: skip
 
 inner_norm = define(  # what PyTorch's own C++ code records, as in pairwise_distance
-    "norm", _norm_forward, node="NormBackward1",
+    "norm", _norm_forward, node="NormBackward1", jvp=tangent_of_norm,
     self=lambda grad, self, result, ord, dim, keepdim: norm_backward(grad, self, result, ord, dim, keepdim),
 )  # fmt: skip
 
@@ -182,7 +208,7 @@ def matrix_norm(
         order = (*(d for d in range(n) if d not in (rows, columns)), rows, columns)
         moved = permute(A if dtype is None else A.to(dtype), order)
         if ord == 2 and not A._array.size:
-            return moved.new_zeros(tuple(1 if d in (rows, columns) else k for d, k in enumerate(A.shape) if keepdim or d not in (rows, columns)))
+            return vector_norm(A.detach(), 2, (rows, columns), keepdim, dtype=dtype)
         S = svdvals(moved)
         out = S.sum(-1, keepdim) if ord == "nuc" else (S.amax if ord == 2 else S.amin)(-1, keepdim)
         return permute(out.unsqueeze(-1), inverse_order(order)) if keepdim else out
@@ -254,7 +280,7 @@ def matrix_rank(
     if not A._array.size:
         return A.new_zeros(A._array.shape[:-2], dtype=dtypes.int64)
     S = eigvalsh(A).abs() if hermitian else svdvals(A)
-    return (S > maximum(atol.unsqueeze(-1), rtol.unsqueeze(-1) * S.amax(-1, keepdim=True))).sum(-1)
+    return (maximum(atol.unsqueeze(-1), rtol.unsqueeze(-1) * S.amax(-1, keepdim=True)) < S).sum(-1)
 
 
 def cond(A: Tensor, p: float | str | None = None) -> Tensor:
@@ -369,7 +395,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = MOD
         return _cdist(x1, x2, float(p))
     count = math.prod(batch)
     if count != 1:
-        x1, x2 = (view(expand(x, (*batch, *x._array.shape[-2:])).contiguous(), (count, *x._array.shape[-2:])) for x in (x1, x2))
+        x1, x2 = (
+            view(expand(x, (*batch, *x._array.shape[-2:])).contiguous(), (count, *x._array.shape[-2:]))
+            for x in (x1, x2)
+        )
     return view(_euclidean_dist(x1, x2), (*batch, *rows))
 
 
@@ -386,18 +415,16 @@ def check_distances(name: str, inputs: tuple, p: float) -> None:
 
 
 def pdist_backward(grad, self, result, p: float):
-    """The gradient of all distances, as the upper triangle of a matrix of them, in both of its triangles."""
-    places = np.triu_indices(self.shape[0], 1)
-    if is_array(self):
-        both = [np.zeros((self.shape[0],) * 2, self.dtype) for _ in range(2)]
-        for matrix, values in zip(both, (grad, result), strict=True):
-            matrix[places] = values
-            matrix += matrix.T
-    else:
-        index = tuple(map(wrap, places))
-        both = [self.new_zeros((self.shape[0],) * 2).index_put(index, values) for values in (grad, result)]
-        both = [m + m.T for m in both]
-    return cdist_backward(both[0], self, self, both[1], p)
+    """The gradient of `cdist(self, self)`, where each distance stands twice."""
+    n = self.shape[-2]
+    if n < 2:
+        return zeros_like(self)
+    numbers = np.zeros((n, n), np.int64)
+    numbers[np.triu_indices(n, 1)] = np.arange(n * (n - 1) // 2)
+    numbers, others = numbers + numbers.T, 1 - np.eye(n, dtype=np.int64)
+    if not is_array(self):
+        numbers, others = wrap(numbers), wrap(others)
+    return cdist_backward(grad[..., numbers] * others, self, self, result[..., numbers] * others, p)
 
 
 _pdist = define(
@@ -408,8 +435,8 @@ _pdist = define(
 
 def differences_of_rows(x: ndarray) -> ndarray:
     """Row i - row j, for i < j."""
-    first, second = np.triu_indices(x.shape[0], 1)
-    return x[first] - x[second]
+    first, second = np.triu_indices(x.shape[-2], 1)
+    return x[..., first, :] - x[..., second, :]
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
@@ -420,4 +447,4 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return _pdist(input, float(p))
 
 
-__all__ = ["cdist", "dist", "norm", "pdist"]
+__all__ = ["cdist", "dist", "norm"]
