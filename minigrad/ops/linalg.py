@@ -12,7 +12,7 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
 from .calls import make_call
-from .inplace import _squeeze_dim_, in_both_forms
+from .inplace import _squeeze_dim_, check_writable, counted, in_both_forms, rebase
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
@@ -397,6 +397,26 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · (the sum of the products of the batches' matrices)."""
     return _addbmm, input, batch1, batch2, beta, alpha
+
+
+@method()
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """`addbmm`, written into this tensor; as in PyTorch, which does so here alone, it takes the shape of the result."""
+    if (
+        type(self) is not Tensor
+        or self._is_view()
+        or self._array.shape == (batch1.shape[-2], batch2.shape[-1])
+    ):
+        return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)
+    result = addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+    if type(result) is not Tensor:  # inside a transform
+        return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)
+    if result._requires_grad:
+        check_writable(self)
+        rebase(self, result._grad_fn)
+    counted(self)
+    self._array = result._array
+    return self
 
 
 @in_both_forms()
