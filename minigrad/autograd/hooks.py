@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from . import anomaly_mode
-from .node import AccumulateGrad, Node, no_recording
+from .node import Node, no_recording
 
 
 def as_tensor(grad) -> Tensor | None:
@@ -107,9 +106,3 @@ def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> N
     if after._array.dtype != before._array.dtype:
         was, got = before.dtype.tensor_type, after.dtype.tensor_type
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got})")
-
-
-def refuse_nan(node: Node, grad_inputs: tuple) -> None:
-    """Anomaly mode: the first node that makes a NaN is named, with the line that recorded it."""
-    if type(node) is not AccumulateGrad:
-        anomaly_mode.report_nan(node, map(as_tensor, grad_inputs))
