@@ -5,6 +5,7 @@ Signatures and errors are PyTorch's.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from operator import index
@@ -12,6 +13,7 @@ from typing import SupportsIndex
 
 from ..ops import images
 from ..ops import nn as ops
+from ..ops.maxima import adaptive_max_pool, max_pool, max_pool_alone
 from ..ops.nn import conv_transpose_nd, per_dim
 from ..ops.windows import check_max_pool1d, pool_window
 from ..tensor import Tensor
@@ -324,12 +326,13 @@ def _window(
 ) -> tuple[tuple, tuple, tuple, tuple, tuple]:
     """The window of a pooling, see `pool_window`. binding: what PyTorch calls the function that it ends in."""
     tensor_argument(input, binding or caller)
-    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    shape = input._array.shape
     try:
-        return pool_window(caller, input._array.shape, *options, ceil_mode, divisor)
+        return pool_window(caller, shape, kernel_size, stride, padding, dilation, ceil_mode, divisor)
     except TypeError:
+        options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
         _refuse_numbers(binding or caller, options)
-        raise
+        return pool_window(caller, shape, *options, ceil_mode, divisor)  # there were lists among them
 
 
 def _refuse_numbers(caller: str, options: tuple) -> None:
@@ -368,10 +371,8 @@ def max_pool2d(
     kernel, step, padding, dilation, _ = _window(
         input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    found = ops.max_pool2d_with_indices(
-        input, kernel, () if stride is None else step, padding, dilation, ceil_mode
-    )
-    return found if return_indices else found[0]
+    pool = max_pool[2] if return_indices else max_pool_alone[2]
+    return pool(input, kernel, () if stride is None else step, padding, dilation, ceil_mode)
 
 
 def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) -> tuple[Tensor, list]:
@@ -383,7 +384,7 @@ def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) 
         )
     found = []
     for name, other, value in zip(names, (1, 1, 0, 1), options, strict=False):
-        if value is not None and not isinstance(value, SupportsIndex):
+        if value is not None and type(value) is not int and not isinstance(value, SupportsIndex):
             if len(value) != 1 and not (name == "stride" and len(value) == 0):
                 raise RuntimeError(f"{caller}() argument '{name}' should contain one int (got {len(value)})")
             value = value[0] if len(value) else None
@@ -411,8 +412,10 @@ def max_pool1d(
     except TypeError:
         _refuse_numbers(caller, options)
         raise
-    out, indices = max_pool2d(rows, *window, ceil_mode, True)
-    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+    if window[1] is None:
+        window[1] = window[0]
+    found = max_pool2d(rows, *window, ceil_mode, return_indices)
+    return (found[0].squeeze(-2), found[1].squeeze(-2)) if return_indices else found.squeeze(-2)
 
 
 def avg_pool2d(
@@ -453,7 +456,11 @@ def avg_pool1d(
 def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
     """The output lengths of an adaptive pooling in two or three dimensions; None keeps a length."""
     tensor_argument(input, caller)
-    shape = input._array.shape
+    return _adaptive_lengths(input._array.shape, ops.hashable(output_size), dims, caller)
+
+
+@functools.lru_cache(maxsize=128, typed=True)
+def _adaptive_lengths(shape: tuple, output_size, dims: int, caller: str) -> tuple[int, ...]:
     if isinstance(output_size, SupportsIndex):
         size = (index(output_size),) * dims
     else:
@@ -548,11 +555,11 @@ def max_pool3d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
     binding = "max_pool3d_with_indices" if return_indices else ""
-    *window, _ = _window(
+    kernel, step, padding, dilation, _ = _window(
         input, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    found = images.max_pool3d_with_indices(input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode))
-    return found if return_indices else found[0]
+    pool = max_pool[3] if return_indices else max_pool_alone[3]
+    return pool(input, kernel, () if stride is None else step, padding, dilation, ceil_mode)
 
 
 def avg_pool3d(
@@ -630,7 +637,7 @@ def adaptive_max_pool3d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, D, H, W) as make an output of `output_size`; None keeps a length."""
     size = _adaptive_size(input, output_size, 3, "adaptive_max_pool3d")
-    found = images.adaptive_maxima[3](input, ("bins", tuple(input.shape[-3:]), size))
+    found = adaptive_max_pool[3](input, size)
     return tuple(found) if return_indices else found[0]
 
 
@@ -639,7 +646,7 @@ def adaptive_max_pool2d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, H, W) as make an output of `output_size`; None keeps a length."""
     size = _adaptive_size(input, output_size, 2, "adaptive_max_pool2d")
-    found = images.adaptive_maxima[2](input, ("bins", tuple(input.shape[-2:]), size))
+    found = adaptive_max_pool[2](input, size)
     return tuple(found) if return_indices else found[0]
 
 

@@ -34,7 +34,11 @@ def offsets(wanted: tuple, dim: int, shape: tuple) -> tuple[ndarray, int]:
     return start, own
 
 
-small_offsets = functools.lru_cache(maxsize=256)(offsets)
+@functools.lru_cache(maxsize=256)
+def small_offsets(wanted: tuple, dim: int, shape: tuple) -> tuple[ndarray, int]:
+    """`offsets`, repeated along `dim`: arrays of one shape are added up more quickly."""
+    start, step = offsets(wanted, dim, shape)
+    return np.ascontiguousarray(np.broadcast_to(start, wanted)), step
 
 
 def leaves(index: ndarray, length: int) -> bool:
