@@ -412,7 +412,7 @@ def square(input: Tensor) -> Tensor:
 
 def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """`input ** exponent`, computed in double precision."""
-    base, power = (t.double() if isinstance(t, Tensor) else float(t) for t in (input, exponent))
+    power, base = (t.double() if isinstance(t, Tensor) else float(t) for t in (exponent, input))
     return pow(base, power)
 
 

@@ -119,9 +119,14 @@ def frexp(input: Tensor):
     return return_types.frexp(*_frexp(input))
 
 
+def _next_tangent(primals, tangents, results, params):
+    (self, other), (tangent, _) = primals, tangents
+    return None if tangent is None else where(self == other, 0.0, tangent)
+
+
 nextafter = define(
-    "nextafter", np.nextafter, kind="elementwise", numbers=False,
-    self=lambda grad: zeros_like(grad),
+    "nextafter", np.nextafter, kind="elementwise", numbers=False, jvp=_next_tangent,
+    self=lambda grad, self, other: where(self == other, 0.0, grad),
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip
 define_inplace(nextafter, "nextafter_")
