@@ -16,9 +16,10 @@ from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
+from ..ops.dispatch import operand
 from ..ops.loss import broadcast_pair
 from ..ops.norms import inner_norm, pdist
-from ..ops.pointwise import add_number, div_number, mul_number
+from ..ops.pointwise import add_number, div_number, mul_number, sub_number
 from ..tensor import Tensor, wrap
 
 # ---------------------------------------------------------------- distances
@@ -77,10 +78,10 @@ def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | 
     return found
 
 
-def _reduced(values: Tensor, reduction: str) -> Tensor:
-    return {losses.NONE: lambda v: v, losses.MEAN: Tensor.mean, losses.SUM: Tensor.sum}[
-        _reduction(reduction)
-    ](values)
+def _reduced(values: Tensor, reduction: str | int) -> Tensor:
+    """The values, their mean or their sum, by the name or the number of the reduction."""
+    kind = _reduction(reduction) if isinstance(reduction, str) else reduction
+    return values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
 
 
 def _pair(input: Tensor, target: Tensor, in_one_dtype: bool = True) -> tuple[Tensor, Tensor]:
@@ -193,7 +194,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         raise ValueError(f"Expected 1 or more dimensions (got {x.ndim})")
     if x.ndim != 1 and x.shape[0] != (t.shape[0] if t.ndim else 1):
         raise ValueError(
-            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 1})."
+            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 0})."
         )
     if t.dtype != np.int64 and t.dtype != np.uint8:
         found = dtypes.of_numpy(t.dtype).tensor_type.removeprefix("torch.").removesuffix("Tensor")
@@ -362,8 +363,15 @@ def kl_div(
         )
     per_batch = reduction == "batchmean"
     kind = losses.SUM if per_batch else _reduction(reduction, size_average, reduce)
-    values = target.exp() * (target - input) if log_target else xlogy(target, target) - target * input
-    out = values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
+    if input._array.dtype.kind != "f" or target._array.dtype.kind != "f":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:  # the second factor first, as PyTorch does: the order of backward shows it
+        difference = target - input
+        values = target.exp() * difference
+    else:
+        crossed = target * input
+        values = xlogy(target, target) - crossed
+    out = _reduced(values, kind)
     return out / input.shape[0] if per_batch and input.dim() else out
 
 
@@ -389,9 +397,15 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where target is 1, max(0, margin - input) where it is -1."""
+    kind = _reduction(reduction, size_average, reduce)
     zero = wrap(np.zeros((), input._array.dtype))
-    far = (margin - input).clamp_min(0).where(target != 1, zero)
-    return _reduced(far + input.where(target != -1, zero), reduction)
+    far = minus(margin, input).clamp_min_(0).where(target != 1, zero)
+    return _reduced(far + input.where(target != -1, zero), kind)
+
+
+def minus(number: float, x: Tensor) -> Tensor:
+    """number - x with the node that it has inside PyTorch's functions, where the number is a tensor."""
+    return operand(number, x) - x
 
 
 def margin_ranking_loss(
@@ -404,12 +418,14 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, -target·(input1 - input2) + margin): input1 is to be larger where target is 1."""
+    kind = _reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    difference = input1 - input2
+    return _reduced(add_number(-target * difference, margin).clamp_min_(0), kind)
 
 
 def cosine_embedding_loss(
@@ -422,6 +438,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    kind = _reduction(reduction, size_average, reduce)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input1.dim() != target.dim() + 1 or input2.dim() != target.dim() + 1:
@@ -429,12 +446,13 @@ def cosine_embedding_loss(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
-    eps = 1e-12
-    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
-    cos = (input1 * input2).sum(-1) / lengths.sqrt()
+    eps, product = 1e-12, (input1 * input2).sum(-1)
+    squares = [add_number((t * t).sum(-1), eps) for t in (input1, input2)]
+    cos = product / (squares[0] * squares[1]).sqrt_()
     zero = wrap(np.zeros((), input1._array.dtype))
-    near = (1 - cos).where(target == 1, zero)
-    return _reduced(near + (cos - margin).clamp_min(0).where(target == -1, zero), reduction)
+    near, far = minus(1, cos), sub_number(cos, margin).clamp_min_(0)
+    near, far = near.where(target == 1, zero), far.where(target == -1, zero)
+    return _reduced(near + far, kind)
 
 
 def triplet_margin_loss(
@@ -450,6 +468,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    kind = _reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     dims = [t.dim() for t in (anchor, positive, negative)]
@@ -461,7 +480,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return _reduced((margin + near - far).clamp_min(0), reduction)
+    return _reduced((add_number(near, margin) - far).clamp_min(0), kind)
 
 
 def triplet_margin_with_distance_loss(
@@ -509,11 +528,8 @@ def multi_margin_loss(
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
     shape = input._array.shape
-    if len(shape) not in (1, 2) or 0 in shape:
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
-        )
-    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1]
+    _check_classes(shape)
+    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1] if shape else 1
     if target._array.size != rows or target._array.ndim > 1:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
@@ -521,9 +537,24 @@ def multi_margin_loss(
         )
     if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    _check_is_long(target)
     if type(target) is Tensor and ((target._array < 0) | (target._array >= classes)).any():
         raise RuntimeError("target out of range")
     return margins.multi_margin_loss(input, target.reshape(shape[:-1]), weight, p, float(margin), kind)
+
+
+def _check_classes(shape: tuple) -> None:
+    """Refuse what is no batch of scores, (N, C), no scores of one example, (C,), and no number."""
+    if len(shape) > 2 or 0 in shape[-1:]:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
+        )
+
+
+def _check_is_long(target: Tensor) -> None:
+    if target._array.dtype != np.int64:
+        found = target.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"expected scalar type Long but found {found}")
 
 
 def multilabel_margin_loss(
@@ -538,10 +569,15 @@ def multilabel_margin_loss(
     target: in the shape of `input`, the right classes of each row, as many as there are before the first -1.
     """
     kind = _reduction(reduction, size_average, reduce)
-    if target._array.shape != input._array.shape:
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
+    shape, given = input._array.shape, target._array.shape
+    _check_classes(shape)
+    fits = given == shape if len(shape) == 2 else len(given) < 2 and math.prod(given) == math.prod(shape)
+    classes = shape[-1] if shape else 1
+    if not fits:
+        raise RuntimeError(f"inconsistent target size: {list(given)} for input of size: {list(shape)}")
+    _check_is_long(target)
+    if type(target) is Tensor and ((target._array < -1) | (target._array >= classes)).any():
+        raise RuntimeError("argument #2 'target' is out of range")
     return margins.multilabel_margin_loss(input, target, kind)
 
 
@@ -559,7 +595,12 @@ def multilabel_soft_margin_loss(
     values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         values = values * weight
-    return _reduced(values.sum(-1) / input.shape[-1], reduction)
+    if input.dim() == 0:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    values = values.sum(-1) / input.shape[-1]
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
+    return _reduced(values, reduction)
 
 
 def poisson_nll_loss(
@@ -573,11 +614,17 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """e^input - target·input; with log_input=False, input - target·log(input + eps). full: with Stirling's term."""
-    values = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        values = values + stirling.masked_fill(target <= 1, 0)
-    return _reduced(values, reduction)
+    kind = _reduction(reduction, size_average, reduce)
+    if log_input:
+        crossed = target * input
+        values = input.exp() - crossed
+    else:
+        values = input - target * add_number(input, eps).log()
+    if full:  # the last term first, as PyTorch does: the order of backward shows it
+        root = mul_number(mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = target * target.log() - target + root
+        values += stirling.masked_fill(target <= 1, 0)
+    return _reduced(values, kind)
 
 
 def gaussian_nll_loss(
@@ -591,6 +638,8 @@ def gaussian_nll_loss(
     """½(log var + (input - target)²/var), the variance at least eps. full: with ½ log 2π."""
     if not isinstance(var, Tensor):
         var = wrap(np.full(input._array.shape, var, input._array.dtype))
+    if (var._array < 0).any():
+        raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if var.shape == input.shape[:-1]:
             var = var.unsqueeze(-1)
@@ -599,13 +648,15 @@ def gaussian_nll_loss(
             and sum(b for a, b in zip(input.shape, var.shape, strict=True) if a != b) == 1
         ):
             raise ValueError("var is of incorrect size")
-    if (var._array < 0).any():
-        raise ValueError("var has negative entry/entries")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
     var = var.clone()
     with no_grad():
         var.clamp_(min=eps)
     values = 0.5 * (var.log() + (input - target) ** 2 / var)
-    return _reduced(values + 0.5 * math.log(2 * math.pi) if full else values, reduction)
+    if full:
+        values += 0.5 * math.log(2 * math.pi)
+    return _reduced(values, reduction)
 
 
 __all__ = [
