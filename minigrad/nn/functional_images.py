@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from operator import index
 from typing import SupportsIndex
 
+import numpy as np
+
+from ..autograd.grad_mode import local
 from ..ops import images
 from ..ops import nn as ops
+from ..ops.indexing import slice_along
 from ..ops.maxima import adaptive_max_pool, max_pool, max_pool_alone
 from ..ops.nn import conv_transpose_nd, per_dim
 from ..ops.windows import check_max_pool1d, pool_window
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 
 
 def tensor_argument(input: object, caller: str) -> None:
@@ -273,31 +277,67 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     mode: "constant" (filled with `value`, default 0), "reflect", "replicate" or "circular".
     """
     pad = tuple(int(p) for p in pad)
+    dims, size = len(pad) // 2, input._array.shape
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
-    dims = len(pad) // 2
-    if dims > input.dim():
+    if dims > len(size):
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} "
-            f"and input of dimension {input.dim()}"
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {len(size)}"
         )
     if mode == "constant":
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    found = ops.index_pads.get((mode, dims))
-    if found is None or input.dim() not in (dims + 1, dims + 2):
-        if mode not in ("reflect", "replicate", "circular"):
-            raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if dims not in (1, 2, 3) or len(size) not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, got {input.dim()}D input with "
-            f"padding {list(pad)}"
+            f"Padding size {len(pad)} is not supported for {len(size)}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode == "circular":
+        return _wrapped_around(input, pad)
+    if 0 in size[len(size) - dims - 1 :]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+            f"for input, but got: {list(size)}"
         )
     if mode == "reflect":
         _check_reflection(input, pad)
-    if mode == "circular" and any(p > input.shape[-1 - i // 2] for i, p in enumerate(pad)):
-        raise RuntimeError("Padding value causes wrapping around more than once.")
-    return found(input, pad)
+    return ops.index_pads[mode, dims](input, pad)
+
+
+def _wrapped_around(input: Tensor, pad: tuple) -> Tensor:
+    """Circular padding in PyTorch's steps: the middle is copied to its place, then each end from the other end."""
+    size, last = input._array.shape, input._array.ndim - 1
+    pairs = {last - i: pad[2 * i : 2 * i + 2] for i in range(len(pad) // 2)}
+    shape = list(size)
+    for dim, (before, after) in reversed(pairs.items()):
+        shape[dim] += before + after
+        if max(before, after) > size[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if shape[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    if local.interpreter is not None:  # a transform sees one operation
+        return ops.index_pads["circular", len(pairs)](input, pad)
+    out = wrap(np.empty(shape, input._array.dtype))
+    inner, kept = out, input
+    for dim, (before, after) in pairs.items():
+        inner = slice_along(inner, dim, max(before, 0), shape[dim] - max(after, 0))
+        kept = slice_along(kept, dim, max(-before, 0), size[dim] - max(-after, 0))
+    inner.copy_(kept)
+    for dim, (before, after) in pairs.items():
+        end = shape[dim] - max(after, 0)
+        if before > 0:
+            slice_along(out, dim, 0, before).copy_(slice_along(out, dim, end - before, end))
+        if after > 0:
+            start = max(before, 0)
+            slice_along(out, dim, end, shape[dim]).copy_(slice_along(out, dim, start, start + after))
+    return out
 
 
 def _check_reflection(input: Tensor, pad: tuple) -> None:

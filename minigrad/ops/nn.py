@@ -626,7 +626,8 @@ def pad_index(mode: str, n: int, before: int, after: int) -> ndarray:
     if mode == "replicate":
         return at.clip(0, n - 1)
     if mode == "circular":
-        return at % n
+        first, end = max(-before, 0), n - max(-after, 0)  # of what is kept
+        return first + (at - first) % (end - first)
     at = np.abs(at)  # reflect at the first element, then at the last
     return np.where(at >= n, 2 * (n - 1) - at, at)
 
