@@ -612,7 +612,9 @@ def instance_norm(
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     n, c = input.shape[:2]
     given = (running_mean, running_var, weight, bias)
     repeated = {i: given[i].repeat(n) for i in (2, 3, 0, 1) if given[i] is not None}

@@ -50,7 +50,7 @@ def rrelu(
     plain = input.detach()
     values = plain
     while isinstance(values, Wrapper) and not hasattr(values, "bdim"):  # of a derivative's level
-        values = values.held()
+        values = values.value
     if training and not isinstance(values, Wrapper):
         noise = _slopes(values, lower, upper)
     elif training:
