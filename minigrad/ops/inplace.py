@@ -24,7 +24,7 @@ from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_type
 from .arguments import NUMBERS, explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
-from .dispatch import as_tensors, forward, operand, record, versions
+from .dispatch import as_tensors, forward, operand, record, scalars, versions
 from .shape import broadcast_array, broadcast_pair, refuse_repeated, squeezed
 from .strides import (
     in_elements,
@@ -401,6 +401,7 @@ def writer(
         "__name__": __name__, "anomaly": anomaly, "check_result": functools.partial(check_result, op), "check_writable": check_writable,
         "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into, "local": local,
         "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand,
+        "scalars": scalars,
         "plain_types": plain_types, "special": special, "Tensor": Tensor,
     }  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)
