@@ -483,7 +483,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n > 1:
         out[:, 1:].copy_(unsqueeze(x, 1))
         out[:, 1:].copy_(cumprod(out[:, 1:], 1))
-    return out if increasing else flip(out, 1)
+    return out if increasing else flip(out, (1,))
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
