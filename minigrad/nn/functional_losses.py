@@ -17,6 +17,7 @@ from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
 from ..ops.dispatch import operand
+from ..ops.exponential import log_softmax_along
 from ..ops.loss import broadcast_pair
 from ..ops.norms import inner_norm, pdist
 from ..ops.pointwise import add_number, div_number, mul_number, sub_number
@@ -188,15 +189,35 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, _reduction(reduction, size_average, reduce))
 
 
+INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
+
+
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: int) -> Tensor:
     x, t = input._array, target._array
+    if not (
+        x.ndim == 2 and t.ndim == 1 and x.shape[0] == t.shape[0] and t.dtype.char in INDICES
+        and (weight is None or weight._array.shape == x.shape[1:])
+    ):  # fmt: skip
+        _check_nll(x, t, weight)
+    if x.ndim <= 2:
+        return losses.nll(input, target, weight, reduction, ignore_index)
+    if x.ndim == 4:
+        return losses.nll2d(input, target, weight, reduction, ignore_index)
+    n = x.shape[0]  # other numbers of dimensions: all into one, as PyTorch does
+    flat = input.contiguous().view(n, x.shape[1], 1, -1)
+    out = losses.nll2d(flat, target.contiguous().view(n, 1, -1), weight, reduction, ignore_index)
+    return out.view(*t.shape) if reduction == losses.NONE else out
+
+
+def _check_nll(x: np.ndarray, t: np.ndarray, weight: Tensor | None) -> None:
+    """Raise PyTorch's error for log-probabilities, classes and class weights that do not go together."""
     if x.ndim < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {x.ndim})")
     if x.ndim != 1 and x.shape[0] != (t.shape[0] if t.ndim else 1):
         raise ValueError(
             f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 0})."
         )
-    if t.dtype != np.int64 and t.dtype != np.uint8:
+    if t.dtype.char not in INDICES:
         found = dtypes.of_numpy(t.dtype).tensor_type.removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
     classes = x.shape[1] if x.ndim > 1 else x.shape[0]
@@ -210,8 +231,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if t.ndim != x.ndim - 1:
             raise RuntimeError(f"size mismatch (got input: {list(x.shape)}, target: {list(t.shape)})")
-        return losses.nll_loss(input, target, weight, reduction, ignore_index)[0]
-    if t.shape != x.shape[:1] + x.shape[2:]:
+    elif t.shape != x.shape[:1] + x.shape[2:]:
         if t.ndim != x.ndim - 1 and x.ndim == 4:
             raise RuntimeError(
                 f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
@@ -221,12 +241,6 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
             if x.ndim != 4
             else f"size mismatch (got input: {list(x.shape)} , target: {list(t.shape)}"
         )
-    if x.ndim == 4:
-        return losses.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
-    n = x.shape[0]  # other numbers of dimensions: all into one, as PyTorch does
-    flat = input.contiguous().view(n, classes, 1, -1)
-    out = losses.nll_loss2d(flat, target.contiguous().view(n, 1, -1), weight, reduction, ignore_index)[0]
-    return out.view(*t.shape) if reduction == losses.NONE else out
 
 
 def cross_entropy(
@@ -244,37 +258,48 @@ def cross_entropy(
     target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
     label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
     """
-    for name, t in (("self", input), ("target", target)):
-        if not isinstance(t, Tensor):
-            place = 1 if name == "self" else 2
-            raise TypeError(
-                f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(t).__name__}"
-            )
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        name, place, wrong = ("target", 2, target) if isinstance(input, Tensor) else ("self", 1, input)
+        raise TypeError(
+            f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(wrong).__name__}"
+        )
     kind = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    class_dim = 0 if input._array.ndim == 1 else 1
-    if input._array.shape == target._array.shape:
+    x = input._array
+    class_dim = 0 if x.ndim == 1 else 1
+    if x.shape == target._array.shape:
         return _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim)
-    logs = log_softmax(input, class_dim)
+    logs = (log_softmax_along if x.ndim and x.dtype.kind == "f" else log_softmax)(input, class_dim)
     loss = _nll(logs, target, weight, ignore_index, kind)
-    if label_smoothing == 0.0:
+    if not label_smoothing:
         return loss
+    return _smoothed(loss, logs, target, weight, ignore_index, kind, label_smoothing, class_dim)
+
+
+def _smoothed(
+    loss, logs, target, weight, ignore_index: int, kind: int, label_smoothing: float, class_dim: int
+) -> Tensor:
+    """A part of the loss replaced by the mean over all classes. The nodes, and their order, are PyTorch's."""
     smooth = -(logs if weight is None else logs * per_class(weight, logs, class_dim)).sum(class_dim)
     ignored = target == ignore_index
     smooth = smooth.masked_fill(ignored, 0.0)
-    if kind == losses.MEAN:
-        if weight is None:
-            count = (target != ignore_index).sum()
-        else:
-            count = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
-        smooth = smooth.sum() / count
-    elif kind == losses.SUM:
+    if kind != losses.NONE:
         smooth = smooth.sum()
-    classes = input.shape[class_dim]
+    if kind == losses.MEAN:
+        smooth = smooth / _counted(target, ignored, weight)
     # this product first, as in PyTorch: the order of backward shows it
-    smooth = mul_number(smooth, label_smoothing / classes)
+    smooth = mul_number(smooth, label_smoothing / logs._array.shape[class_dim])
     return mul_number(loss, 1 - label_smoothing) + smooth
+
+
+def _counted(target: Tensor, ignored: Tensor, weight: Tensor | None) -> Tensor | int:
+    """How many targets count, or the sum of their classes' weights."""
+    if weight is not None:
+        return weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+    if type(ignored) is Tensor:
+        return ignored._array.size - int(np.count_nonzero(ignored._array))
+    return (~ignored).sum()
 
 
 def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:
