@@ -182,15 +182,12 @@ class FunctionCtx(Node):
         """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
         if g._array.shape != shape:
             try:
-                larger = np.broadcast_shapes(g._array.shape, shape) == g._array.shape
-            except ValueError:
-                larger = False
-            if not larger:
+                g = g.sum_to_size(shape)
+            except RuntimeError:
                 raise RuntimeError(
                     f"Function {self.name()} returned an invalid gradient at index {index} - got "
                     f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
-                )
-            g = g.sum_to_size(shape)
+                ) from None
         return g if g._array.dtype == dtype else g.type_as(wrap(np.empty(0, dtype)))
 
 
