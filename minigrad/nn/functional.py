@@ -42,6 +42,7 @@ from ..ops.activation import (  # noqa: F401
     tanhshrink,
     threshold,
 )  # fmt: skip
+from ..ops.attention import fused_attention
 from ..ops.elementary import sigmoid, tanh  # noqa: F401
 from ..ops.exponential import safe_softmax
 from ..ops.linalg import bilinear  # noqa: F401
@@ -672,6 +673,8 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
+    if local.interpreter is None and dropout_p == 0.0 and _can_be_fused(query, key, value, attn_mask, enable_gqa):
+        return fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (t.repeat_interleave(groups, -3) for t in (key, value))
@@ -691,6 +694,35 @@ def scaled_dot_product_attention(
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value
+
+
+def _can_be_fused(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, shares_heads: bool
+) -> bool:
+    """Does PyTorch compute it in one operation? Rows of batches of heads, of one width, and a mask that is a constant."""
+    q, k, v = query._array, key._array, value._array
+    if not (
+        q.ndim == k.ndim == v.ndim == 4
+        and q.size
+        and k.size
+        and q.dtype == k.dtype == v.dtype
+        and q.dtype.kind == "f"
+        and q.shape[0] == k.shape[0]
+        and k.shape[:3] == v.shape[:3]
+        and q.shape[3] == k.shape[3] == v.shape[3]
+        and (q.shape[1] == k.shape[1] or (shares_heads and q.shape[1] % k.shape[1] == 0))
+        and all(x.strides[3] == x.itemsize for x in (q, k, v))
+    ):
+        return False
+    if attn_mask is None:
+        return True
+    mask, scores = attn_mask._array, (*q.shape[:3], k.shape[2])
+    return (
+        not attn_mask.requires_grad
+        and mask.ndim in (2, 4)
+        and mask.dtype in (np.bool_, q.dtype)
+        and all(m in (1, n) for m, n in zip(mask.shape[::-1], scores[::-1], strict=False))
+    )
 
 
 # ---------------------------------------------------------------- in-place forms: relu_(x) is relu(x, inplace=True)
