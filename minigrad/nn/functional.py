@@ -205,6 +205,8 @@ def embedding(
     padding_idx: this row gets no gradient. max_norm: rows that are longer are shortened first, in place.
     scale_grad_by_freq: divide a row's gradient by how often it was looked up. Raises IndexError for rows out of range.
     """
+    if isinstance(weight, Tensor) and weight._array.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if sparse:
         raise NotImplementedError("minigrad has no sparse gradients; leave out sparse=True")
     if not isinstance(input, Tensor):
@@ -673,7 +675,11 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
-    if local.interpreter is None and dropout_p == 0.0 and _can_be_fused(query, key, value, attn_mask, enable_gqa):
+    if (
+        local.interpreter is None
+        and dropout_p == 0.0
+        and _can_be_fused(query, key, value, attn_mask, enable_gqa)
+    ):
         return fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
