@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, wrap
-from .arranging import _tril, _triu, diagonal
+from .arranging import _tril, _triu, below, diagonal
 from .choice import where, zeros_like
 from .conversion import clone
 from .joining import cat
@@ -172,19 +172,17 @@ def solve_adjoint(A, grad, left: bool):
     return _solve(adjoint(A), grad, left)
 
 
-def _solve_A(grad, A, result, left: bool):
-    """The gradient of A in A X = B (or X A = B): -A⁻ᵀ grad Xᵀ."""
+def solve_backward(grad, grad_input_mask, A, result, left: bool):
+    """In A X = B (or X A = B) the gradient of B is G = A⁻ᵀ grad, that of A is -G Xᵀ."""
     G = solve_adjoint(A, grad, left)
+    if not grad_input_mask[0]:
+        return None, G
     if is_vector(A, result):
-        return -(G[..., None] * result[..., None, :])
-    return -(G @ adjoint(result)) if left else -(adjoint(result) @ G)
+        return (-G)[..., None] * result[..., None, :], G
+    return -(G @ adjoint(result)) if left else -(adjoint(result) @ G), G
 
 
-_solve = define(
-    "linalg_solve_ex", _solve_forward, broadcasts=True,
-    A=lambda grad, A, result, left: _solve_A(grad, A, result, left),
-    B=lambda grad, A, left: solve_adjoint(A, grad, left),
-)  # fmt: skip
+_solve = define("linalg_solve_ex", _solve_forward, broadcasts=True, A=solve_backward, B=solve_backward)
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -356,8 +354,11 @@ def cholesky_backward(grad, L, upper: bool):
     """½ L⁻ᵀ (Φ + Φᵀ) L⁻¹ with Φ = tril(Lᵀ grad), its diagonal halved (Murray 2016, section 4)."""
     if upper:
         grad, L = adjoint(grad), adjoint(L)
-    phi = _tril(adjoint(L) @ grad, 0)
-    phi = phi + adjoint(_tril(phi, -1))
+    phi, n = adjoint(L) @ grad, L.shape[-1]
+    phi = where(below(n, n, 0), phi, adjoint(phi))
+    if is_array(phi):
+        inverse, product = np.linalg.inv(L), np.dot if phi.ndim == 2 else np.matmul
+        return product(adjoint(inverse), product(phi, inverse)) * 0.5
     right = _solve_triangular(L, phi, False, False, False)
     return _solve_triangular(adjoint(L), right, True, True, False) * 0.5
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -12,8 +13,8 @@ from ..tensor import Tensor, check_dim, wrap
 from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
 from .reduction import dims_of
-from .shape import broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
-from .table import define, is_array, method
+from .shape import _permute, broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
+from .table import define, is_array, method, rows_added
 
 ndarray = np.ndarray
 
@@ -23,44 +24,47 @@ def sign_of(x):
     return np.sign(x) if is_array(x) else x.sign()
 
 
-def _powers(x: ndarray, ord: float, axis: tuple | None) -> ndarray:
-    size = np.abs(x)
-    if ord == 2:
-        return np.sqrt(np.add.reduce(x * x, axis=axis, keepdims=True))
-    if ord == 1:
-        return np.add.reduce(size, axis=axis, keepdims=True)
-    if ord == math.inf:
-        return np.maximum.reduce(size, axis=axis, keepdims=True)
-    if ord == -math.inf:
-        return np.minimum.reduce(size, axis=axis, keepdims=True)
-    if ord == 0:
-        return np.add.reduce((x != 0).astype(x.dtype), axis=axis, keepdims=True)
-    p = np.asarray(ord, x.dtype)
-    return np.add.reduce(size**p, axis=axis, keepdims=True) ** (1 / p)
+@functools.lru_cache(maxsize=256)
+def _axes(dim: tuple | None, ndim: int) -> tuple:
+    """The dimensions of a norm, counted from the front."""
+    return dims_of(dim, ndim)
+
+
+@functools.lru_cache(maxsize=256)
+def _reduced(shape: tuple, dims: tuple) -> tuple:
+    """The shape with length 1 for the dimensions of the norm."""
+    return tuple(1 if d in dims else n for d, n in enumerate(shape))
 
 
 def _norm_forward(self: ndarray, ord: float, dim: tuple | None, keepdim: bool) -> ndarray:
-    axis = None if dim is None or not self.ndim else dims_of(dim, self.ndim)
-    out = _powers(self, ord, axis)
-    return (
-        out
-        if keepdim
-        else out.reshape(
-            out.shape
-            if not self.ndim
-            else tuple(n for d, n in enumerate(out.shape) if axis is not None and d not in axis)
-        )
-    )
+    axis = None if dim is None or not self.ndim else _axes(dim, self.ndim)
+    if ord == 2:
+        squares = self * self
+        if axis == (self.ndim - 1,):
+            sums = rows_added(squares)
+            return np.sqrt(sums if keepdim else sums[..., 0])
+        return np.sqrt(np.add.reduce(squares, axis=axis, keepdims=keepdim))
+    size = np.abs(self)
+    if ord == 1:
+        return np.add.reduce(size, axis=axis, keepdims=keepdim)
+    if ord == math.inf:
+        return np.maximum.reduce(size, axis=axis, keepdims=keepdim)
+    if ord == -math.inf:
+        return np.minimum.reduce(size, axis=axis, keepdims=keepdim)
+    if ord == 0:
+        return np.add.reduce((self != 0).astype(self.dtype), axis=axis, keepdims=keepdim)
+    p = np.asarray(ord, self.dtype)
+    return np.add.reduce(size**p, axis=axis, keepdims=keepdim) ** (1 / p)
 
 
 def norm_backward(grad, self, result, ord, dim, keepdim):
     """∂(Σ|x|ᵖ)^(1/p)/∂x = sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0, shared among ties for p = ∞."""
     if ord == 0:
         return None
-    dims = tuple(range(self.ndim)) if dim is None else dims_of(dim, self.ndim)
+    dims = _axes(dim, self.ndim)
     if not keepdim and self.ndim:
-        ones = tuple(1 if d in dims else n for d, n in enumerate(self.shape))
-        grad, result = grad.reshape(ones), result.reshape(ones)
+        reduced = _reduced(tuple(self.shape), dims)
+        grad, result = grad.reshape(reduced), result.reshape(reduced)
     if ord == 1:
         return sign_of(self) * grad
     if ord == 2:
@@ -159,14 +163,19 @@ def vector_norm(
     given = ()
     if dim is not None:
         given = (dim,) if isinstance(dim, int) else tuple(dim)
-        dims = tuple(check_dim(d, x._array.ndim) for d in given)
-        refuse_repeated(dims)
-        dim = dims or None
+        dim = _given_dims(given, x._array.ndim) or None
     if not x._array.size and (ord < 0 or ord == math.inf):
         refuse_empty(x._array.shape, ord, given)
     if dtype is not None and dtype != x.dtype:
         return _vector_norm_in(x, ord, dim, bool(keepdim), dtype.numpy)
     return _vector_norm(x, ord, dim, bool(keepdim))
+
+
+@functools.lru_cache(maxsize=64)
+def _given_dims(given: tuple, ndim: int) -> tuple:
+    dims = tuple(check_dim(d, ndim) for d in given)
+    refuse_repeated(dims)
+    return dims
 
 
 def refuse_empty(shape: tuple, ord: float, dims: tuple) -> None:
@@ -178,6 +187,17 @@ def refuse_empty(shape: tuple, ord: float, dims: tuple) -> None:
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {ord} norm on {what}because {why} does not have an identity"
             )
+
+
+@functools.lru_cache(maxsize=64)
+def _matrix_dims(dim: tuple, n: int) -> tuple[int, int, tuple]:
+    """(the dimension of the rows, that of the columns, all dimensions with these two at the end)."""
+    if len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    rows, columns = (check_dim(d, n) for d in dim)
+    if rows == columns:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    return rows, columns, (*(d for d in range(n) if d not in (rows, columns)), rows, columns)
 
 
 def matrix_norm(
@@ -194,19 +214,12 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
-    dim = (dim,) if isinstance(dim, int) else tuple(dim)
-    if len(dim) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
-    n = A._array.ndim
-    rows, columns = (check_dim(d, n) for d in dim)
-    if rows == columns:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    rows, columns, order = _matrix_dims((dim,) if isinstance(dim, int) else tuple(dim), A._array.ndim)
     check_norm_dtype("linalg.matrix_norm", A, dtype)
     if ord == "fro":
         return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
     if ord in ("nuc", 2, -2):
-        order = (*(d for d in range(n) if d not in (rows, columns)), rows, columns)
-        moved = permute(A if dtype is None else A.to(dtype), order)
+        moved = _permute(A if dtype is None else A.to(dtype), order)
         if ord == 2 and not A._array.size:
             return vector_norm(A.detach(), 2, (rows, columns), keepdim, dtype=dtype)
         S = svdvals(moved)
