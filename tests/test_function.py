@@ -95,19 +95,12 @@ def ordinary_names_in_ctx_are_the_users(t):
     class Scaled(t.autograd.Function):
         @staticmethod
         def forward(ctx, x, by):
-            ctx.saved, ctx.meta, ctx.op, ctx.version, ctx.dirty, ctx.materialize = (
-                by,
-                "m",
-                "*",
-                3,
-                True,
-                False,
-            )
+            ctx.saved, ctx.meta, ctx.op, ctx.version, ctx.dirty, ctx.function = by, "m", "*", 3, True, abs
             return x * by
 
         @staticmethod
         def backward(ctx, grad):
-            assert (ctx.meta, ctx.op, ctx.version, ctx.dirty, ctx.materialize) == ("m", "*", 3, True, False)
+            assert (ctx.meta, ctx.op, ctx.version, ctx.dirty, ctx.function) == ("m", "*", 3, True, abs)
             return grad * ctx.saved, None
 
     x = leaf(t)
