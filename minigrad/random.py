@@ -155,10 +155,9 @@ def randint(
 
 def _is_whole(value: object) -> bool:
     """Is it an integer, or a tensor that holds one?"""
-    return (
-        type(value) is int
-        or (hasattr(value, "__index__")
-        and not (isinstance(value, Tensor) and value._array.dtype.kind not in "iu"))
+    return type(value) is int or (
+        hasattr(value, "__index__")
+        and not (isinstance(value, Tensor) and value._array.dtype.kind not in "iu")
     )
 
 

@@ -227,7 +227,7 @@ SHAPED = [
         torch.linalg.solve(x, y); torch.linalg.solve(x, x.t()); torch.linalg.solve(x, y[:, None])
     """),
     ("definite", {"x": (3, 3)}, """
-        torch.linalg.cholesky(x); torch.linalg.cholesky(x @ x.T)
+        torch.linalg.cholesky(x + x.T); torch.linalg.cholesky(x @ x.T)
         torch.linalg.cholesky(x @ x.T).sum(0)
     """),
     ("matrix", {"x": (3, 3), "y": (3, 2)}, """

@@ -28,10 +28,12 @@ DTYPES = ("float32", "float64", "int64", "bool")
 
 
 class Unsuitable(Exception):
-    """A sample that speaks of what minigrad does not have: complex or sparse tensors, memory formats, `out=`."""
+    """A sample that speaks of what one of the engines does not have: complex or sparse tensors, memory formats, `out=`."""
 
 
-# Operations whose numbers are free, and why. All else of them is compared.
+# A derivative that PyTorch does not have; minigrad may have it.
+NOT_THERE = r"derivative for aten::\w+ is not implemented"
+# Operations (and programs of them) whose numbers are free, and why. All else of them is compared.
 NOT_INITIALISED = "memory that is not initialised"
 FREE = {
     "empty": NOT_INITIALISED,
@@ -39,6 +41,7 @@ FREE = {
     "empty_strided": NOT_INITIALISED,
     "new_empty": NOT_INITIALISED,
     "new_empty_strided": NOT_INITIALISED,
+    "cholesky_inverse/forward": "PyTorch's forward derivative is not that of the function, which finite differences show",
 }
 # Results that may be chosen freely, up to what: compared is what PyTorch's own tests make of them, which depends on no choice.
 CHOICES = {
@@ -56,14 +59,23 @@ TIES = {
 }
 # How far numbers may differ, where it is more than a few roundings, and why; for one of the programs after a slash.
 ROUGH = {
+    "nn.functional.binary_cross_entropy/twice": (1e-9, "PyTorch's formula adds 1e-12 to what it divides by"),
+    "nn.functional.normalize/twice": (1e-8, "what is left of numbers that cancel"),
     "cov": (1e-5, "weights in single beside rows in double precision"),
     "cov/twice": (1e-2, "the same, and numbers a thousand times as large cancel"),
     "logcumsumexp": (1e-5, "PyTorch's derivative divides by a sum that it adds 1e-13 to"),
+    "mvlgamma.mvlgamma_p_1/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
+    "mvlgamma.mvlgamma_p_3/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
+    "mvlgamma.mvlgamma_p_5/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
+    "softmax": (1e-4, "gradients cancel: in single precision both engines are 1e-7 off"),
+    "softmax/twice": (1e-2, "the same, twice"),
+    "log_softmax/twice": (1e-4, "the same"),
 }
 # Functions that take the sample's input somewhere else than in the first place.
 CALLS = {
     "einsum": "(*args, x)",
     "linalg.pinv.singular": "(x @ args[0].mT)",
+    "nn.functional.embedding": "(*args, x, **kwargs)",
     "polygamma": "(*args, x, **kwargs)",
 }
 
@@ -156,6 +168,8 @@ def converted(value: Any, module: ModuleType) -> Any:
         return str(value)
     if isinstance(value, torch.Size):
         return tuple(value)
+    if isinstance(value, torch.nn.PairwiseDistance):
+        return module.nn.PairwiseDistance(value.norm, value.eps, value.keepdim)
     if isinstance(value, torch.memory_format | torch.layout | torch.Generator | complex):
         raise Unsuitable
     if isinstance(value, list | tuple):
@@ -233,12 +247,14 @@ def compare(info: Any, form: str, sample: Any, what: str = "once") -> list[str]:
     source = PROGRAMS[what].strip().replace("CALL", call) + "\n"
     program = Program(f"{key(info)}/{form}/{what}", source)
     expected, got = (run(m, program, **g) for m, g in zip((torch, minigrad), given, strict=True))
-    if "complex" in repr(expected):
+    if "complex" in repr(expected) or any(
+        re.search(NOT_THERE, s.get("error", "")) for s in expected["statements"]
+    ):
         raise Unsuitable
     rtol, _ = ROUGH.get(f"{key(info)}/{what}", ROUGH.get(key(info), (0.0, "")))
     if rtol:
         expected = roughly(expected, rtol)
-    told = ("values", "printed") if key(info) in FREE else ()
+    told = ("values", "printed") if {key(info), f"{key(info)}/{what}"} & set(FREE) else ()
     if key(info) in TIES and not sample.input.is_floating_point():
         told = (TIES[key(info)],)
     found = (text for text in differences(expected, got) if not is_rounding(text))

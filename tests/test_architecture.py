@@ -110,6 +110,18 @@ def test_imports_point_one_way(path):
             assert not {name for name in ours if not inside(name, *below)}
 
 
+def test_autograd_can_be_read_in_the_order_that_its_first_page_tells():
+    """A file imports only those that are told before it."""
+    package = ROOT / "minigrad/autograd"
+    page = ast.get_docstring(ast.parse((package / "__init__.py").read_text()))
+    told = re.findall(r"^    (\w+) {2,}", page, re.MULTILINE)
+    assert sorted(told) == sorted(path.stem for path in package.glob("[a-z]*.py"))
+    for number, name in enumerate(told):
+        read = {f"minigrad.autograd.{earlier}" for earlier in told[:number]}
+        ahead = {f"minigrad.autograd.{later}" for later in told} - read
+        assert not imports_of(package / f"{name}.py") & ahead, name
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_lessons_import_no_torch(path):
     cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]

@@ -1,4 +1,23 @@
-"""The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/."""
+"""The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
+
+In this order its files can be read, each with what stands before it and `tensor.py` alone:
+
+    grad_mode      is anything recorded?                 no_grad, enable_grad, inference_mode
+    node           the graph                             Node, its edges and saved tensors; AccumulateGrad, its end
+    hooks          users' functions in a pass            tensor.register_hook, retain_grad; how a pass calls them
+    anomaly_mode   which operation made the NaN?         detect_anomaly
+    engine         the pass: which node runs when        execute
+    backward       what users call to start one          backward, grad, GradientEdge
+    interpreter    operations inside a transform         what forward mode and func.vmap have in common
+    function       operations with their own backward    Function and its ctx
+    forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers
+    functional     Jacobians and products with them      jacobian, hessian, vjp, jvp, hvp, vhp
+    gradcheck      is a derivative right?                gradcheck, gradgradcheck: against differences
+    graph          more to do with a graph               saved_tensors_hooks, register_multi_grad_hook
+    variable       an old name of tensors                Variable
+
+How an operation gets its node, and its rule, is told in ops/table.py.
+"""
 
 from . import graph
 from .anomaly_mode import (
@@ -54,10 +73,8 @@ def __getattr__(name: str) -> object:
 
     if name in ("functional", "forward_ad"):
         return importlib.import_module("." + name, __name__)
-    if name in ("gradcheck", "gradgradcheck"):
+    if name in ("gradcheck", "gradgradcheck"):  # the functions: importing them makes the module the attribute
         module = importlib.import_module(".gradcheck", __name__)
-        globals().update(
-            gradcheck=module.gradcheck, gradgradcheck=module.gradgradcheck
-        )  # not the module of that name
+        globals().update(gradcheck=module.gradcheck, gradgradcheck=module.gradgradcheck)
         return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

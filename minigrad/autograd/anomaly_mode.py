@@ -20,11 +20,10 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self.before = (anomaly.on, anomaly.check_nan)
-        self.set(mode, check_nan)
+        self.switch(mode, check_nan)
 
-    @staticmethod
-    def set(mode: bool, check_nan: bool) -> None:
+    def switch(self, mode: bool, check_nan: bool) -> None:
+        self.before = (anomaly.on, anomaly.check_nan)
         anomaly.on, anomaly.check_nan = bool(mode), check_nan
         local.update()
 
@@ -32,7 +31,7 @@ class set_detect_anomaly:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        self.set(*self.before)
+        self.switch(*self.before)
 
 
 class detect_anomaly(set_detect_anomaly):
@@ -45,11 +44,9 @@ class detect_anomaly(set_detect_anomaly):
             "debugging.",
             stacklevel=2,
         )
-        self.before = (anomaly.on, anomaly.check_nan)
 
     def __enter__(self) -> None:
-        self.before = (anomaly.on, anomaly.check_nan)
-        self.set(True, self.check_nan)
+        self.switch(True, self.check_nan)
 
 
 def is_anomaly_enabled() -> bool:
@@ -75,24 +72,18 @@ def warn_of(node: Node) -> None:
     """Show where the operation behind `node` was recorded."""
     lines = node.metadata.get("traceback_")
     if lines is None:
-        warnings.warn(
-            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward "
-            "pass for more information.",
-            stacklevel=2,
-        )
+        found = "No forward pass information available. Enable detect anomaly during forward pass for more information."
     else:
-        warnings.warn(
-            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
-            + "".join(lines),
-            stacklevel=2,
-        )
+        found = "Traceback of forward call that caused the error:\n" + "".join(lines)
+    warnings.warn(f"Error detected in {node.name()}. {found}", stacklevel=2)
 
 
-def report_nan(node: Node, grad_inputs: list[Tensor | None]) -> None:
-    """Raise if one of the gradients that `node` has just made holds a NaN."""
+def refuse_nan(node: Node, grad_inputs: tuple) -> None:
+    """Raise if one of the gradients that `node` has just made, arrays or Tensors, holds a NaN."""
     if not anomaly.check_nan:
         return
     for i, g in enumerate(grad_inputs):
-        if g is not None and g._array.dtype.kind == "f" and np.isnan(g._array).any():
+        array = g._array if isinstance(g, Tensor) else g
+        if array is not None and array.dtype.kind == "f" and np.isnan(array).any():
             warn_of(node)
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")

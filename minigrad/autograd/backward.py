@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +13,8 @@ from ..dtypes import dtype
 from ..tensor import Size, Tensor, wrap
 from .engine import Root, execute, run, works_on_tensors
 from .grad_mode import local, special
-from .node import Node, RemovableHandle, add_hook, edge
+from .hooks import retain_grad
+from .node import Node, edge
 
 
 class GradientEdge(NamedTuple):
@@ -133,12 +132,13 @@ def grad(
             lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options)
         )(as_tuple(grad_outputs))
     roots = make_roots(outputs, grad_outputs, works_on_tensors(create_graph))
-    targets = {edge_of(i, "grad"): None for i in inputs}
+    places = [edge_of(i, "grad") for i in inputs]
+    targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph
     execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
     results = []
-    for number, i in enumerate(inputs):
-        found = targets[edge_of(i, "grad")]
+    for number, (i, place) in enumerate(zip(inputs, places, strict=True)):
+        found = targets[place]
         if found is None:
             if not allow_unused:
                 raise RuntimeError(
@@ -150,11 +150,9 @@ def grad(
                     raise RuntimeError(
                         "materialize_grads cannot be used when the given input is a GradientEdge"
                     )
-                found = wrap(np.zeros_like(i._array), requires_grad=create_graph)
+                found = zeros_like(i).requires_grad_(create_graph)
         elif not isinstance(found, Tensor):
-            found = wrap(
-                np.array(found)
-            )  # a copy: the array may be another tensor's gradient, or the caller's
+            found = wrap(np.array(found))  # a copy: it may be another tensor's gradient, or the caller's
         results.append(found)
     return tuple(results)
 
@@ -213,7 +211,9 @@ def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
     return roots
 
 
-# ---------------------------------------------------------------- methods of Tensor
+def zeros_like(t: Tensor) -> Tensor:
+    """A constant zero of the shape and dtype of `t`."""
+    return wrap(np.zeros(t._array.shape, t._array.dtype))
 
 
 def tensor_backward(
@@ -232,7 +232,7 @@ def tensor_backward(
         node, array, start = edge(self.in_graph()), self._array, None
         if gradient is None:
             if array.size == 1:
-                start = one_like(array)
+                start = np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)
         elif type(gradient) is Tensor and gradient._array.shape == array.shape:
             start = gradient._array if gradient._array.dtype == array.dtype else None
         if start is not None and node is not None:
@@ -245,69 +245,5 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
-def zeros_like(t: Tensor) -> Tensor:
-    """A constant zero of the shape and dtype of `t`."""
-    return wrap(np.zeros(t._array.shape, t._array.dtype))
-
-
-def one_like(array: np.ndarray) -> np.ndarray:
-    return np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)
-
-
-def retain_grad(self: Tensor) -> None:
-    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
-    if not self.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    node = self.grad_fn
-    if node is None or (self._meta is not None and self._meta.retains_grad):
-        return
-    self.meta().retains_grad = True
-    node.all_hooks().retain[self._output_nr] = weakref.ref(self)
-
-
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    node = self.grad_fn
-    if node is not None:
-        return add_hook(node.all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
-    meta = self.meta()
-    if meta.hooks is None:
-        meta.hooks = OrderedDict()
-    edge(self).all_hooks().tensor[0] = meta.hooks
-    return add_hook(meta.hooks, hook)
-
-
-def backward_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks on this tensor's gradient, by id; None if it never had one."""
-    node = self.grad_fn
-    if node is None:
-        return None if self._meta is None else self._meta.hooks
-    return None if node.hooks is None else node.hooks.tensor.get(self._output_nr)
-
-
-def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
-    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
-    return None if self._meta is None else self._meta.post_hooks
-
-
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if self.grad_fn is not None:
-        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    meta = self.meta()
-    if meta.post_hooks is None:
-        meta.post_hooks = OrderedDict()
-    return add_hook(meta.post_hooks, hook)
-
-
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = tensor_backward
-Tensor.retain_grad = retain_grad
-Tensor.register_hook = register_hook
-Tensor._backward_hooks = property(backward_hooks)
-Tensor._post_accumulate_grad_hooks = property(post_accumulate_grad_hooks)
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook

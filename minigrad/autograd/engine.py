@@ -16,7 +16,7 @@ from numpy import add
 
 from . import anomaly_mode
 from .grad_mode import anomaly, local
-from .hooks import refuse_nan, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .node import AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
@@ -115,7 +115,7 @@ def run(
         if node.frees and not retain_graph:
             node.release()
         if anomaly.on:
-            refuse_nan(node, grad_inputs)
+            anomaly_mode.refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
 

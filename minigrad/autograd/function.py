@@ -34,10 +34,11 @@ def twin(t: Tensor) -> Tensor:
 class FunctionCtx(Node):
     """The node of a custom operation, and the `ctx` that its forward and backward are given.
 
-    What it keeps for itself has names with an underscore or PyTorch's: all others are free for the user's attributes.
+    Users give it attributes of any name, so what it keeps for itself has names with an underscore, or those that PyTorch
+    uses, or that every node has.
     """
 
-    function: type[Function]
+    _forward_cls: type[Function]
     runs_undefined = True
     frees = True
     rules: ClassVar[dict[str, str]] = {}
@@ -138,9 +139,8 @@ class FunctionCtx(Node):
         self._kept = None
 
     def vjp(self, grad, recorded: bool) -> tuple:
-        rules = [
-            rule for rule in (self.function.backward, self.function.vjp) if rule is not Function.backward
-        ]
+        cls = self._forward_cls
+        rules = [rule for rule in (cls.backward, cls.vjp) if rule is not Function.backward]
         if len(rules) == 2:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
@@ -182,15 +182,12 @@ class FunctionCtx(Node):
         """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
         if g._array.shape != shape:
             try:
-                larger = np.broadcast_shapes(g._array.shape, shape) == g._array.shape
-            except ValueError:
-                larger = False
-            if not larger:
+                g = g.sum_to_size(shape)
+            except RuntimeError:
                 raise RuntimeError(
                     f"Function {self.name()} returned an invalid gradient at index {index} - got "
                     f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
-                )
-            g = g.sum_to_size(shape)
+                ) from None
         return g if g._array.dtype == dtype else g.type_as(wrap(np.empty(0, dtype)))
 
 
@@ -212,7 +209,7 @@ class Function:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        cls.node_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"function": cls})
+        cls.node_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
 
     def __call__(self, *args: object, **kwargs: object) -> None:
         raise RuntimeError(

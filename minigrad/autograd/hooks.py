@@ -1,17 +1,80 @@
-"""Running users' hooks during a backward pass: they see Tensors, whatever the engine computes with.
+"""Hooks: how users attach them to tensors, and how they are run during a backward pass.
 
-For a node: the hooks on the tensors that it made, its own prehooks, the node itself, its own hooks.
+For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its own hooks. They
+see Tensors, whatever the engine computes with.
 """
 
 from __future__ import annotations
 
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from . import anomaly_mode
-from .node import AccumulateGrad, Node, no_recording
+from .node import Node, RemovableHandle, add_hook, edge, no_recording
+
+# ---------------------------------------------------------------- methods of Tensor
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    node = self.grad_fn
+    if node is None or (self._meta is not None and self._meta.retains_grad):
+        return
+    self.meta().retains_grad = True
+    node.all_hooks().retain[self._output_nr] = weakref.ref(self)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    node = self.grad_fn
+    if node is not None:
+        return add_hook(node.all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
+    meta = self.meta()
+    if meta.hooks is None:
+        meta.hooks = OrderedDict()
+    edge(self).all_hooks().tensor[0] = meta.hooks
+    return add_hook(meta.hooks, hook)
+
+
+def backward_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks on this tensor's gradient, by id; None if it never had one."""
+    node = self.grad_fn
+    if node is None:
+        return None if self._meta is None else self._meta.hooks
+    return None if node.hooks is None else node.hooks.tensor.get(self._output_nr)
+
+
+def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
+    """The hooks that are called after a gradient was added to this leaf, by id; None if it never had one."""
+    return None if self._meta is None else self._meta.post_hooks
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self.grad_fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    meta = self.meta()
+    if meta.post_hooks is None:
+        meta.post_hooks = OrderedDict()
+    return add_hook(meta.post_hooks, hook)
+
+
+Tensor.retain_grad, Tensor.register_hook = retain_grad, register_hook
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
+Tensor._backward_hooks = property(backward_hooks)
+Tensor._post_accumulate_grad_hooks = property(post_accumulate_grad_hooks)
+
+
+# ---------------------------------------------------------------- in a backward pass
 
 
 def as_tensor(grad) -> Tensor | None:
@@ -107,9 +170,3 @@ def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> N
     if after._array.dtype != before._array.dtype:
         was, got = before.dtype.tensor_type, after.dtype.tensor_type
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got})")
-
-
-def refuse_nan(node: Node, grad_inputs: tuple) -> None:
-    """Anomaly mode: the first node that makes a NaN is named, with the line that recorded it."""
-    if type(node) is not AccumulateGrad:
-        anomaly_mode.report_nan(node, map(as_tensor, grad_inputs))

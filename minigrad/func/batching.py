@@ -318,7 +318,7 @@ def _dist(level, op, pairs, params):
     return (a - b).reshape(level.size, -1).norm(params[0], 1)
 
 
-@batch("cdist")
+@batch("cdist", "euclidean_dist", "pdist")
 def _cdist(level, op, pairs, params):
     return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
 
@@ -656,30 +656,18 @@ def folded(level: Vmap, pair: Pair) -> Tensor:
     return value.reshape(-1, *value._array.shape[2:])
 
 
-@batch("avg_pool2d", "adaptive_avg_pool2d", "max_pool2d_with_indices")
+@batch("avg_pool2d", "adaptive_avg_pool2d")
 def _pooled(level, op, pairs, params):
     if len(logical(pairs[0])) < 3:
         return NotImplemented
     result = op.call(folded(level, pairs[0]), *params)
-    several = isinstance(result, tuple)
-    outs = tuple(r.reshape(level.size, -1, *r._array.shape[1:]) for r in (result if several else (result,)))
-    return outs if several else outs[0]
+    return result.reshape(level.size, -1, *result._array.shape[1:])
 
 
-@batch(
-    "avg_pool2d_backward",
-    "avg_pool3d_backward",
-    "adaptive_avg_pool2d_backward",
-    "max_pool2d_with_indices_backward",
-)
+@batch("avg_pool2d_backward", "avg_pool3d_backward", "adaptive_avg_pool2d_backward", "max_pool_backward")
 def _unpooled(level, op, pairs, params):
     sizes, *rest = params
     return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), *rest)
-
-
-@batch("max_pool2d_pick")
-def _pool_picked(level, op, pairs, params):
-    return op.call(*(whole(level, p) for p in pairs))
 
 
 def as_channels(value: Tensor) -> Tensor:
@@ -785,18 +773,12 @@ RESAMPLED = [f"upsample_{kind}" for kind in ("nearest1d", "nearest2d", "nearest3
              "nearestexact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")]  # fmt: skip
 
 
-@batch("constant_pad_nd", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool_pick",
-       "pixel_shuffle", "pixel_unshuffle", "col2im", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_avg_pool3d_backward",
-       *RESAMPLED, *(f"{name}_backward" for name in RESAMPLED))  # fmt: skip
+@batch("constant_pad_nd", "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d",
+       "max_pool_pick", "pixel_shuffle", "pixel_unshuffle", "col2im", "avg_pool3d", "adaptive_avg_pool3d",
+       "adaptive_avg_pool3d_backward", *RESAMPLED, *(f"{name}_backward" for name in RESAMPLED))  # fmt: skip
 def _last_dimensions(level, op, pairs, params):
     """What speaks of the last dimensions only; all before them are more examples."""
     return op.call(*(whole(level, p) for p in pairs), *params)
-
-
-@batch("max_pool_backward")
-def _max_unpooled(level, op, pairs, params):
-    sizes, how = params
-    return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), how)
 
 
 @batch("im2col", "channel_shuffle")

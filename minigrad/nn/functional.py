@@ -42,6 +42,7 @@ from ..ops.activation import (  # noqa: F401
     tanhshrink,
     threshold,
 )  # fmt: skip
+from ..ops.attention import fused_attention
 from ..ops.elementary import sigmoid, tanh  # noqa: F401
 from ..ops.exponential import safe_softmax
 from ..ops.linalg import bilinear  # noqa: F401
@@ -204,6 +205,8 @@ def embedding(
     padding_idx: this row gets no gradient. max_norm: rows that are longer are shortened first, in place.
     scale_grad_by_freq: divide a row's gradient by how often it was looked up. Raises IndexError for rows out of range.
     """
+    if isinstance(weight, Tensor) and weight._array.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if sparse:
         raise NotImplementedError("minigrad has no sparse gradients; leave out sparse=True")
     if not isinstance(input, Tensor):
@@ -369,9 +372,11 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped."""
     _check_probability(p)
     _warn_of_dims(3, input.dim())
-    one = input.dim() != 5  # a single example, the channels come first
-    shape = (input.shape[0], *(1,) * (input.dim() - 1)) if one else _feature_shape(input)
-    return _dropped(input, p, training, inplace, shape)
+    if input.dim() == 5:
+        return _dropped(input, p, training, inplace, _feature_shape(input))
+    one = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    out = _dropped(one, p, training, inplace, _feature_shape(one))
+    return out.squeeze_(0) if inplace else out.squeeze(0)
 
 
 SELU_FLOOR = (
@@ -393,7 +398,7 @@ def _alpha_dropped(
     scale = 1.0 / math.sqrt((SELU_FLOOR**2 * p + 1) * (1 - p))
     shift = (kept - 1) * (SELU_FLOOR * scale) + SELU_FLOOR * scale * p
     kept = kept * scale
-    return input.mul_(kept).add_(shift) if inplace else input * kept + shift
+    return (input.mul_(kept) if inplace else input * kept).add_(shift)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
@@ -408,7 +413,8 @@ def feature_alpha_dropout(
 ) -> Tensor:
     """alpha_dropout of whole channels of (N, C, *)."""
     tensor_argument(input, "feature_alpha_dropout")
-    return _alpha_dropped(input, p, training, inplace, _feature_shape(input))
+    shape = _feature_shape(input) if training and p else ()
+    return _alpha_dropped(input, p, training, inplace, shape)
 
 
 # ---------------------------------------------------------------- normalisation
@@ -457,19 +463,24 @@ def layer_norm(
     return ops.layer_norm(input, weight, bias, shape, eps)
 
 
-def _check_layer_norm(input: Tensor, shape: tuple, weight: Tensor | None, bias: Tensor | None) -> None:
-    """Raise PyTorch's error for arguments that do not go together."""
+def _check_normalized(shape: tuple, **parameters: Tensor | None) -> None:
+    """Refuse no dimensions at all, and a weight or bias of another shape than what is normalised."""
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
             "normalized_shape = []"
         )
-    for given, name in ((weight, "weight"), (bias, "bias")):
+    for name, given in parameters.items():
         if given is not None and given._array.shape != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(given.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
+
+
+def _check_layer_norm(input: Tensor, shape: tuple, weight: Tensor | None, bias: Tensor | None) -> None:
+    """Raise PyTorch's error for arguments that do not go together."""
+    _check_normalized(shape, weight=weight, bias=bias)
     if input._array.shape[-len(shape) :] != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
         raise RuntimeError(
@@ -502,8 +513,10 @@ def batch_norm(
     if not (
         x.ndim > 1 and x.dtype.kind == "f" and _fits(weight, channels, x.dtype) and _fits(bias, channels, x.dtype)
         and _fits(running_mean, channels, x.dtype) and _fits(running_var, channels, x.dtype)
-        and (x.size > channels[0] if training else tracked)
+        and (x.size > channels[0] if training else tracked and x.size)
     ):  # fmt: skip
+        if not x.size:
+            return _norm_of_nothing(input, weight, bias)
         _check_batch_norm(input, running_mean, running_var, weight, bias, training)
     if not training:
         return ops.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
@@ -513,9 +526,17 @@ def batch_norm(
     if running_mean is not None:
         _move(running_mean, mean, momentum)
     if running_var is not None:
-        count = x.size // channels[0] if x.size else 0
+        count = x.size // channels[0]
         _move(running_var, var, momentum, count / (count - 1))
     return out
+
+
+def _norm_of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """What batch_norm gives for an input without elements: a copy, so that gradients have a way back."""
+    out = input.clone()
+    if weight is not None:
+        out = out * weight[0]
+    return out if bias is None else out + bias[0]
 
 
 def _check_batch_norm(input, running_mean, running_var, weight, bias, training: bool) -> None:
@@ -591,19 +612,22 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Batch normalisation of each example by itself."""
-    if not use_input_stats:
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    if math.prod(input.shape[2:]) == 1:
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     n, c = input.shape[:2]
-    flat = input.reshape(1, n * c, *input.shape[2:])
-    repeated = [None if t is None else t.repeat(n) for t in (running_mean, running_var, weight, bias)]
-    out = batch_norm(flat, *repeated, True, momentum, eps).view(*input.shape)
-    for running, moved in zip((running_mean, running_var), repeated, strict=False):
-        if running is not None:
-            running._array[...] = moved._array.reshape(n, c).mean(0)
-            running.counter().version += 1
-    return out
+    given = (running_mean, running_var, weight, bias)
+    repeated = {i: given[i].repeat(n) for i in (2, 3, 0, 1) if given[i] is not None}
+    flat = input.contiguous().view(1, n * c, *input.shape[2:])
+    out = batch_norm(flat, *(repeated.get(i) for i in range(4)), use_input_stats, momentum, eps)
+    for i in (0, 1):
+        if i in repeated:
+            given[i]._array[...] = repeated[i]._array.reshape(n, c).mean(0)
+            given[i].counter().version += 1
+    return out.view(*input.shape)
 
 
 def rms_norm(
@@ -611,6 +635,7 @@ def rms_norm(
 ) -> Tensor:
     """x/√(mean(x²) + eps)·weight over the last dimensions."""
     shape = tuple(normalized_shape)
+    _check_normalized(shape, weight=weight)
     if input._array.shape[-len(shape) :] != shape:
         wanted = "*" + ", ".join(map(str, shape))
         raise RuntimeError(
@@ -650,6 +675,12 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
+    if (
+        local.interpreter is None
+        and dropout_p == 0.0
+        and _can_be_fused(query, key, value, attn_mask, enable_gqa)
+    ):
+        return fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (t.repeat_interleave(groups, -3) for t in (key, value))
@@ -669,6 +700,35 @@ def scaled_dot_product_attention(
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value
+
+
+def _can_be_fused(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, shares_heads: bool
+) -> bool:
+    """Does PyTorch compute it in one operation? Rows of batches of heads, of one width, and a mask that is a constant."""
+    q, k, v = query._array, key._array, value._array
+    if not (
+        q.ndim == k.ndim == v.ndim == 4
+        and q.size
+        and k.size
+        and q.dtype == k.dtype == v.dtype
+        and q.dtype.kind == "f"
+        and q.shape[0] == k.shape[0]
+        and k.shape[:3] == v.shape[:3]
+        and q.shape[3] == k.shape[3] == v.shape[3]
+        and (q.shape[1] == k.shape[1] or (shares_heads and q.shape[1] % k.shape[1] == 0))
+        and all(x.strides[3] == x.itemsize for x in (q, k, v))
+    ):
+        return False
+    if attn_mask is None:
+        return True
+    mask, scores = attn_mask._array, (*q.shape[:3], k.shape[2])
+    return (
+        not attn_mask.requires_grad
+        and mask.ndim in (2, 4)
+        and mask.dtype in (np.bool_, q.dtype)
+        and all(m in (1, n) for m, n in zip(mask.shape[::-1], scores[::-1], strict=False))
+    )
 
 
 # ---------------------------------------------------------------- in-place forms: relu_(x) is relu(x, inplace=True)

@@ -5,16 +5,22 @@ Signatures and errors are PyTorch's.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from operator import index
 from typing import SupportsIndex
 
+import numpy as np
+
+from ..autograd.grad_mode import local
 from ..ops import images
 from ..ops import nn as ops
+from ..ops.indexing import slice_along
+from ..ops.maxima import adaptive_max_pool, max_pool, max_pool_alone
 from ..ops.nn import conv_transpose_nd, per_dim
 from ..ops.windows import check_max_pool1d, pool_window
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 
 
 def tensor_argument(input: object, caller: str) -> None:
@@ -271,31 +277,67 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     mode: "constant" (filled with `value`, default 0), "reflect", "replicate" or "circular".
     """
     pad = tuple(int(p) for p in pad)
+    dims, size = len(pad) // 2, input._array.shape
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
-    dims = len(pad) // 2
-    if dims > input.dim():
+    if dims > len(size):
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} "
-            f"and input of dimension {input.dim()}"
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {len(size)}"
         )
     if mode == "constant":
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    found = ops.index_pads.get((mode, dims))
-    if found is None or input.dim() not in (dims + 1, dims + 2):
-        if mode not in ("reflect", "replicate", "circular"):
-            raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if dims not in (1, 2, 3) or len(size) not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, got {input.dim()}D input with "
-            f"padding {list(pad)}"
+            f"Padding size {len(pad)} is not supported for {len(size)}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode == "circular":
+        return _wrapped_around(input, pad)
+    if 0 in size[len(size) - dims - 1 :]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+            f"for input, but got: {list(size)}"
         )
     if mode == "reflect":
         _check_reflection(input, pad)
-    if mode == "circular" and any(p > input.shape[-1 - i // 2] for i, p in enumerate(pad)):
-        raise RuntimeError("Padding value causes wrapping around more than once.")
-    return found(input, pad)
+    return ops.index_pads[mode, dims](input, pad)
+
+
+def _wrapped_around(input: Tensor, pad: tuple) -> Tensor:
+    """Circular padding in PyTorch's steps: the middle is copied to its place, then each end from the other end."""
+    size, last = input._array.shape, input._array.ndim - 1
+    pairs = {last - i: pad[2 * i : 2 * i + 2] for i in range(len(pad) // 2)}
+    shape = list(size)
+    for dim, (before, after) in reversed(pairs.items()):
+        shape[dim] += before + after
+        if max(before, after) > size[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if shape[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    if local.interpreter is not None:  # a transform sees one operation
+        return ops.index_pads["circular", len(pairs)](input, pad)
+    out = wrap(np.empty(shape, input._array.dtype))
+    inner, kept = out, input
+    for dim, (before, after) in pairs.items():
+        inner = slice_along(inner, dim, max(before, 0), shape[dim] - max(after, 0))
+        kept = slice_along(kept, dim, max(-before, 0), size[dim] - max(-after, 0))
+    inner.copy_(kept)
+    for dim, (before, after) in pairs.items():
+        end = shape[dim] - max(after, 0)
+        if before > 0:
+            slice_along(out, dim, 0, before).copy_(slice_along(out, dim, end - before, end))
+        if after > 0:
+            start = max(before, 0)
+            slice_along(out, dim, end, shape[dim]).copy_(slice_along(out, dim, start, start + after))
+    return out
 
 
 def _check_reflection(input: Tensor, pad: tuple) -> None:
@@ -324,12 +366,13 @@ def _window(
 ) -> tuple[tuple, tuple, tuple, tuple, tuple]:
     """The window of a pooling, see `pool_window`. binding: what PyTorch calls the function that it ends in."""
     tensor_argument(input, binding or caller)
-    options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
+    shape = input._array.shape
     try:
-        return pool_window(caller, input._array.shape, *options, ceil_mode, divisor)
+        return pool_window(caller, shape, kernel_size, stride, padding, dilation, ceil_mode, divisor)
     except TypeError:
+        options = tuple(map(ops.hashable, (kernel_size, stride, padding, dilation)))
         _refuse_numbers(binding or caller, options)
-        raise
+        return pool_window(caller, shape, *options, ceil_mode, divisor)  # there were lists among them
 
 
 def _refuse_numbers(caller: str, options: tuple) -> None:
@@ -368,10 +411,8 @@ def max_pool2d(
     kernel, step, padding, dilation, _ = _window(
         input, "max_pool2d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    found = ops.max_pool2d_with_indices(
-        input, kernel, () if stride is None else step, padding, dilation, ceil_mode
-    )
-    return found if return_indices else found[0]
+    pool = max_pool[2] if return_indices else max_pool_alone[2]
+    return pool(input, kernel, () if stride is None else step, padding, dilation, ceil_mode)
 
 
 def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) -> tuple[Tensor, list]:
@@ -383,7 +424,7 @@ def _one_dim(caller: str, input: Tensor, options: tuple, names: tuple = WINDOW) 
         )
     found = []
     for name, other, value in zip(names, (1, 1, 0, 1), options, strict=False):
-        if value is not None and not isinstance(value, SupportsIndex):
+        if value is not None and type(value) is not int and not isinstance(value, SupportsIndex):
             if len(value) != 1 and not (name == "stride" and len(value) == 0):
                 raise RuntimeError(f"{caller}() argument '{name}' should contain one int (got {len(value)})")
             value = value[0] if len(value) else None
@@ -411,8 +452,10 @@ def max_pool1d(
     except TypeError:
         _refuse_numbers(caller, options)
         raise
-    out, indices = max_pool2d(rows, *window, ceil_mode, True)
-    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+    if window[1] is None:
+        window[1] = window[0]
+    found = max_pool2d(rows, *window, ceil_mode, return_indices)
+    return (found[0].squeeze(-2), found[1].squeeze(-2)) if return_indices else found.squeeze(-2)
 
 
 def avg_pool2d(
@@ -453,7 +496,11 @@ def avg_pool1d(
 def _adaptive_size(input: Tensor, output_size, dims: int, caller: str) -> tuple[int, ...]:
     """The output lengths of an adaptive pooling in two or three dimensions; None keeps a length."""
     tensor_argument(input, caller)
-    shape = input._array.shape
+    return _adaptive_lengths(input._array.shape, ops.hashable(output_size), dims, caller)
+
+
+@functools.lru_cache(maxsize=128, typed=True)
+def _adaptive_lengths(shape: tuple, output_size, dims: int, caller: str) -> tuple[int, ...]:
     if isinstance(output_size, SupportsIndex):
         size = (index(output_size),) * dims
     else:
@@ -548,11 +595,11 @@ def max_pool3d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W)."""
     binding = "max_pool3d_with_indices" if return_indices else ""
-    *window, _ = _window(
+    kernel, step, padding, dilation, _ = _window(
         input, "max_pool3d", kernel_size, stride, padding, dilation, ceil_mode, binding=binding
     )
-    found = images.max_pool3d_with_indices(input, ("windows", tuple(input.shape[-3:]), *window, ceil_mode))
-    return found if return_indices else found[0]
+    pool = max_pool[3] if return_indices else max_pool_alone[3]
+    return pool(input, kernel, () if stride is None else step, padding, dilation, ceil_mode)
 
 
 def avg_pool3d(
@@ -630,7 +677,7 @@ def adaptive_max_pool3d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, D, H, W) as make an output of `output_size`; None keeps a length."""
     size = _adaptive_size(input, output_size, 3, "adaptive_max_pool3d")
-    found = images.adaptive_maxima[3](input, ("bins", tuple(input.shape[-3:]), size))
+    found = adaptive_max_pool[3](input, size)
     return tuple(found) if return_indices else found[0]
 
 
@@ -639,7 +686,7 @@ def adaptive_max_pool2d(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The maximum over as many windows of (N, C, H, W) as make an output of `output_size`; None keeps a length."""
     size = _adaptive_size(input, output_size, 2, "adaptive_max_pool2d")
-    found = images.adaptive_maxima[2](input, ("bins", tuple(input.shape[-2:]), size))
+    found = adaptive_max_pool[2](input, size)
     return tuple(found) if return_indices else found[0]
 
 

@@ -16,9 +16,11 @@ from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
+from ..ops.dispatch import operand
+from ..ops.exponential import log_softmax_along
 from ..ops.loss import broadcast_pair
-from ..ops.norms import inner_norm
-from ..ops.pointwise import add_number, div_number, mul_number
+from ..ops.norms import inner_norm, pdist
+from ..ops.pointwise import add_number, div_number, mul_number, sub_number
 from ..tensor import Tensor, wrap
 
 # ---------------------------------------------------------------- distances
@@ -26,26 +28,21 @@ from ..tensor import Tensor, wrap
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`; norms are at least eps."""
-    x1, x2 = broadcast_pair(x1, x2)
-    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+    x2, x1 = broadcast_pair(x2, x1)  # in the order in which PyTorch expands them
+    lengths = _length(x1, dim, eps), _length(x2, dim, eps)
+    second = x2 / lengths[1]
+    return (x1 / lengths[0] * second).sum(dim)
 
 
-def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
+def _length(x: Tensor, dim: int, eps: float) -> Tensor:
+    """The norm along `dim`, at least eps."""
     length = x.norm(2, dim, keepdim=True).clone()
     if type(length) is Tensor:  # written where autograd does not see it
         np.maximum(length._array, eps, out=length._array)
     else:
         with no_grad():
             length.clamp_min_(eps)
-    return x / length
-
-
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances between all pairs of the rows of `input`, (N, D), as a vector of N (N - 1) / 2 numbers."""
-    if input._array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
-    first, second = (wrap(i) for i in np.triu_indices(input._array.shape[0], 1))
-    return (input[first] - input[second]).norm(p, dim=1)
+    return length
 
 
 def pairwise_distance(
@@ -82,10 +79,10 @@ def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | 
     return found
 
 
-def _reduced(values: Tensor, reduction: str) -> Tensor:
-    return {losses.NONE: lambda v: v, losses.MEAN: Tensor.mean, losses.SUM: Tensor.sum}[
-        _reduction(reduction)
-    ](values)
+def _reduced(values: Tensor, reduction: str | int) -> Tensor:
+    """The values, their mean or their sum, by the name or the number of the reduction."""
+    kind = _reduction(reduction) if isinstance(reduction, str) else reduction
+    return values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
 
 
 def _pair(input: Tensor, target: Tensor, in_one_dtype: bool = True) -> tuple[Tensor, Tensor]:
@@ -192,15 +189,35 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, _reduction(reduction, size_average, reduce))
 
 
+INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
+
+
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: int) -> Tensor:
     x, t = input._array, target._array
+    if not (
+        x.ndim == 2 and t.ndim == 1 and x.shape[0] == t.shape[0] and t.dtype.char in INDICES
+        and (weight is None or weight._array.shape == x.shape[1:])
+    ):  # fmt: skip
+        _check_nll(x, t, weight)
+    if x.ndim <= 2:
+        return losses.nll(input, target, weight, reduction, ignore_index)
+    if x.ndim == 4:
+        return losses.nll2d(input, target, weight, reduction, ignore_index)
+    n = x.shape[0]  # other numbers of dimensions: all into one, as PyTorch does
+    flat = input.contiguous().view(n, x.shape[1], 1, -1)
+    out = losses.nll2d(flat, target.contiguous().view(n, 1, -1), weight, reduction, ignore_index)
+    return out.view(*t.shape) if reduction == losses.NONE else out
+
+
+def _check_nll(x: np.ndarray, t: np.ndarray, weight: Tensor | None) -> None:
+    """Raise PyTorch's error for log-probabilities, classes and class weights that do not go together."""
     if x.ndim < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {x.ndim})")
     if x.ndim != 1 and x.shape[0] != (t.shape[0] if t.ndim else 1):
         raise ValueError(
-            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 1})."
+            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 0})."
         )
-    if t.dtype != np.int64 and t.dtype != np.uint8:
+    if t.dtype.char not in INDICES:
         found = dtypes.of_numpy(t.dtype).tensor_type.removeprefix("torch.").removesuffix("Tensor")
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
     classes = x.shape[1] if x.ndim > 1 else x.shape[0]
@@ -214,8 +231,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if t.ndim != x.ndim - 1:
             raise RuntimeError(f"size mismatch (got input: {list(x.shape)}, target: {list(t.shape)})")
-        return losses.nll_loss(input, target, weight, reduction, ignore_index)[0]
-    if t.shape != x.shape[:1] + x.shape[2:]:
+    elif t.shape != x.shape[:1] + x.shape[2:]:
         if t.ndim != x.ndim - 1 and x.ndim == 4:
             raise RuntimeError(
                 f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}"
@@ -225,12 +241,6 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
             if x.ndim != 4
             else f"size mismatch (got input: {list(x.shape)} , target: {list(t.shape)}"
         )
-    if x.ndim == 4:
-        return losses.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
-    n = x.shape[0]  # other numbers of dimensions: all into one, as PyTorch does
-    flat = input.contiguous().view(n, classes, 1, -1)
-    out = losses.nll_loss2d(flat, target.contiguous().view(n, 1, -1), weight, reduction, ignore_index)[0]
-    return out.view(*t.shape) if reduction == losses.NONE else out
 
 
 def cross_entropy(
@@ -248,37 +258,48 @@ def cross_entropy(
     target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
     label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
     """
-    for name, t in (("self", input), ("target", target)):
-        if not isinstance(t, Tensor):
-            place = 1 if name == "self" else 2
-            raise TypeError(
-                f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(t).__name__}"
-            )
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        name, place, wrong = ("target", 2, target) if isinstance(input, Tensor) else ("self", 1, input)
+        raise TypeError(
+            f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(wrong).__name__}"
+        )
     kind = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    class_dim = 0 if input._array.ndim == 1 else 1
-    if input._array.shape == target._array.shape:
+    x = input._array
+    class_dim = 0 if x.ndim == 1 else 1
+    if x.shape == target._array.shape:
         return _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim)
-    logs = log_softmax(input, class_dim)
+    logs = (log_softmax_along if x.ndim and x.dtype.kind == "f" else log_softmax)(input, class_dim)
     loss = _nll(logs, target, weight, ignore_index, kind)
-    if label_smoothing == 0.0:
+    if not label_smoothing:
         return loss
+    return _smoothed(loss, logs, target, weight, ignore_index, kind, label_smoothing, class_dim)
+
+
+def _smoothed(
+    loss, logs, target, weight, ignore_index: int, kind: int, label_smoothing: float, class_dim: int
+) -> Tensor:
+    """A part of the loss replaced by the mean over all classes. The nodes, and their order, are PyTorch's."""
     smooth = -(logs if weight is None else logs * per_class(weight, logs, class_dim)).sum(class_dim)
     ignored = target == ignore_index
     smooth = smooth.masked_fill(ignored, 0.0)
-    if kind == losses.MEAN:
-        if weight is None:
-            count = (target != ignore_index).sum()
-        else:
-            count = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
-        smooth = smooth.sum() / count
-    elif kind == losses.SUM:
+    if kind != losses.NONE:
         smooth = smooth.sum()
-    classes = input.shape[class_dim]
+    if kind == losses.MEAN:
+        smooth = smooth / _counted(target, ignored, weight)
     # this product first, as in PyTorch: the order of backward shows it
-    smooth = mul_number(smooth, label_smoothing / classes)
+    smooth = mul_number(smooth, label_smoothing / logs._array.shape[class_dim])
     return mul_number(loss, 1 - label_smoothing) + smooth
+
+
+def _counted(target: Tensor, ignored: Tensor, weight: Tensor | None) -> Tensor | int:
+    """How many targets count, or the sum of their classes' weights."""
+    if weight is not None:
+        return weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+    if type(ignored) is Tensor:
+        return ignored._array.size - int(np.count_nonzero(ignored._array))
+    return (~ignored).sum()
 
 
 def per_class(weight: Tensor, like: Tensor, class_dim: int) -> Tensor:
@@ -367,8 +388,15 @@ def kl_div(
         )
     per_batch = reduction == "batchmean"
     kind = losses.SUM if per_batch else _reduction(reduction, size_average, reduce)
-    values = target.exp() * (target - input) if log_target else xlogy(target, target) - target * input
-    out = values if kind == losses.NONE else values.mean() if kind == losses.MEAN else values.sum()
+    if input._array.dtype.kind != "f" or target._array.dtype.kind != "f":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:  # the second factor first, as PyTorch does: the order of backward shows it
+        difference = target - input
+        values = target.exp() * difference
+    else:
+        crossed = target * input
+        values = xlogy(target, target) - crossed
+    out = _reduced(values, kind)
     return out / input.shape[0] if per_batch and input.dim() else out
 
 
@@ -394,9 +422,15 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where target is 1, max(0, margin - input) where it is -1."""
+    kind = _reduction(reduction, size_average, reduce)
     zero = wrap(np.zeros((), input._array.dtype))
-    far = (margin - input).clamp_min(0).where(target != 1, zero)
-    return _reduced(far + input.where(target != -1, zero), reduction)
+    far = minus(margin, input).clamp_min_(0).where(target != 1, zero)
+    return _reduced(far + input.where(target != -1, zero), kind)
+
+
+def minus(number: float, x: Tensor) -> Tensor:
+    """number - x with the node that it has inside PyTorch's functions, where the number is a tensor."""
+    return operand(number, x) - x
 
 
 def margin_ranking_loss(
@@ -409,12 +443,14 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, -target·(input1 - input2) + margin): input1 is to be larger where target is 1."""
+    kind = _reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    difference = input1 - input2
+    return _reduced(add_number(-target * difference, margin).clamp_min_(0), kind)
 
 
 def cosine_embedding_loss(
@@ -427,6 +463,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    kind = _reduction(reduction, size_average, reduce)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input1.dim() != target.dim() + 1 or input2.dim() != target.dim() + 1:
@@ -434,12 +471,13 @@ def cosine_embedding_loss(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
-    eps = 1e-12
-    lengths = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
-    cos = (input1 * input2).sum(-1) / lengths.sqrt()
+    eps, product = 1e-12, (input1 * input2).sum(-1)
+    squares = [add_number((t * t).sum(-1), eps) for t in (input1, input2)]
+    cos = product / (squares[0] * squares[1]).sqrt_()
     zero = wrap(np.zeros((), input1._array.dtype))
-    near = (1 - cos).where(target == 1, zero)
-    return _reduced(near + (cos - margin).clamp_min(0).where(target == -1, zero), reduction)
+    near, far = minus(1, cos), sub_number(cos, margin).clamp_min_(0)
+    near, far = near.where(target == 1, zero), far.where(target == -1, zero)
+    return _reduced(near + far, kind)
 
 
 def triplet_margin_loss(
@@ -455,6 +493,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    kind = _reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     dims = [t.dim() for t in (anchor, positive, negative)]
@@ -466,7 +505,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return _reduced((margin + near - far).clamp_min(0), reduction)
+    return _reduced((add_number(near, margin) - far).clamp_min(0), kind)
 
 
 def triplet_margin_with_distance_loss(
@@ -514,11 +553,8 @@ def multi_margin_loss(
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
     shape = input._array.shape
-    if len(shape) not in (1, 2) or 0 in shape:
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
-        )
-    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1]
+    _check_classes(shape)
+    rows, classes = shape[0] if len(shape) == 2 else 1, shape[-1] if shape else 1
     if target._array.size != rows or target._array.ndim > 1:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
@@ -526,9 +562,24 @@ def multi_margin_loss(
         )
     if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    _check_is_long(target)
     if type(target) is Tensor and ((target._array < 0) | (target._array >= classes)).any():
         raise RuntimeError("target out of range")
     return margins.multi_margin_loss(input, target.reshape(shape[:-1]), weight, p, float(margin), kind)
+
+
+def _check_classes(shape: tuple) -> None:
+    """Refuse what is no batch of scores, (N, C), no scores of one example, (C,), and no number."""
+    if len(shape) > 2 or 0 in shape[-1:]:
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
+        )
+
+
+def _check_is_long(target: Tensor) -> None:
+    if target._array.dtype != np.int64:
+        found = target.dtype.tensor_type.removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(f"expected scalar type Long but found {found}")
 
 
 def multilabel_margin_loss(
@@ -543,10 +594,15 @@ def multilabel_margin_loss(
     target: in the shape of `input`, the right classes of each row, as many as there are before the first -1.
     """
     kind = _reduction(reduction, size_average, reduce)
-    if target._array.shape != input._array.shape:
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
+    shape, given = input._array.shape, target._array.shape
+    _check_classes(shape)
+    fits = given == shape if len(shape) == 2 else len(given) < 2 and math.prod(given) == math.prod(shape)
+    classes = shape[-1] if shape else 1
+    if not fits:
+        raise RuntimeError(f"inconsistent target size: {list(given)} for input of size: {list(shape)}")
+    _check_is_long(target)
+    if type(target) is Tensor and ((target._array < -1) | (target._array >= classes)).any():
+        raise RuntimeError("argument #2 'target' is out of range")
     return margins.multilabel_margin_loss(input, target, kind)
 
 
@@ -564,7 +620,12 @@ def multilabel_soft_margin_loss(
     values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         values = values * weight
-    return _reduced(values.sum(-1) / input.shape[-1], reduction)
+    if input.dim() == 0:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    values = values.sum(-1) / input.shape[-1]
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
+    return _reduced(values, reduction)
 
 
 def poisson_nll_loss(
@@ -578,11 +639,17 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """e^input - target·input; with log_input=False, input - target·log(input + eps). full: with Stirling's term."""
-    values = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        values = values + stirling.masked_fill(target <= 1, 0)
-    return _reduced(values, reduction)
+    kind = _reduction(reduction, size_average, reduce)
+    if log_input:
+        crossed = target * input
+        values = input.exp() - crossed
+    else:
+        values = input - target * add_number(input, eps).log()
+    if full:  # the last term first, as PyTorch does: the order of backward shows it
+        root = mul_number(mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = target * target.log() - target + root
+        values += stirling.masked_fill(target <= 1, 0)
+    return _reduced(values, kind)
 
 
 def gaussian_nll_loss(
@@ -596,6 +663,8 @@ def gaussian_nll_loss(
     """½(log var + (input - target)²/var), the variance at least eps. full: with ½ log 2π."""
     if not isinstance(var, Tensor):
         var = wrap(np.full(input._array.shape, var, input._array.dtype))
+    if (var._array < 0).any():
+        raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if var.shape == input.shape[:-1]:
             var = var.unsqueeze(-1)
@@ -604,13 +673,15 @@ def gaussian_nll_loss(
             and sum(b for a, b in zip(input.shape, var.shape, strict=True) if a != b) == 1
         ):
             raise ValueError("var is of incorrect size")
-    if (var._array < 0).any():
-        raise ValueError("var has negative entry/entries")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
     var = var.clone()
     with no_grad():
         var.clamp_(min=eps)
     values = 0.5 * (var.log() + (input - target) ** 2 / var)
-    return _reduced(values + 0.5 * math.log(2 * math.pi) if full else values, reduction)
+    if full:
+        values += 0.5 * math.log(2 * math.pi)
+    return _reduced(values, reduction)
 
 
 __all__ = [

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from ..autograd.grad_mode import local
+from ..autograd.interpreter import Wrapper
 from ..ops.activation import softmax
 from ..ops.inplace import apply_inplace
 from ..ops.table import define
@@ -48,8 +48,11 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     plain = input.detach()
-    if training and local.interpreter is None:
-        noise = _slopes(plain, lower, upper)
+    values = plain
+    while isinstance(values, Wrapper) and not hasattr(values, "bdim"):  # of a derivative's level
+        values = values.value
+    if training and not isinstance(values, Wrapper):
+        noise = _slopes(values, lower, upper)
     elif training:
         drawn = drawn_for_each_example(lambda: wrap(rng().random(tuple(input.shape), input._array.dtype)))()
         noise = (drawn * (upper - lower) + lower).where(plain <= 0, 1.0)

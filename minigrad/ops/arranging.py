@@ -16,22 +16,28 @@ ndarray = np.ndarray
 # ---------------------------------------------------------------- turned and shifted
 
 _flip = define(
-    "flip", lambda self, dims: np.flip(self, dims).copy(), kind="linear",
+    "flip", lambda self, dims: np.flip(self, dims if self.ndim else ()).copy(), kind="linear",
     self=lambda grad, dims: flip(grad, dims),
 )  # fmt: skip
 
 
-def flip(input: Tensor, *along, dims: int | tuple | None = None) -> Tensor:
+def flip(input: Tensor, dims: tuple) -> Tensor:
     """The elements in reverse order along the given dimensions: a copy."""
-    dims = wanted_shape(along) if dims is None else wanted_shape((dims,))
+    if isinstance(dims, int):
+        raise TypeError(
+            f"flip(): argument 'dims' (position 2) must be tuple of ints, not {type(dims).__name__}"
+        )
     if is_array(input):
-        return np.flip(input, dims)
+        return np.flip(input, dims if input.ndim else ())
     dims = tuple(check_dim(d, input._array.ndim) for d in dims)
     refuse_repeated(dims)
     return _flip(input, dims)
 
 
-Tensor.flip = flip
+@method("flip")
+def _flip_method(self: Tensor, *along, dims: int | tuple | None = None) -> Tensor:
+    """The elements in reverse order along the given dimensions, `x.flip(0, 1)` or `x.flip((0, 1))`: a copy."""
+    return flip(self, wanted_shape(along) if dims is None else wanted_shape((dims,)))
 
 
 @method()

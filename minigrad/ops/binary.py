@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, dtype_word
 from .choice import refuse, where, zeros_like
 from .elementary import exp, exp2
@@ -257,6 +258,18 @@ for _call in (atan2, hypot, logaddexp, logaddexp2, ldexp, gcd, lcm):
     define_inplace(_call, _call.op.name + "_")
 function(atan2, "arctan2")
 arctan2 = atan2
+
+
+def _scale_in_place(self: Tensor, other: Tensor) -> Tensor:
+    """`self * 2 ** other`, written into this tensor. Returns it."""
+    if self._array.dtype.kind != "f" and isinstance(other, Tensor):
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {dtypes.word(self._array.dtype)}")
+    return _ldexp_(self, other)
+
+
+_ldexp_ = Tensor.ldexp_
+function(_scale_in_place, "ldexp_")
+_scale_in_place.__name__ = _scale_in_place.__qualname__ = "ldexp_"
 
 __all__ = [
     "addcdiv", "addcmul", "arctan2", "atan2", "copysign", "gcd", "heaviside", "hypot", "lcm", "ldexp", "lerp", "logaddexp",

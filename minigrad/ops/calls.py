@@ -21,12 +21,19 @@ from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import FIELD, edge, next_sequence
 from ..tensor import Counter, Tensor, new_object, plain_types
-from .dispatch import Promoted, apply, explained, make_view, operand, promoted
+from .dispatch import Promoted, apply, explained, make_view, operand, promoted, scalars
 
 if TYPE_CHECKING:
     from .table import Op
 
 ndarray = np.ndarray
+
+
+# a Python number becomes a tensor; those that were met before are looked up here, which saves a call
+NUMBER_LINES = [
+    "        number = scalars.get((t1, type(t1), t0._array.dtype.num))",
+    "        t1 = operand(t1, t0) if number is None else number",
+]
 
 
 def make_call(
@@ -57,7 +64,7 @@ def make_call(
         "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
         "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
-        "promoted": promoted, "special": special, "Tensor": Tensor,
+        "promoted": promoted, "scalars": scalars, "special": special, "Tensor": Tensor,
         "unusual": make_unusual(op, operator, first, otherwise),
     }  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
@@ -161,7 +168,7 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
             f"    if {plain[1]}:",
             "        if type(t1) is not float and type(t1) is not int:",
             f"            return unusual({inputs}, {params})",
-            "        t1 = operand(t1, t0)",
+            *NUMBER_LINES,
         ]
     else:
         lines += [

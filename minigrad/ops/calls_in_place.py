@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..autograd.node import FIELD
-from .calls import edge_lines, node_lines
+from .calls import NUMBER_LINES, edge_lines, node_lines
 
 if TYPE_CHECKING:
     from .table import Op
@@ -46,7 +46,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
             "    if type(t1) is not Tensor and type(t1) not in plain_types:",
             "        if type(t1) is not float and type(t1) is not int:",
             f"            {instead}",
-            "        t1 = operand(t1, t0)",
+            *NUMBER_LINES,
         ]
     lines += [f"    x{i} = t{i}._array" for i in range(count)]
     lines += ["    counter = t0._counter or t0.counter()"]
@@ -88,7 +88,8 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
         lines += ["    else:", "        recording = False"]
 
     run = {
-        "ufunc": f"forward({arrays}, x0)",
+        # of a single number NumPy makes a new one in a third of the time
+        "ufunc": f"forward({arrays}, x0) if x0.ndim else x0.fill(forward({arrays}))",
         "into": f"into({arrays}{star})",
         "forward": f"y = forward({arrays}{star})",
     }[compute]

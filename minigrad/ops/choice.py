@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import warnings
 
 import numpy as np
 
@@ -112,6 +113,14 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
         if not isinstance(condition, ndarray):
             explain(where, "where", (condition, input, other), {})
         condition = wrap(np.asarray(condition))
+    if condition._array.dtype == np.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+            "PyTorch. Use a boolean condition instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+        condition = condition.bool()
     if condition._array.dtype.kind != "b":
         word = dtypes.word(condition._array.dtype)
         raise RuntimeError(

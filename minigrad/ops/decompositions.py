@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, wrap
-from .arranging import _tril, _triu
-from .choice import where
+from .arranging import _tril, _triu, below, diagonal
+from .choice import where, zeros_like
 from .conversion import clone
 from .joining import cat
 from .linalg import matmul
@@ -57,6 +57,11 @@ def check_matrices(name: str, *inputs: Tensor, square: bool = True, floating: bo
             raise RuntimeError(
                 f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.word(A._array.dtype)}"
             )
+
+
+def by_columns(A: ndarray) -> ndarray:
+    """The same matrices, stored column by column, as LAPACK leaves them."""
+    return A.swapaxes(-1, -2).copy().swapaxes(-1, -2)
 
 
 def adjoint(A):
@@ -103,11 +108,16 @@ def zero_pivot(A: ndarray) -> int:
     return int(zeros[0]) + 1 if zeros.size else 0
 
 
-def _inverse(A: ndarray) -> ndarray:
+def _inverse(A: ndarray, check: bool = True) -> ndarray:
     try:
-        inverse = np.linalg.inv(A)
+        inverse = np.linalg.inv(A.swapaxes(-1, -2)).swapaxes(-1, -2)
     except np.linalg.LinAlgError:
         inverse = None
+    if inverse is None and not check:  # PyTorch's inv_ex: what has no inverse is infinite
+        inverse = np.full_like(A, np.inf)
+        for at in np.ndindex(A.shape[:-2]):
+            if not zero_pivot(A[at]):
+                inverse[at] = np.linalg.inv(A[at])
     if inverse is None:
         where_, place = first_failing(A, zero_pivot)
         raise LinAlgError(
@@ -136,7 +146,7 @@ inverse = inv
 def solve_arrays(A: ndarray, B: ndarray) -> ndarray:
     """X with A X = B for matrices B."""
     try:
-        return np.linalg.solve(A, B)
+        return by_columns(np.linalg.solve(A, B))
     except np.linalg.LinAlgError:
         where_, _ = first_failing(A, zero_pivot)
         raise LinAlgError(
@@ -162,19 +172,17 @@ def solve_adjoint(A, grad, left: bool):
     return _solve(adjoint(A), grad, left)
 
 
-def _solve_A(grad, A, result, left: bool):
-    """The gradient of A in A X = B (or X A = B): -A⁻ᵀ grad Xᵀ."""
+def solve_backward(grad, grad_input_mask, A, result, left: bool):
+    """In A X = B (or X A = B) the gradient of B is G = A⁻ᵀ grad, that of A is -G Xᵀ."""
     G = solve_adjoint(A, grad, left)
+    if not grad_input_mask[0]:
+        return None, G
     if is_vector(A, result):
-        return -(G[..., None] * result[..., None, :])
-    return -(G @ adjoint(result)) if left else -(adjoint(result) @ G)
+        return (-G)[..., None] * result[..., None, :], G
+    return -(G @ adjoint(result)) if left else -(adjoint(result) @ G), G
 
 
-_solve = define(
-    "linalg_solve_ex", _solve_forward, broadcasts=True,
-    A=lambda grad, A, result, left: _solve_A(grad, A, result, left),
-    B=lambda grad, A, left: solve_adjoint(A, grad, left),
-)  # fmt: skip
+_solve = define("linalg_solve_ex", _solve_forward, broadcasts=True, A=solve_backward, B=solve_backward)
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -199,6 +207,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 def cofactors(grad, A, result):
     """The gradient of det(A): grad · det(A) A⁻ᵀ, which is the matrix of cofactors and exists for singular A too."""
+    if A.shape[-1] < 2 or 0 in A.shape:
+        return zeros_like(A) + grad[..., None, None]
     if not is_array(A):
         if np.all(result._array != 0):
             return (grad * result)[..., None, None] * adjoint(_inv(A))
@@ -288,7 +298,8 @@ def triangle(A, upper: bool, unitriangular: bool = False):
 def _solve_triangular_forward(
     self: ndarray, B: ndarray, upper: bool, left: bool, unitriangular: bool
 ) -> ndarray:
-    return _solve_forward(triangle(self, upper, unitriangular), B, left)
+    X = _solve_forward(triangle(self, upper, unitriangular), B, left)
+    return X if left else by_columns(X)
 
 
 def _triangular_self(grad, self, result, upper: bool, left: bool, unitriangular: bool):
@@ -326,7 +337,7 @@ def _cholesky_forward(self: ndarray, upper: bool) -> ndarray:
             f"linalg.cholesky: {where_}The factorization could not be completed because the input is not positive-definite "
             f"(the leading minor of order {order} is not positive-definite)."
         )
-    return adjoint(L) if upper else L
+    return adjoint(L) if upper else by_columns(L)
 
 
 def failing_minor(A: ndarray) -> int:
@@ -343,14 +354,27 @@ def cholesky_backward(grad, L, upper: bool):
     """½ L⁻ᵀ (Φ + Φᵀ) L⁻¹ with Φ = tril(Lᵀ grad), its diagonal halved (Murray 2016, section 4)."""
     if upper:
         grad, L = adjoint(grad), adjoint(L)
-    phi = _tril(adjoint(L) @ grad, 0)
-    phi = phi + adjoint(_tril(phi, -1))
+    phi, n = adjoint(L) @ grad, L.shape[-1]
+    phi = where(below(n, n, 0), phi, adjoint(phi))
+    if is_array(phi):
+        inverse, product = np.linalg.inv(L), np.dot if phi.ndim == 2 else np.matmul
+        return product(adjoint(inverse), product(phi, inverse)) * 0.5
     right = _solve_triangular(L, phi, False, False, False)
     return _solve_triangular(adjoint(L), right, True, True, False) * 0.5
 
 
+def cholesky_tangent(primals, tangents, results, params):
+    """L Φ(L⁻¹ dA L⁻ᵀ), where Φ takes the lower triangle with half of the diagonal. Of dA, that triangle is what counts."""
+    (dA,), (L,), (upper,) = tangents, results, params
+    L = adjoint(L) if upper else L
+    inner = _solve_triangular(L, dA, False, True, False)
+    inner = _solve_triangular(adjoint(L), inner, True, False, False)
+    dL = L @ (_tril(inner, 0) + _tril(inner, -1)) * 0.5
+    return adjoint(dL) if upper else dL
+
+
 _cholesky = define(
-    "linalg_cholesky_ex", _cholesky_forward, outputs=("L",),
+    "linalg_cholesky_ex", _cholesky_forward, outputs=("L",), jvp=cholesky_tangent,
     self=lambda grad, L, upper: cholesky_backward(grad, L, upper),
 )  # fmt: skip
 
@@ -409,8 +433,9 @@ def joined_columns(a, b):
 
 def _qr_forward(A: ndarray, mode: str) -> tuple[ndarray, ndarray]:
     if mode == "r":
-        return np.empty((0,), A.dtype), np.linalg.qr(A, "r")
-    return tuple(np.linalg.qr(A, mode))
+        return np.empty((0,), A.dtype), by_columns(np.linalg.qr(A, "r"))
+    Q, R = np.linalg.qr(A, mode)
+    return by_columns(Q), by_columns(R)
 
 
 _qr = define(
@@ -448,8 +473,21 @@ def diag_matrix(v):
     return v[..., None] * eye_like(v)
 
 
+def _eigh_forward(A: ndarray, UPLO: str) -> tuple[ndarray, ndarray]:
+    values, vectors = np.linalg.eigh(A, UPLO)
+    return values, by_columns(vectors)
+
+
+def eigh_tangent(primals, tangents, results, params):
+    """dλ = diag(Vᵀ dA V), dV = V (Vᵀ dA V / (λⱼ - λᵢ)), off the diagonal."""
+    (dA,), (L, V) = tangents, results
+    inner, eye = adjoint(V) @ dA @ V, eye_like(V)
+    gaps = L[..., None, :] - L[..., None] + eye
+    return diagonal(inner, 0, -2, -1), V @ (inner / gaps * (1 - eye))
+
+
 _eigh = define(
-    "linalg_eigh", lambda A, UPLO: tuple(np.linalg.eigh(A, UPLO)), outputs=("eigenvalues", "eigenvectors"),
+    "linalg_eigh", _eigh_forward, outputs=("eigenvalues", "eigenvectors"), jvp=eigh_tangent,
     A=lambda grad, eigenvalues, eigenvectors: eigh_backward(grad, eigenvalues, eigenvectors),
 )  # fmt: skip
 EighResult = results("linalg_eigh", "eigenvalues", "eigenvectors")
@@ -504,8 +542,13 @@ def svd_backward(grad, U, S, Vh, full_matrices: bool):
     return gA
 
 
+def _svd_forward(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
+    U, S, Vh = np.linalg.svd(A, full_matrices)
+    return by_columns(U), S, by_columns(Vh)
+
+
 _svd = define(
-    "linalg_svd", lambda A, full_matrices: tuple(np.linalg.svd(A, full_matrices)), outputs=("U", "S", "Vh"),
+    "linalg_svd", _svd_forward, outputs=("U", "S", "Vh"),
     A=lambda grad, U, S, Vh, full_matrices: svd_backward(grad, U, S, Vh, full_matrices),
 )  # fmt: skip
 SvdResult, OldSvdResult = results("linalg_svd", "U", "S", "Vh"), results("svd", "U", "S", "V")
@@ -556,13 +599,30 @@ def pinv_backward(grad, result, self):
     return -adjoint(K @ P) + (Gt - A @ K) @ P @ Pt + PtK - (PtK @ P) @ A
 
 
-def _pinv_forward(self: ndarray, rtol: float | None, hermitian: bool, atol: float = 0.0) -> ndarray:
-    cut = rtol
-    if cut is None:
-        cut = 0.0 if atol else max(self.shape[-2:]) * np.finfo(self.dtype).eps
-    if atol:  # a share of the largest singular value, as NumPy wants it
-        cut = np.maximum(cut, atol / np.linalg.svd(self, compute_uv=False).max(axis=-1))
-    return np.linalg.pinv(self, rcond=cut, hermitian=hermitian).astype(self.dtype, copy=False)
+def _pinv_forward(self: ndarray, rtol: ndarray, hermitian: bool, atol: ndarray | None = None) -> ndarray:
+    if rtol is None:
+        rtol = max(self.shape[-2:]) * np.finfo(self.dtype).eps
+    if (
+        atol is not None and self.size and np.any(atol != 0)
+    ):  # a share of the largest singular value, as NumPy wants it
+        rtol = np.maximum(rtol, atol / np.linalg.svd(self, compute_uv=False).max(axis=-1))
+    return np.linalg.pinv(self, rcond=rtol, hermitian=hermitian).astype(self.dtype, copy=False)
+
+
+def tolerances(A: Tensor, atol: float | Tensor | None, rtol: float | Tensor | None) -> tuple[Tensor, Tensor]:
+    """Below what a singular value counts as zero, absolutely and as a share of the largest, in double precision.
+
+    By default the share is epsilon times the longer side of the matrices, or 0 where `atol` is positive.
+    """
+    given = (
+        None if t is None else t if isinstance(t, Tensor) else wrap(np.asarray(t, np.float64))
+        for t in (atol, rtol)
+    )
+    atol, rtol = given
+    if rtol is None:
+        usual = wrap(np.asarray(np.finfo(A._array.dtype).eps * max(A._array.shape[-2:]), np.float64))
+        rtol = usual if atol is None else where(atol > 0, wrap(np.zeros(())), usual)
+    return wrap(np.zeros(())) if atol is None else atol, rtol
 
 
 _pinv = define(
@@ -573,15 +633,16 @@ _pinv = define(
 
 def pinv(
     A: Tensor,
-    rcond: float | None = None,
+    rcond: float | Tensor | None = None,
     hermitian: bool = False,
     *,
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
 ) -> Tensor:
     """The Moore-Penrose inverse: singular values below `atol`, or `rtol` (`rcond`) times the largest, count as zero."""
     check_matrices("linalg.pinv", A, square=False)
-    return _pinv(A, rcond if rtol is None else rtol, bool(hermitian), atol or 0.0)
+    atol, rtol = tolerances(A, atol, rcond if rtol is None else rtol)
+    return _pinv(A, rtol._array, bool(hermitian), atol._array)
 
 
 @method()
@@ -590,37 +651,47 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(input, rtol=rcond)
 
 
-def lstsq_backward(grad, self, b, wants_A: bool):
-    """Through X = A⁺ B."""
-    grad = grad[0]
-    if grad is None:
-        return None
-    P = _pinv(self, None, False)
+def lstsq_backward(grad, self, b, solution, wants_A: bool):
+    """Through X = A⁺ B and through the residuals Σ (A X - B)², which do not change with X: it is the best already."""
+    gX, gL = grad
     if b.ndim == self.ndim - 1:  # vectors
-        column = adjoint(P) @ grad[..., None]
-        return pinv_backward(grad[..., None] @ b[..., None, :], P, self) if wants_A else column[..., 0]
-    if not wants_A:
-        return adjoint(P) @ grad
-    return pinv_backward(grad @ adjoint(b), P, self)
+        given = None if gX is None else gX[..., None]
+        total = lstsq_backward((given, gL), self, b[..., None], solution[..., None], wants_A)
+        return total if wants_A or total is None else total[..., 0]
+    total = None
+    if gX is not None:
+        P = _pinv(self, None, False)
+        total = pinv_backward(gX @ adjoint(b), P, self) if wants_A else adjoint(P) @ gX
+    if gL is not None and gL.shape != (0,):
+        step = (self @ solution - b) * (2 * gL[..., None, :])
+        part = step @ adjoint(solution) if wants_A else -step
+        total = part if total is None else total + part
+    return total
 
 
-def _lstsq_forward(self: ndarray, b: ndarray, residuals: bool) -> tuple[ndarray, ...]:
+def _lstsq_forward(self: ndarray, b: ndarray, driver: str, rcond: float | None) -> tuple[ndarray, ...]:
+    """Solution, residuals, rank and singular values, the last three where the driver gives them."""
     if b.ndim == self.ndim - 1:
-        X, residue = _lstsq_forward(self, b[..., None], residuals)
-        return X[..., 0], residue
-    X = _pinv_forward(self, None, False) @ b
-    m, n = self.shape[-2:]
-    if not residuals or m <= n or np.any(np.linalg.matrix_rank(self) < n):
-        return X, np.empty((0,), self.dtype)
-    difference = b - self @ X
-    return X, np.add.reduce(difference * difference, axis=-2)
+        X, *rest = _lstsq_forward(self, b[..., None], driver, rcond)
+        return X[..., 0], *rest
+    (m, n), none = self.shape[-2:], np.empty((0,), self.dtype)
+    X = by_columns(_pinv_forward(self, rcond, False) @ b)
+    S = np.linalg.svd(self, compute_uv=False)
+    cut = max(m, n) * np.finfo(self.dtype).eps if rcond is None else rcond
+    rank = np.asarray((cut * S.max(axis=-1, keepdims=True, initial=0) < S).sum(axis=-1), np.int64)
+    residuals = none
+    if driver != "gelsy" and m > n and (driver == "gels" or np.all(rank == n)):
+        difference = b - self @ X
+        residuals = np.add.reduce(difference * difference, axis=-2)
+    rank = np.empty((0,), np.int64) if driver == "gels" else rank
+    return X, residuals, rank, S if driver in ("gelsd", "gelss") else none
 
 
-_rank = define("matrix_rank", lambda A: np.asarray(np.linalg.matrix_rank(A), np.int64), A=None)
 _lstsq = define(
-    "linalg_lstsq", _lstsq_forward, outputs=("solution", "residuals"),
-    self=lambda grad, self, b: lstsq_backward(grad, self, b, True),
-    b=lambda grad, self, b: lstsq_backward(grad, self, b, False),
+    "linalg_lstsq", _lstsq_forward, outputs=("solution", "residuals", "rank", "singular_values"),
+    constants=("rank", "singular_values"),
+    self=lambda grad, self, b, solution: lstsq_backward(grad, self, b, solution, True),
+    b=lambda grad, self, b, solution: lstsq_backward(grad, self, b, solution, False),
 )  # fmt: skip
 LstsqResult = results("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
@@ -635,8 +706,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         raise RuntimeError(
             f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss) but got {driver}"
         )
-    solution, residuals = _lstsq(A, B, driver not in (None, "gelsy"))
-    return LstsqResult(solution, residuals, _rank(A.detach()), wrap(np.empty(0, A._array.dtype)))
+    return LstsqResult(*_lstsq(A, B, driver or "gelsy", rcond))
 
 
 @method()
@@ -645,6 +715,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     check_matrices("linalg.matrix_power", A, floating=False)
     if n == 0:
         return clone(A).copy_(wrap(np.eye(A._array.shape[-1], dtype=A._array.dtype)))
+    if n == -1:
+        return inv(A)
     if n < 0:
         A, n = inv(A), -n
     if n == 1:
@@ -687,6 +759,7 @@ def exponential_backward(grad, self):
 
 _matrix_exp = define(
     "linalg_matrix_exp", exponential,
+    jvp=lambda primals, tangents, results, params: exponential_backward(tangents[0], adjoint(primals[0])),
     self=lambda grad, self: exponential_backward(grad, self),
 )  # fmt: skip
 

@@ -35,7 +35,8 @@ class Promoted(tuple):
 
 # ---------------------------------------------------------------- operands
 
-# Python numbers as tensors: making the array each time would double the cost of `x * 2`.
+# Python numbers as tensors, by number, type and dtype beside them: making the array each time would double the cost of
+# `x * 2`. Of the zeros only the integers are kept, as 0.0 == -0.0.
 scalars: dict[tuple, Tensor] = {}
 
 
@@ -47,12 +48,13 @@ def operand(value, like: Tensor) -> Tensor:
     dtype = like._array.dtype
     key = (value, kind, dtype.num)
     found = scalars.get(key)
-    if found is None or (kind is float and not value):  # 0.0 == -0.0, so these are not looked up
+    if found is None:
         found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
         found._number = value  # what `_saved_other` shows: an integer stays one beside floats
         if len(scalars) > 4096:
             scalars.clear()
-        scalars[key] = found
+        if value or kind is not float:
+            scalars[key] = found
     return found
 
 

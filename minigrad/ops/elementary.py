@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -236,7 +237,7 @@ _round = define(
 
 
 def _rounded(self: ndarray, decimals: int) -> ndarray:
-    refuse(self, "biu", "round_cpu")
+    refuse(self, "biu", "round_cpu" if decimals else "round_vml_cpu")
     return np.round(self, decimals)
 
 
@@ -248,9 +249,9 @@ frac = define("frac", _fraction, kind="elementwise", self=lambda grad: grad)
 
 
 @in_both_forms()
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: int | None = None) -> Tensor:
     """To the nearest integer, halves to the even one; or to that many decimals."""
-    return (_round, input) if decimals == 0 else (_round_decimals, input, decimals)
+    return (_round, input) if decimals is None else (_round_decimals, input, decimals)
 
 
 def positive(input: Tensor) -> Tensor:
@@ -284,6 +285,28 @@ def nan_to_num(
     return _nan_to_num, input, nan, posinf, neginf
 
 
+# ---------------------------------------------------------------- what PyTorch does in place, but does not differentiate
+
+
+def _in_place_only(call: Callable) -> Callable:
+    """The in-place form of an inverse hyperbolic function: PyTorch records it, then refuses both kinds of derivative."""
+    name = call.op.name
+
+    def derivative(grad):
+        raise NotImplementedError(f"the derivative for 'inplace version of {name}' is not implemented.")
+
+    def jvp(primals, tangents, results, params):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_ that does not support it because it has not been implemented yet."
+        )
+
+    return define(
+        name, call.op.forward, kind="elementwise", floating=True, node=name.title() + "Backward1", self=derivative, jvp=jvp
+    )  # fmt: skip
+
+
+IN_PLACE = {call: _in_place_only(call) for call in (acosh, asinh, atanh)}
+
 # ---------------------------------------------------------------- methods, and other names for the same
 
 ALIASES = {
@@ -295,7 +318,7 @@ for _call in (exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, 
               floor, ceil, trunc, frac):  # fmt: skip
     _names = [_call.op.name, *([ALIASES[_call.op.name]] if _call.op.name in ALIASES else [])]
     function(_call, *_names)
-    define_inplace(_call, *(n + "_" for n in _names))
+    define_inplace(IN_PLACE.get(_call, _call), *(n + "_" for n in _names))
 function(abs, "__abs__")
 function(positive, "positive", "__pos__")
 absolute, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, fix = (

@@ -64,7 +64,7 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     return y
 
 
-_log_softmax = define(
+log_softmax_along = define(  # without a check of its arguments
     "log_softmax", _log_softmax_forward,
     self=lambda grad, result, dim: grad - exp(result) * total(grad, dim),
     jvp=lambda primals, tangents, results, params: tangents[0] - total(exp(results[0]) * tangents[0], *params),
@@ -92,7 +92,7 @@ def softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tenso
 def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
     """`log(softmax(x))`, computed without overflow."""
     input, dim = _prepared("log_softmax", input, dim, dtype)
-    return _log_softmax(input, dim)
+    return log_softmax_along(input, dim)
 
 
 # ---------------------------------------------------------------- logsumexp

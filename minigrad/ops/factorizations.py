@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
 from .arranging import _tril, _triu, flip
+from .choice import zeros_like
 from .decompositions import (
     _cholesky_forward,
     _solve_triangular,
     adjoint,
+    by_columns,
     check_matrices,
     cholesky_backward,
+    cholesky_tangent,
     diag_matrix,
     eye_like,
     given,
@@ -43,7 +47,7 @@ ndarray = np.ndarray
 
 def factored(A: ndarray) -> tuple[ndarray, ndarray]:
     """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting."""
-    LU, k = A.copy(), min(A.shape[-2:])
+    LU, k = by_columns(A), min(A.shape[-2:])
     pivots = np.empty((*A.shape[:-2], k), np.int32)
     for at in np.ndindex(A.shape[:-2]):
         M = LU[at]
@@ -129,6 +133,7 @@ _lu = define(
 )  # fmt: skip
 LuResult, LuFactorResult = results("linalg_lu", "P", "L", "U"), results("linalg_lu_factor", "LU", "pivots")
 LuUnpackResult = results("lu_unpack", "P", "L", "U")
+LuWithInfo = results("lu_with_info", "LU", "pivots", "info")
 
 
 def _check_lu(name: str, A: Tensor, pivot: bool) -> None:
@@ -155,11 +160,37 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> LuFactorResult:
 
 
 @method("lu")
-def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+def lu_method(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """The older form of `linalg.lu_factor`: a tuple; get_infos: with a zero for each matrix that was factored."""
+    warn_of(
+        "lu", "lu_factor / torch.linalg.lu_factor_ex ",
+        "LU, pivots = torch.lu(A, compute_pivots)", "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)",
+        "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)",
+        "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
+    )  # fmt: skip
     LU, pivots = lu_factor(A, pivot=pivot)
     infos = wrap(np.zeros(A._array.shape[:-2], np.int32))
     return (LU, pivots, infos) if get_infos else (LU, pivots)
+
+
+def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """The older form of `linalg.lu_factor`; get_infos: with a zero for each matrix that was factored."""
+    found = lu_method(A, pivot, get_infos)
+    return LuWithInfo(*found) if get_infos else found
+
+
+def warn_of(name: str, newer: str, *forms: str, remark: str = "") -> None:
+    """PyTorch's warning that `torch.<name>` will be gone, and what to write instead: old and new form by turns."""
+    pairs = [
+        f"{old}\nshould be replaced with\n{new}" for old, new in zip(forms[::2], forms[1::2], strict=True)
+    ]
+    warnings.warn(
+        f"torch.{name} is deprecated in favor of torch.linalg.{newer}and will be removed in a future PyTorch release.\n"
+        + remark
+        + "\nand\n".join(pairs),
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _unpack_forward(LU_data: ndarray, LU_pivots: ndarray) -> tuple[ndarray, ndarray, ndarray]:
@@ -174,9 +205,9 @@ def unpack_backward(grad, LU_data):
     gL, gU = given(grad[1:], (L, U))
     gL, gU = _tril(gL, -1), _triu(gU, 0)
     if m < n:
-        gL = joined_columns(gL, U[..., k:] * 0)
+        gL = joined_columns(gL, zeros_like(U[..., k:]))
     elif m > n:
-        gU = joined_rows(gU, L[..., k:, :] * 0)
+        gU = joined_rows(gU, zeros_like(L[..., k:, :]))
     return gL + gU
 
 
@@ -203,11 +234,9 @@ def _lu_solve_forward(LU: ndarray, pivots: ndarray, B: ndarray, left: bool, adjo
     P = permutation(pivots, LU.shape[-1], LU.dtype)
     A = P @ L @ U
     A = A.swapaxes(-1, -2) if adjoint else A
-    return (
-        np.linalg.solve(A, B)
-        if left
-        else np.linalg.solve(A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
-    )
+    if left:
+        return by_columns(np.linalg.solve(A, B))
+    return np.linalg.solve(A.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 def lu_solve_LU(grad, LU, pivots, result, left, flag):
@@ -242,6 +271,10 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 @method("lu_solve")
 def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The older form of `linalg.lu_solve`."""
+    warn_of(
+        "lu_solve", "lu_solve", "X = torch.lu_solve(B, LU, pivots)", "X = torch.linalg.lu_solve(LU, pivots, B)",
+        remark="Note that torch.linalg.lu_solve has its arguments reversed.\n",
+    )  # fmt: skip
     return lu_solve(LU_data, LU_pivots, b)
 
 
@@ -300,7 +333,7 @@ def eigvals(A: Tensor) -> Tensor:
 # ---------------------------------------------------------------- with a Cholesky factor
 
 _old_cholesky = define(
-    "cholesky", lambda self, upper: _cholesky_forward(self, upper),
+    "cholesky", lambda self, upper: _cholesky_forward(self, upper), jvp=cholesky_tangent,
     self=lambda grad, result, upper: cholesky_backward(grad, result, upper),
 )  # fmt: skip
 
@@ -308,6 +341,12 @@ _old_cholesky = define(
 @method("cholesky")
 def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """The older form of `linalg.cholesky`."""
+    warn_of(
+        "cholesky", "cholesky ", "L = torch.cholesky(A)", "L = torch.linalg.cholesky(A)",
+        "U = torch.cholesky(A, upper=True)",
+        "U = torch.linalg.cholesky(A).mH\nThis transform will produce equivalent results for all valid (symmetric positive "
+        "definite) inputs.",
+    )  # fmt: skip
     check_matrices("cholesky", input)
     return _old_cholesky(input, bool(upper))
 
@@ -319,7 +358,7 @@ def _factor(self: ndarray, upper: bool) -> ndarray:
 
 def _inverse_of_factor(self: ndarray, upper: bool) -> ndarray:
     half = np.linalg.inv(_factor(self, upper))
-    return half.swapaxes(-1, -2) @ half
+    return by_columns(half.swapaxes(-1, -2) @ half)
 
 
 def inverse_of_factor_self(grad, self, result, upper: bool):
@@ -343,7 +382,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
 
 def _solve_with_factor(self: ndarray, input2: ndarray, upper: bool) -> ndarray:
     L = _factor(input2, upper)
-    return np.linalg.solve(L.swapaxes(-1, -2), np.linalg.solve(L, self))
+    return by_columns(np.linalg.solve(L.swapaxes(-1, -2), np.linalg.solve(L, self)))
 
 
 def solve_with_factor_input2(grad, input2, result, upper: bool):
@@ -376,6 +415,10 @@ OldQrResult = results("qr", "Q", "R")
 @method("qr")
 def old_qr(input: Tensor, some: bool = True) -> OldQrResult:
     """The older form of `linalg.qr`."""
+    warn_of(
+        "qr", "qr ", "Q, R = torch.qr(A, some)", "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
+        remark="The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n",
+    )  # fmt: skip
     return OldQrResult(*qr(input, "reduced" if some else "complete"))
 
 
@@ -414,8 +457,11 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The matrices with the powers 0, 1, ..., N - 1 of each element of the last dimension as rows."""
-    if x._array.ndim < 1:
-        raise RuntimeError("linalg.vander: Expected a tensor of at least one dimension")
+    if x._array.dtype.kind == "b":
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
+        )
+    x = unsqueeze(x, -1) if not x._array.ndim else x
     n = x._array.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
@@ -437,7 +483,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n > 1:
         out[:, 1:].copy_(unsqueeze(x, 1))
         out[:, 1:].copy_(cumprod(out[:, 1:], 1))
-    return out if increasing else flip(out, 1)
+    return out if increasing else flip(out, (1,))
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

@@ -1,4 +1,4 @@
-"""Operations on images of any number of dimensions: resampling, windows as columns, maxima of windows, pixels from channels.
+"""Operations on images of any number of dimensions: resampling, windows as columns, pixels from channels.
 
 A linear operation that treats each dimension by itself (resampling, averaging) is one matrix per dimension. What the
 matrix, or the windows, look like depends on sizes alone: an operation gets a description and finds them in a cache.
@@ -7,16 +7,13 @@ matrix, or the windows, look like depends on sizes alone: an operation gets a de
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 
 import numpy as np
 
-from . import places
 from .choice import refuse
 from .nn import _every_place, _output_size, _padded, _windows
 from .table import define
-from .windows import pooled_size
 
 ndarray = np.ndarray
 remembered = functools.lru_cache(maxsize=128)
@@ -123,92 +120,6 @@ _adaptive_spread = define(
     node="AdaptiveAvgPool3DBackwardBackward0",
     self=lambda grad, hows: adaptive_averages3d(grad, hows),
 )  # fmt: skip
-
-# ---------------------------------------------------------------- maxima of windows
-
-
-@remembered
-def _seen(how: tuple) -> tuple[tuple, ndarray]:
-    """(output size, the places that each output sees, one row each; in missing places stands the first that it sees)."""
-    kind, size, *options = how
-    if kind == "bins":
-        (out,) = options
-        lines = [
-            [range(i * n // o, -(-(i + 1) * n // o)) for i in range(o)]
-            for n, o in zip(size, out, strict=True)
-        ]
-    else:
-        kernel, stride, padding, dilation, ceil_mode = options
-        out, lines = pooled_size(size, kernel, stride, padding, dilation, ceil_mode), []
-        for n, o, k, s, p, d in zip(size, out, kernel, stride, padding, dilation, strict=True):
-            starts = [i * s - p for i in range(o)]
-            lines.append([[at for at in range(a, a + d * k, d) if 0 <= at < n] for a in starts])
-    steps = [math.prod(size[i + 1 :]) for i in range(len(size))]
-    rows = []
-    for windows in itertools.product(*lines):
-        rows.append([sum(map(int.__mul__, at, steps)) for at in itertools.product(*windows)])
-    if not all(rows):
-        raise RuntimeError("a window sees nothing but padding; use less padding or dilation")
-    longest = max(map(len, rows), default=0)
-    seen = [row + row[:1] * (longest - len(row)) for row in rows]
-    return tuple(out), np.array(seen, int).reshape(len(rows), longest)
-
-
-def _max_forward(self: ndarray, how: tuple) -> tuple[ndarray, ndarray]:
-    dims = len(how[1])
-    if how[0] == "bins":
-        refuse(self, "biu", "adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu")
-    else:
-        refuse(self, "b", "max_pool3d")
-    out, seen = _seen(how)
-    planes = self.reshape(math.prod(self.shape[:-dims]), math.prod(self.shape[-dims:]))
-    shape = (*self.shape[:-dims], *out)
-    if not len(seen):
-        return np.empty(shape, self.dtype), np.empty(shape, int)
-    best = planes[:, seen].argmax(-1)  # of equal ones the first, as of NaNs
-    index = seen[np.arange(len(seen)), best]
-    return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
-
-
-def _flattened(x: ndarray, rows: int) -> ndarray:
-    """In so many rows; of nothing -1 would not say how long they are."""
-    return x.reshape(rows, x.size // rows if rows else 0)
-
-
-def _put_forward(self: ndarray, indices: ndarray, sizes: tuple, how: tuple) -> ndarray:
-    out, count = np.zeros(sizes, self.dtype), math.prod(sizes[: -len(how[1])])
-    places.add(_flattened(out, count), _flattened(indices, count), 1, self)
-    return out
-
-
-def _read_forward(self: ndarray, indices: ndarray, how: tuple) -> ndarray:
-    count = math.prod(self.shape[: -len(how[1])])
-    return np.take_along_axis(_flattened(self, count), _flattened(indices, count), -1).reshape(indices.shape)
-
-
-_put = define(
-    "max_pool_backward", _put_forward, kind="linear", node="MaxPool3DWithIndicesBackwardBackward0",
-    self=lambda grad, indices, how: _read(grad, indices, how),
-    indices=None,
-)  # fmt: skip
-_read = define(
-    "max_pool_pick", _read_forward, kind="linear", node="GatherBackward0",
-    self=lambda grad, self_sym_sizes, indices, how: _put(grad, indices, tuple(self_sym_sizes), how),
-    indices=None,
-)  # fmt: skip
-
-
-def _maxima(name: str, node: str):
-    return define(
-        name, _max_forward, outputs=("result0", "result1"), constants=("result1",), node=node, flat=("self",),
-        self=lambda grad, self, result1, how: _put(grad, result1, tuple(self.shape), how),
-    )  # fmt: skip
-
-
-max_pool3d_with_indices = _maxima("max_pool3d_with_indices", "MaxPool3DWithIndicesBackward0")
-adaptive_maxima = {
-    dims: _maxima(f"adaptive_max_pool{dims}d", f"AdaptiveMaxPool{dims}DBackward0") for dims in (2, 3)
-}
 
 # ---------------------------------------------------------------- windows as columns
 

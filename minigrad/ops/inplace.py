@@ -24,7 +24,7 @@ from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_type
 from .arguments import NUMBERS, explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
-from .dispatch import as_tensors, forward, operand, record, versions
+from .dispatch import as_tensors, forward, operand, record, scalars, versions
 from .shape import broadcast_array, broadcast_pair, refuse_repeated, squeezed
 from .strides import (
     in_elements,
@@ -206,9 +206,9 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
                 )
     if op.kind == "elementwise":
         shapes = [t._array.shape for t in inputs if t._array is not None]
-        check_shape(functools.reduce(broadcast_pair, shapes), array.shape)
+        check_shape(op, functools.reduce(broadcast_pair, shapes), array.shape)
     result = forward(op, inputs, params)
-    check_result(result, array)
+    check_result(op, result, array)
     node = None
     if recording:
         sources = list(inputs)
@@ -235,25 +235,33 @@ def is_recorded(op: Op, inputs: Sequence[Tensor]) -> bool:
     return local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
 
 
-def check_result(result: ndarray | np.generic, target: ndarray) -> None:
+def check_result(op: Op, result: ndarray | np.generic, target: ndarray) -> None:
     """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
-    check_shape(result.shape, target.shape)
+    check_shape(op, result.shape, target.shape)
     if not can_cast(result.dtype, target.dtype):
         raise cast_error(result.dtype, target.dtype)
+
+
+def check_shape(op: Op, shape: tuple, wanted: tuple) -> None:
+    """Raise PyTorch's error if a result does not have the shape of what it is to be written into."""
+    if shape == wanted:
+        return
+    size = list(wanted)
+    if op.name in ("addmm", "addmv", "baddbmm"):
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {size} and output tensor size {list(shape)} should match"
+        )
+    if op.name == "addr" and len(size) != 2:
+        raise RuntimeError(f"2D tensor expected, got {len(size)}D tensor for input")
+    if op.name == "addr":
+        raise RuntimeError(f"size mismatch, input: {size}, v1: [{shape[0]}], v2: [{shape[1]}]")
+    raise RuntimeError(f"output with shape {size} doesn't match the broadcast shape {list(shape)}")
 
 
 def cast_error(source: np.dtype, target: np.dtype) -> RuntimeError:
     return RuntimeError(
         f"result type {dtypes.word(source)} can't be cast to the desired output type {dtypes.word(target)}"
     )
-
-
-def check_shape(shape: tuple, wanted: tuple) -> None:
-    """Raise PyTorch's error if a result does not have the shape of what it is to be written into."""
-    if shape != wanted:
-        raise RuntimeError(
-            f"output with shape {list(wanted)} doesn't match the broadcast shape {list(shape)}"
-        )
 
 
 CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
@@ -387,10 +395,10 @@ def writer(
         return unusual
     compute = "into" if into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
     scope = {
-        "__name__": __name__, "anomaly": anomaly, "check_result": check_result, "check_writable": check_writable,
-        "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang, "into": into,
-        "is_stretched": is_stretched, "local": local,
-        "next_sequence": next_sequence, "Node": op.node_class, "old_value": old_value, "operand": operand, "overlap": overlap,
+        "__name__": __name__, "anomaly": anomaly, "check_result": functools.partial(check_result, op),
+        "check_writable": check_writable, "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang,
+        "into": into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
+        "old_value": old_value, "operand": operand, "overlap": overlap, "scalars": scalars,
         "plain_types": plain_types, "special": special, "Tensor": Tensor,
     }  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)
@@ -462,7 +470,7 @@ def nothing(grad):
 
 def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
     if src.shape != self.shape:
-        check_shape(broadcast_pair(self.shape, src.shape), self.shape)
+        check_shape(_copy.op, broadcast_pair(self.shape, src.shape), self.shape)
         src = broadcast_array(src, self.shape)
     return src.astype(self.dtype)
 

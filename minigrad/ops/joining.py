@@ -15,6 +15,8 @@ from .shape import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
+    expand,
+    flatten,
     reshape,
     unsqueeze,
     view,
@@ -272,9 +274,10 @@ _split_with_sizes = define(
 @method()
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along one dimension: views, which cannot be written to in place."""
+    along = check_dim(dim, input._array.ndim)
     if not input._array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return _unbind(input, check_dim(dim, input._array.ndim))
+    return _unbind(input, along)
 
 
 @method()
@@ -425,14 +428,18 @@ def repeat(self: Tensor, *times, repeats: tuple | None = None) -> Tensor:
     if any(r < 0 for r in repeats):
         padded = (1,) * (len(repeats) - self._array.ndim) + self._array.shape
         sizes = [n * r for n, r in zip(padded, repeats, strict=True)]
-        negative = next(n for n in sizes if n < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
+        negative = next((n for n in sizes if n < 0), None)
+        if negative is not None:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
+        repeats = tuple(max(r, 0) for r in repeats)
     return _repeat(self, repeats)
 
 
 @method("tile")
 def _tile_method(self: Tensor, *times, dims: tuple | None = None) -> Tensor:
     """The tensor laid side by side; missing repeats, in front, are 1."""
+    if not times and dims is None:
+        raise TypeError('tile() missing 1 required positional arguments: "dims"')
     dims = wanted_shape(times) if dims is None else tuple(dims)
     return repeat(self, (1,) * (self._array.ndim - len(dims)) + tuple(dims))
 
@@ -455,28 +462,49 @@ def repeat_interleave(
     With one argument: the index of each element as often as the element says.
     """
     if repeats is None:
-        return wrap(np.repeat(np.arange(input._array.size), input.numpy()))
+        return wrap(np.repeat(np.arange(input._array.size), _times(input, output_size)))
     if dim is None:
-        input, dim = reshape(input, -1), 0
-    dim = check_dim(dim, input._array.ndim)
-    shape = input._array.shape
-    if isinstance(repeats, Tensor) and repeats._array.size == 1:
-        repeats = repeats.item()
+        input, dim = flatten(input), 0
     if isinstance(repeats, int):
+        dim = check_dim(dim, input._array.ndim)
         if repeats < 0:
             raise RuntimeError("Repeats must be non-negative")
+        shape = input._array.shape
         wide = _expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(_contiguous(wide), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    counts = repeats.numpy() if isinstance(repeats, Tensor) else np.asarray(repeats)
+    repeats = repeats if isinstance(repeats, Tensor) else wrap(np.asarray(repeats))
+    counts = repeats._array
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if not input._array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    length = input._array.shape[check_dim(dim, input._array.ndim)]
+    if counts.size == 1:
+        repeats = expand(reshape(repeats, 1), (length,))
+    elif counts.size != length:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
+            f"input.size({dim}) = {length}"
+        )
+    from .selecting import index_select
+
+    return index_select(input, dim, wrap(np.repeat(np.arange(length), _times(repeats, output_size))))
+
+
+def _times(repeats: Tensor, output_size: int | None) -> ndarray:
+    """How often each element is to be repeated, checked."""
+    counts = repeats.numpy(force=True)
+    if counts.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if counts.dtype not in (np.int64, np.int32):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{dtypes.word(counts.dtype)}'"
         )
-    if counts.shape != (shape[dim],):
-        raise RuntimeError("repeats must have the same size as input along dim")
-    from .selecting import index_select
-
-    return index_select(input, dim, wrap(np.repeat(np.arange(shape[dim]), counts)))
+    if counts.size and counts.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and counts.sum() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return counts
 
 
 Tensor.stack_all = staticmethod(stack)  # for minigrad.autograd, which knows no operation

@@ -14,7 +14,7 @@ from ..autograd.grad_mode import local
 from ..tensor import Tensor
 from .choice import zeros_like
 from .dispatch import of_number
-from .inplace import _fill, _fill_tensor
+from .inplace import _fill, _fill_tensor, define_inplace
 from .shape import _alias, transpose, wanted_shape
 from .table import define, function, method
 
@@ -124,15 +124,21 @@ def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
 # ---------------------------------------------------------------- conjugates and parts of real numbers
 
 
-@method(
-    "conj", "resolve_conj", "resolve_neg", "conj_physical", "conj_physical_", "share_memory_", "pin_memory"
-)
+@method("conj", "resolve_conj", "resolve_neg", "conj_physical", "share_memory_", "pin_memory")
 def conj(input: Tensor) -> Tensor:
     """The tensor itself: its numbers are real."""
     return input
 
 
 resolve_conj = resolve_neg = conj_physical = real = conj
+_conjugated = define(
+    "conj_physical",
+    lambda self: self.copy(),
+    kind="linear",
+    node="ConjPhysicalBackward1",
+    self=lambda grad: grad,
+)
+define_inplace(_conjugated, "conj_physical_")
 
 
 def imag(input: Tensor) -> Tensor:

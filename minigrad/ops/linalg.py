@@ -12,7 +12,7 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
 from .calls import make_call
-from .inplace import _squeeze_dim_, in_both_forms
+from .inplace import _squeeze_dim_, check_writable, counted, in_both_forms, rebase
 from .joining import stack
 from .pointwise import add, mul
 from .shape import (
@@ -399,6 +399,26 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     return _addbmm, input, batch1, batch2, beta, alpha
 
 
+@method()
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """`addbmm`, written into this tensor; as in PyTorch, which does so here alone, it takes the shape of the result."""
+    if (
+        type(self) is not Tensor
+        or self._is_view()
+        or self._array.shape == (batch1.shape[-2], batch2.shape[-1])
+    ):
+        return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)
+    result = addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+    if type(result) is not Tensor:  # inside a transform
+        return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)
+    if result._requires_grad:
+        check_writable(self)
+        rebase(self, result._grad_fn)
+    counted(self)
+    self._array = result._array
+    return self
+
+
 @in_both_forms()
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · (batch1 @ batch2), matrix by matrix."""
@@ -410,12 +430,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
     PyTorch does it in one `addmm` where the rows can be seen as one matrix.
     """
-    turned = t(weight)
     if bias is None:
-        return matmul(input, turned)
+        return matmul(input, t(weight))
     n = input._array.ndim
     if n == 2 and weight._array.ndim == 2:
-        return _addmm(bias, input, turned, 1, 1)
+        return _addmm(bias, input, t(weight), 1, 1)
     if (
         n != 2
         and weight._array.ndim == 2
@@ -426,8 +445,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     ):
         *batch, length = input._array.shape
         rows = view(input, (math.prod(batch), length))
-        return view(_addmm(bias, rows, turned, 1, 1), (*batch, weight._array.shape[0]))
-    return matmul(input, turned).add_(bias)
+        return view(_addmm(bias, rows, t(weight), 1, 1), (*batch, weight._array.shape[0]))
+    return matmul(input, t(weight)).add_(bias)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -536,20 +555,33 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
         raise RuntimeError("both inputs should have same dtype")
     dims_a, dims_b = [check_dim(d, n) for d in given_a], [check_dim(d, m) for d in given_b]
     for i, j, da, db in zip(dims_a, dims_b, given_a, given_b, strict=True):
-        if a._array.shape[i] != b._array.shape[j]:
+        first, second = a._array.shape[i], b._array.shape[j]
+        if first == second:
+            continue
+        if second == 1:  # broadcast: summed right away
+            a = a.sum(i, keepdim=True)
+        elif first == 1:
+            b = b.sum(j, keepdim=True)
+        else:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a._array.shape[i]} in dim {da} and second has "
-                f"size {b._array.shape[j]} in dim {db}"
+                f"contracted dimensions need to match, but first has size {first} in dim {da} and second has size {second} in "
+                f"dim {db}"
             )
     free_a = [d for d in range(n) if d not in dims_a]
     free_b = [d for d in range(m) if d not in dims_b]
     rows = tuple(a._array.shape[d] for d in free_a)
     columns = tuple(b._array.shape[d] for d in free_b)
     summed = math.prod(a._array.shape[d] for d in dims_a)
-    if not rows and not columns:
-        return view(dot(flatten(permute(a, tuple(dims_a))), flatten(permute(b, tuple(dims_b)))), ())
-    left = reshape(permute(a, tuple(free_a + dims_a)), (math.prod(rows), summed))
-    right = reshape(permute(b, tuple(dims_b + free_b)), (summed, math.prod(columns)))
+    height, width = math.prod(rows), math.prod(columns)
+    if height == 1 == width:
+        left, right = permute(a, tuple(free_a + dims_a)), permute(b, tuple(dims_b + free_b))
+        if left._array.flags.c_contiguous and right._array.flags.c_contiguous:
+            right = flatten(right)
+            return view(dot(flatten(left), right), (*rows, *columns))
+        right = squeeze(right)
+        return view(mul(squeeze(left), right).sum(), (*rows, *columns))
+    left = reshape(permute(a, tuple(free_a + dims_a)), (height, summed))
+    right = reshape(permute(b, tuple(dims_b + free_b)), (summed, width))
     return view(mm(left, right), (*rows, *columns))
 
 
@@ -580,9 +612,7 @@ _linalg_cross = define(
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector product over a dimension of length 3; the others are broadcast."""
     if input._array.ndim != other._array.ndim:
-        raise RuntimeError(
-            f"linalg.cross: inputs must have the same number of dimensions. Got {input._array.ndim} and {other._array.ndim}"
-        )
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     given, dim = dim, check_dim(dim, input._array.ndim)
     if input._array.shape[dim] != 3 or other._array.shape[dim] != 3:
         raise RuntimeError(
@@ -623,6 +653,12 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of several matrices, in the order that needs the fewest multiplications."""
+    warnings.warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
+        UserWarning,
+        stacklevel=3,
+    )
     return multi_dot(matrices)
 
 
@@ -649,6 +685,12 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 def product_in_order(matrices: list[Tensor]) -> Tensor:
     """Cormen et al., Introduction to Algorithms, section 15.2: the cheapest split of every stretch of the chain."""
     n = len(matrices)
+    if (
+        n == 3
+    ):  # where both ways cost the same, PyTorch starts at the left, but with more matrices at the right
+        (a, b), (c, d) = matrices[0]._array.shape, matrices[2]._array.shape
+        if a * c * (b + d) <= b * d * (a + c):
+            return mm(mm(matrices[0], matrices[1]), matrices[2])
     sizes = [matrices[0]._array.shape[0], *(m._array.shape[1] for m in matrices)]
     cost = [[0] * n for _ in range(n)]
     at = [[0] * n for _ in range(n)]
@@ -662,14 +704,27 @@ def product_in_order(matrices: list[Tensor]) -> Tensor:
     def product(i: int, j: int) -> Tensor:
         if i == j:
             return matrices[i]
-        return mm(product(i, at[i][j]), product(at[i][j] + 1, j))
+        right = product(at[i][j] + 1, j)
+        return mm(product(i, at[i][j]), right)
 
     return product(0, n - 1)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sum of products over one dimension; the others are broadcast."""
-    return mul(x, y).sum(dim)
+    for vector in (x, y):
+        if vector._array.dtype.kind != "f":
+            raise RuntimeError(
+                f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtypes.word(vector._array.dtype)}"
+            )
+    if x._array.dtype != y._array.dtype:
+        names = (dtypes.word(vector._array.dtype) for t in (x, y))
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead".format(
+                *names
+            )
+        )
+    return vdot(x, y) if x._array.ndim == 1 == y._array.ndim else mul(x, y).sum(dim)
 
 
 for _fn in (mm, dot, vdot, mv, bmm, matmul):

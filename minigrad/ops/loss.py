@@ -16,7 +16,7 @@ from . import places
 from .choice import at_most, between, refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
-from .table import define, is_array
+from .table import define, first_of, is_array, ones
 
 ndarray = np.ndarray
 NONE, MEAN, SUM = 0, 1, 2
@@ -66,7 +66,7 @@ def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
     """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
     d = self - target
     slope = between(d if beta == 1 else d / beta, -1, 1) * spread(grad, self, reduction)
-    return slope, -slope if grad_input_mask[1] else None
+    return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 
 smooth_l1_loss = define(
@@ -84,7 +84,7 @@ def _huber_forward(self, target, reduction, delta):
 def huber_backward(grad, grad_input_mask, self, target, reduction, delta):
     """∂self = grad · clip(self - target, -delta, delta), ∂target = -∂self."""
     slope = between(self - target, -delta, delta) * spread(grad, self, reduction)
-    return slope, -slope if grad_input_mask[1] else None
+    return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 
 huber_loss = define("huber_loss", _huber_forward, self=huber_backward, target=huber_backward)
@@ -108,69 +108,69 @@ def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
 
 def _class_places(sizes: tuple, target: ndarray) -> ndarray:
     """The places of the target classes in the flattened input."""
-    start, step = _class_offsets(sizes)
-    return start + target if step == 1 else start + target.astype(np.int64) * step
+    starts, step = _class_offsets(sizes)
+    return starts + target if step == 1 else starts + target.astype(np.int64) * step
 
 
-def _entries(sizes: tuple, target: ndarray, weight: ndarray | None, ignore_index: int):
-    """(places of the target classes in the flattened input, the weight of each entry or None if all count alike).
+def _entries(sizes: tuple, target: ndarray, ignore_index: int) -> tuple[ndarray, ndarray, ndarray | None]:
+    """(the places of the target classes in the flattened input, these classes, which entries count or None if all do).
 
-    Entries that are to be ignored have class 0 and weight 0. Raises IndexError for classes that do not exist.
+    The first two are of those that count. Raises IndexError for classes that do not exist.
     """
-    classes, mask = sizes[1], None
-    if 0 <= ignore_index < classes or places.leaves(target, classes):
-        mask = target != ignore_index
-        target = target * mask
-        if places.leaves(target, classes):
-            wrong = next(t for t in target.flat if not 0 <= t < classes)
-            raise IndexError(f"Target {wrong} is out of bounds.")
-    at = _class_places(sizes, target)
-    return at, mask if weight is None else weight.take(target) if mask is None else weight.take(target) * mask
+    if not 0 <= ignore_index < sizes[1] and not places.leaves(target, sizes[1]):
+        return _class_places(sizes, target), target, None
+    kept = target != ignore_index
+    counting = target[kept]
+    if places.leaves(counting, sizes[1]):
+        wrong = next(t for t in counting.flat if not 0 <= t < sizes[1])
+        raise IndexError(f"Target {wrong} is out of bounds.")
+    starts, step = _class_offsets(sizes)
+    return starts[kept] + counting.astype(np.int64) * step, counting, kept
 
 
 def _nll_forward(self, target, weight, reduction, ignore_index):
     if self.ndim == 1:
         out, total = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
         return out.reshape(()), total
-    at, weights = _entries(self.shape, target, weight, ignore_index)
-    losses = -self.take(at)
-    if weights is not None:
-        losses *= weights
+    at, target, kept = _entries(self.shape, target, ignore_index)
+    picked, counts = self.take(at), None if weight is None else weight.take(target)
     if reduction == NONE:
-        return losses, np.zeros((), self.dtype)
-    out = np.add.reduce(losses, axis=None)
-    if weights is None and target.size:
-        return out / target.size if reduction == MEAN else out, np.asarray(target.size, self.dtype)
-    if weight is None:
-        total = np.asarray(0 if weights is None else np.count_nonzero(weights), self.dtype)
-    else:
-        total = np.add.reduce(weights, axis=None, dtype=self.dtype)
-    return _over(out, total) if reduction == MEAN else out, total
+        losses = -picked if counts is None else -picked * counts
+        return losses if kept is None else _put_back(losses, kept), np.zeros((), self.dtype)
+    one_each = ones(at.size, self.dtype.char)
+    out = 0.0 - picked.ravel().dot(one_each if counts is None else counts.ravel())  # a number: quick
+    total = at.size if counts is None else counts.ravel().dot(one_each)
+    if reduction == MEAN:
+        out = out / total if total else self.dtype.type(np.nan)
+    return out, np.asarray(total, self.dtype)
 
 
-def _over(values: ndarray, total: ndarray) -> ndarray:
-    """Their quotient; nan, as in PyTorch, where all entries are ignored."""
-    if total:
-        return values / total
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return values / total
+def _put_back(values: ndarray, kept: ndarray) -> ndarray:
+    """Among zeros, at the places that `kept` marks."""
+    out = np.zeros(kept.shape, values.dtype)
+    out[kept] = values
+    return out
 
 
 def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
     """The transpose of `_nll_forward`: `self` is the gradient of the loss, the result that of the log-probabilities."""
-    out = np.zeros(sizes, self.dtype)
+    out, kept = np.zeros(sizes, self.dtype), None
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
     if (
-        reduction != NONE and weight is None and total_weight == target.size
-    ):  # all count alike: they have been looked at
-        at, weights = _class_places(sizes, target), None
+        reduction != NONE and weight is None and total_weight.item() == target.size
+    ):  # they have been looked at
+        at = _class_places(sizes, target)
     else:
-        at, weights = _entries(sizes, target, weight, ignore_index)
-    parts = _over(-self, total_weight) if reduction == MEAN else -self
-    if weights is not None:
-        parts = parts * weights
-    out.reshape(-1)[at] = parts
+        at, target, kept = _entries(sizes, target, ignore_index)
+    if reduction == NONE:
+        parts = -(self if kept is None else self.reshape(kept.shape)[kept])
+    else:
+        parts = -self.item()
+        if reduction == MEAN:
+            total = total_weight.item()
+            parts = parts / total if total else math.nan
+    out.put(at, parts if weight is None else weight.take(target) * parts)
     return out
 
 
@@ -200,6 +200,7 @@ nll_loss, nll_loss2d = (
     )
     for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
 )  # fmt: skip
+nll, nll2d = first_of(nll_loss), first_of(nll_loss2d)
 
 
 def weighted(values, weight):

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..tensor import wrap
@@ -18,6 +20,12 @@ ndarray = np.ndarray
 def like(x, array: ndarray):
     """A constant beside `x`: the array, or a Tensor if `x` is one."""
     return array if is_array(x) else wrap(array)
+
+
+def as_rows(x):
+    """One row for each example; a vector is one example, a number one of one class."""
+    classes = x.shape[-1] if len(x.shape) else 1
+    return x.reshape((math.prod(x.shape) // classes, classes))
 
 
 def upstream(grad, rows: int, reduction: int):
@@ -45,22 +53,22 @@ def violations(x, target: ndarray, margin: float):
 
 
 def _multi_margin_forward(self, target, weight, p: int, margin: float, reduction: int):
-    rows = self.reshape(-1, self.shape[-1])
+    rows = as_rows(self)
     gap, _ = violations(rows, target.reshape(-1), margin)
     each = gap * gap if p == 2 else gap
     if weight is not None:
         each = each * weight[target.reshape(-1)][:, None]
-    losses = (each.sum(-1) / np.asarray(self.shape[-1], self.dtype)).reshape(self.shape[:-1])
+    losses = (each.sum(-1) / np.asarray(rows.shape[-1], self.dtype)).reshape(self.shape[:-1])
     return reduced(losses, reduction)
 
 
 def multi_margin_self(grad, self, target, weight, p, margin, reduction):
     """Every violation pulls its own score down and the right one up."""
-    rows = self.reshape((-1, self.shape[-1]))
+    rows = as_rows(self)
     classes = target if is_array(target) else target._array
     gap, own = violations(rows, classes.reshape(-1), margin)
     slope = gap * 2 if p == 2 else where(gap > 0, gap * 0 + 1, 0.0)
-    slope = slope * upstream(grad, rows.shape[0], reduction) / self.shape[-1]
+    slope = slope * upstream(grad, rows.shape[0], reduction) / rows.shape[-1]
     if weight is not None:
         slope = slope * weight[target.reshape((-1,))].reshape((-1, 1))
     return (slope - like(slope, own) * slope.sum(-1).reshape((-1, 1))).reshape(tuple(self.shape))
@@ -95,7 +103,7 @@ def _differences(x, target: ndarray):
 
 
 def _multilabel_forward(self, target, reduction):
-    x, t = np.atleast_2d(self), np.atleast_2d(target)
+    x, t = as_rows(self), as_rows(target)
     gap, rows, _ = _differences(x, t)
     losses = np.zeros(len(x), self.dtype)
     np.add.at(losses, rows, gap.sum(-1))
@@ -105,10 +113,10 @@ def _multilabel_forward(self, target, reduction):
 
 def multilabel_self(grad, self, target, reduction):
     """Every violation pulls the wrong class down and the right one up."""
-    x = self.reshape((-1, self.shape[-1]))
+    x = as_rows(self)
     t = target if is_array(target) else target._array
-    gap, rows, classes = _differences(x, t.reshape(-1, t.shape[-1]))
-    slope = where(gap > 0, gap * 0 + 1, 0.0) / self.shape[-1]
+    gap, rows, classes = _differences(x, as_rows(t))
+    slope = where(gap > 0, gap * 0 + 1, 0.0) / x.shape[-1]
     at_right = np.zeros((len(rows), x.shape[-1]), gap.dtype if is_array(gap) else gap._array.dtype)
     at_right[np.arange(len(rows)), classes] = 1
     pull = slope - like(slope, at_right) * slope.sum(-1).reshape((-1, 1))

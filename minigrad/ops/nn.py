@@ -479,68 +479,6 @@ def _refuse_extra(given: dict[str, tuple]) -> None:
 
 
 @remembered
-def _seen(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool):
-    """(output size, what each window sees): of each output position, row by row, the places in the plane, (out, kernel).
-
-    In the place of padding stands the first place that the window does see, which is no larger than the largest.
-    """
-    out, lines = pooled_size(size, kernel, stride, padding, dilation, ceil_mode), []
-    for o, k, s, p, d in zip(out, kernel, stride, padding, dilation, strict=True):
-        lines.append(np.arange(o)[:, None] * s - p + np.arange(k) * d)
-    inside = [(line >= 0) & (line < n) for line, n in zip(lines, size, strict=True)]
-    seen = (inside[0][:, None, :, None] & inside[1][:, None]).reshape(math.prod(out), -1)
-    spots = (lines[0][:, None, :, None] * size[1] + lines[1][:, None]).reshape(seen.shape)
-    if not seen.any(-1).all():
-        raise RuntimeError("max_pool2d: a window sees nothing but padding; use less padding or dilation")
-    first = np.take_along_axis(spots, seen.argmax(-1)[:, None], 1)
-    return out, np.where(seen, spots, first)
-
-
-def _max_pool_forward(self, kernel_size, stride, padding, dilation, ceil_mode):
-    size = self.shape[-2:]
-    out, seen = _seen(size, kernel_size, stride or kernel_size, padding, dilation, ceil_mode)
-    planes = self.reshape(math.prod(self.shape[:-2]), math.prod(size))
-    best = planes.take(seen, 1).argmax(-1)  # of equal ones, and of NaNs, the first
-    index = places.read(seen, best.T, 1).T
-    shape = (*self.shape[:-2], *out)
-    return places.read(planes, index, 1).reshape(shape), index.reshape(shape)
-
-
-def _unpool_forward(self, indices, sizes):
-    out, count = np.zeros(sizes, self.dtype), math.prod(sizes[:-2])
-    places.add(
-        out.reshape(count, math.prod(sizes[-2:])),
-        indices.reshape(count, math.prod(indices.shape[-2:])),
-        1,
-        self,
-    )
-    return out
-
-
-def _pick_forward(self, indices):
-    flat, lead = indices.reshape(*indices.shape[:-2], -1), self.shape[:-2]
-    return np.take_along_axis(self.reshape(*lead, -1), flat, -1).reshape(indices.shape)
-
-
-_unpool = define(
-    "max_pool2d_with_indices_backward", _unpool_forward, kind="linear", node="MaxPool2DWithIndicesBackwardBackward0",
-    self=lambda grad, indices: _pick(grad, indices),
-    indices=None,
-)  # fmt: skip
-_pick = define(
-    "max_pool2d_pick", _pick_forward, kind="linear", node="GatherBackward0",
-    self=lambda grad, self_sym_sizes, indices: _unpool(grad, indices, self_sym_sizes),
-    indices=None,
-)  # fmt: skip
-max_pool2d_with_indices = define(
-    "max_pool2d_with_indices", _max_pool_forward, outputs=("result0", "result1"), constants=("result1",),
-    node="MaxPool2DWithIndicesBackward0", flat=("self",),
-    self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode:
-        _unpool(grad, result1, tuple(self.shape)),
-)  # fmt: skip
-
-
-@remembered
 def _summed_windows(size, kernel, stride, padding, ceil_mode, count_include_pad, divisor, dtype):
     """(padding, a key for each position in the window, by how much its sum is divided)."""
     dense = (1,) * len(size)
@@ -688,7 +626,8 @@ def pad_index(mode: str, n: int, before: int, after: int) -> ndarray:
     if mode == "replicate":
         return at.clip(0, n - 1)
     if mode == "circular":
-        return at % n
+        first, end = max(-before, 0), n - max(-after, 0)  # of what is kept
+        return first + (at - first) % (end - first)
     at = np.abs(at)  # reflect at the first element, then at the last
     return np.where(at >= n, 2 * (n - 1) - at, at)
 

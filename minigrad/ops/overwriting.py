@@ -78,7 +78,8 @@ def cumprod_(self: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 
 
 _polygamma_in_place = define(
-    "polygamma_", lambda self, n: _polygamma.op.forward(self, n), kind="elementwise", node="PolygammaBackward1",
+    "polygamma_", lambda self, n: _polygamma.op.forward(self, n), kind="elementwise", floating=True,
+    node="PolygammaBackward1",
     self=lambda grad, self, n: grad * _polygamma(self, n + 1),
 )  # fmt: skip
 

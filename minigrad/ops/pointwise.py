@@ -316,6 +316,9 @@ def with_number(compute):
 add_number = define(
     "add", with_number(np.add), kind="elementwise", node="AddBackward1", self=lambda grad: grad
 )
+sub_number = define(
+    "sub", with_number(np.subtract), kind="elementwise", node="SubBackward1", self=lambda grad: grad
+)
 mul_number = define(
     "mul", with_number(np.multiply), kind="elementwise", node="MulBackward1",
     self=lambda grad, other: grad * other,
@@ -412,7 +415,7 @@ def square(input: Tensor) -> Tensor:
 
 def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """`input ** exponent`, computed in double precision."""
-    base, power = (t.double() if isinstance(t, Tensor) else float(t) for t in (input, exponent))
+    power, base = (t.double() if isinstance(t, Tensor) else float(t) for t in (exponent, input))
     return pow(base, power)
 
 

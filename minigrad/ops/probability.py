@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from .. import return_types
+from .. import dtypes, return_types
 from ..tensor import Tensor
 from . import special
-from .choice import where, zeros_like
+from .choice import refuse, where, zeros_like
 from .elementary import digamma, erf, exp, exp2, log, log1p
 from .inplace import define_inplace, in_both_forms
 from .pointwise import add_number, mul_number
@@ -90,7 +90,25 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p, for elements larger than (p - 1) / 2."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if not isinstance(p, int):
+        raise TypeError(f"mvlgamma() takes an integer p, not {p}")
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     return _mvlgamma, input, p
+
+
+def _multigamma_in_place(self: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function, written into this tensor. Returns it."""
+    if self._array.dtype.kind in "iu":
+        word = dtypes.word(self._array.dtype)
+        raise RuntimeError(
+            f"mvlgamma: result type {word} can't be cast to the desired output type Float"
+        )  # sic
+    return mvlgamma.in_place(self, p)
+
+
+_multigamma_in_place.__name__ = _multigamma_in_place.__qualname__ = "mvlgamma_"
+function(_multigamma_in_place, "mvlgamma_")
 
 
 # ---------------------------------------------------------------- floating point numbers
@@ -119,9 +137,19 @@ def frexp(input: Tensor):
     return return_types.frexp(*_frexp(input))
 
 
+def _next_tangent(primals, tangents, results, params):
+    (self, other), (tangent, _) = primals, tangents
+    return None if tangent is None else where(self == other, 0.0, tangent)
+
+
+def _next(self: ndarray, other: ndarray) -> ndarray:
+    refuse(self, "biu", "nextafter_cpu")
+    return np.nextafter(self, other)
+
+
 nextafter = define(
-    "nextafter", np.nextafter, kind="elementwise", numbers=False,
-    self=lambda grad: zeros_like(grad),
+    "nextafter", _next, kind="elementwise", numbers=False, jvp=_next_tangent,
+    self=lambda grad, self, other: where(self == other, 0.0, grad),
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip
 define_inplace(nextafter, "nextafter_")

@@ -445,12 +445,14 @@ def extremum_self(grad, self, result, dim, keepdim):
     """amax and amin: equal ones share the gradient. Of NaN nothing is equal to the result: 0 / 0, so the gradient is NaN."""
     sizes = self.shape
     dims = dims_of(dim, len(sizes))
+    if is_array(self) and is_array(grad):
+        if not keepdim:
+            reduced = tuple([1 if i in dims else n for i, n in enumerate(sizes)])
+            grad, result = grad.reshape(reduced), result.reshape(reduced)
+        chosen = (self == result).astype(grad.dtype)
+        return chosen * (grad / np.add.reduce(chosen, axis=dims, keepdims=True))
     chosen = self == expand_reduced(result, sizes, dims, keepdim)
-    if is_array(chosen):
-        count = np.add.reduce(chosen, axis=dims, keepdims=True, dtype=result.dtype)
-    else:
-        count = chosen.sum(dims, keepdim=True)
-    return expand_reduced(grad, sizes, dims, keepdim) * chosen / count
+    return expand_reduced(grad, sizes, dims, keepdim) * chosen / chosen.sum(dims, keepdim=True)
 
 
 def whole_extremum_self(grad, self, result):

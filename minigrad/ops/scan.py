@@ -320,7 +320,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, di
     The samples are at the points `x`, or `dx` (1) apart.
     """
     shape = y._array.shape
-    if not y._array.size and shape and not shape[check_dim(dim, len(shape))]:
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not y._array.size and not shape[check_dim(dim, len(shape))]:
         dim = check_dim(dim, len(shape))
         return wrap(np.zeros((*shape[:dim], *shape[dim + 1 :]), y._array.dtype))
     dim, strips = _strips("trapezoid", y, x, dx, dim)

@@ -38,7 +38,8 @@ def fill_in(shape: tuple, numel: int) -> tuple:
     if len(unknown) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
-        raise RuntimeError(f"invalid shape dimension {next(n for n in shape if n < -1)}")
+        place = next(i for i, n in enumerate(shape) if n < -1)
+        raise RuntimeError(f"invalid shape dimension {shape[place]} at index {place} of shape {list(shape)}")
     if unknown and known and numel % known == 0:
         return shape[: unknown[0]] + (numel // known,) + shape[unknown[0] + 1 :]
     if unknown and not known and numel == 0:
@@ -84,8 +85,14 @@ def view(self: Tensor, *shape, size: tuple | None = None, dtype: dtypes.dtype | 
 
     `x.view(dtype)` shows the same bytes as another type, without history.
     """
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        dtype = shape[0]
+    if len(shape) == 1:
+        if isinstance(shape[0], dtypes.dtype):
+            dtype = shape[0]
+    elif not shape and size is None and dtype is None:
+        raise TypeError(
+            "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype dtype)\n"
+            " * (tuple of ints size)"
+        )
     if dtype is not None:
         return wrap(self._array.view(dtype.numpy))
     shape = fill_in(wanted_shape(shape) if size is None else tuple(size), self._array.size)
@@ -154,6 +161,11 @@ def unflatten(input: Tensor, dim: int, sizes: tuple) -> Tensor:
     shape, dim, sizes = input._array.shape, check_dim(dim, input._array.ndim), tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        unexpected = f"Dimension specified as {dim} but tensor has no dimensions"
+        raise RuntimeError(f"unflatten got an unexpected error:\n{unexpected}")
+    if sizes.count(-1) > 1:
+        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
     known = math.prod(n for n in sizes if n != -1)
     if sizes.count(-1) == 1 and known and shape[dim] % known == 0:
         sizes = tuple(shape[dim] // known if n == -1 else n for n in sizes)
@@ -408,6 +420,16 @@ def H(self: Tensor) -> Tensor:
 @method()
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
+    n = input._array.ndim
+    if not n:
+        warnings.warn(
+            "adjoint() is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=3
+        )
+        return input
+    if n < 2:
+        raise RuntimeError(
+            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {n}-D tensor."
+        )
     return transpose(input, -2, -1)
 
 
@@ -449,8 +471,9 @@ def expand(self: Tensor, *sizes, size: tuple | None = None) -> Tensor:
             f"expand({self.dtype.tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
             f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    full = []
-    for i, n in enumerate(sizes):
+    full = list(sizes)
+    for i in reversed(range(len(sizes))):
+        n = sizes[i]
         own = shape[i - lead] if i >= lead else None
         if n == -1 and own is None:
             raise RuntimeError(
@@ -461,7 +484,8 @@ def expand(self: Tensor, *sizes, size: tuple | None = None) -> Tensor:
                 f"The expanded size of the tensor ({n}) must match the existing size ({own}) at non-singleton dimension "
                 f"{i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
-        full.append(own if n == -1 else n)
+        if n == -1:
+            full[i] = own
     return _expand(self, tuple(full))
 
 
@@ -541,6 +565,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     indexing="xy" exchanges the first two dimensions, as plotting programs want it.
     """
     tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
@@ -554,6 +580,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t.ndim}D"
             )
+    if len({t._array.dtype for t in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     n = len(tensors)
     places = list(range(n))
     if indexing == "xy" and n >= 2:

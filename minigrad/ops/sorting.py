@@ -425,7 +425,9 @@ def dim_of_slices(input: Tensor, dim: int) -> int:
 
 
 def _unique_forward(self: ndarray, dim: int | None):
-    values, inverse, counts = np.unique(self, return_inverse=True, return_counts=True, axis=dim)
+    values, inverse, counts = np.unique(
+        self, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
+    )
     return values, inverse.reshape(self.shape if dim is None else -1), counts
 
 

@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 
 from .. import dtypes, return_types
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, dtype_word, wrap
+from . import places
 from .choice import where
 from .comparison import isnan
 from .elementary import sqrt
@@ -42,20 +43,20 @@ def _quantile(
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = wrap(np.asarray(q, dtype if dtype.kind == "f" else None))
-    if not input._array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if q._array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if dtype not in (np.float32, np.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    if q._array.dtype != dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
+    if not input._array.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if q._array.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if dtype not in (np.float32, np.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if q._array.dtype != dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if type(q) is Tensor and not ((q._array >= 0) & (q._array <= 1)).all():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
 
     if dim is None:
         left, row = (1,) * (len(shape) if keepdim else 0), flatten(input)
@@ -123,15 +124,17 @@ def _checked_for_histogram(name: str, input: Tensor) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.word(input._array.dtype)}'")
 
 
-def _range_of(x: ndarray, low: float, high: float, margin: float) -> tuple[float, float]:
-    """[low, high], or where they are equal, the range of the elements; a single value gets a margin."""
+def _range_of(x: ndarray, low: float, high: float) -> tuple[float, float]:
+    """[low, high], or where they are equal, the range of the elements; around a single value one to each side."""
     if low == high and x.size:
         low, high = x.min(), x.max()
-    return (low - margin, high + margin) if low == high else (low, high)
+    return (low - 1, high + 1) if low == high else (low, high)
 
 
 def _histc_forward(self: ndarray, bins: int, low: float, high: float) -> ndarray:
-    low, high = (self.dtype.type(v) for v in _range_of(self, low, high, 1))
+    low, high = (self.dtype.type(v) for v in _range_of(self, low, high))
+    if not np.isfinite([low, high]).all():
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     inside = self[(self >= low) & (self <= high)]
     place = np.minimum(((inside - low) * self.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
     return np.bincount(place, minlength=bins).astype(self.dtype)
@@ -143,18 +146,26 @@ _histc = define("histc", _histc_forward, self=None)
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of `bins` intervals of equal width between `min` and `max`, in the dtype of
     `input`. Equal bounds stand for the smallest and the largest element. What lies outside is not counted."""
-    _checked_for_histogram("histogram_cpu", input)
+    if not isinstance(bins, int):
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type(bins).__name__}")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    _checked_for_histogram("histogram_cpu", input)
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
-    return _histc(input, int(bins), float(min), float(max))
+    return _histc(input, bins, float(min), float(max))
 
 
 def _histogram_forward(self: ndarray, weight: ndarray | None, edges: ndarray | int, range_, density: bool):
     x = self.reshape(-1)
     if isinstance(edges, int):
-        low, high = _range_of(x, *(range_ or (0, 0)), 0.5) if x.size or range_ else (0, 1)
+        low, high = range_ or ((x.min(), x.max()) if x.size else (0, 1))
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
+            )
+        if low == high:
+            low, high = low - 0.5, high + 0.5
         if not np.isfinite([low, high]).all():
             raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
         edges = np.linspace(low, high, edges + 1).astype(x.dtype)
@@ -187,10 +198,34 @@ def histogram(
     order. weight: what each element counts for, in the shape of `input`. density: scaled to an area of 1.
     It has no derivative in PyTorch: backward through the result is an error.
     """
-    _checked_for_histogram("histogramdd", input)
+    if isinstance(bins, Tensor):
+        if bins._array.dtype != input._array.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{dtype_word(input)} and bins for dimension 0 with dtype {dtype_word(bins)}"
+            )
+        if bins._array.ndim != 1:
+            raise RuntimeError(
+                f"torch.histogramdd: bins tensor should have one dimension, but got {bins._array.ndim} dimensions in the bins "
+                "tensor for dimension 0"
+            )
     edges = bins.detach().numpy() if isinstance(bins, Tensor) else bins
-    if isinstance(edges, int) and edges <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {edges} for dimension 0")
+    count = edges if isinstance(edges, int) else edges.size - 1
+    if count <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {count} for dimension 0")
+    if weight is not None:
+        if weight._array.dtype != input._array.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
+                f"but got input({dtype_word(input)}), and weight({dtype_word(weight)})"
+            )
+        if weight._array.size != input._array.size:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+                f"its innermost dimension, but got input with shape {[input._array.size, 1]} and weight with shape "
+                f"{[weight._array.size]}"
+            )
+    _checked_for_histogram("histogramdd", input)
     return return_types.histogram(*_histogram(input, weight, edges, range, density))
 
 
@@ -206,7 +241,9 @@ _bincount = without_derivative(
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of the numbers 0, 1, ... occurs in a vector of integers; with `weights` the sum of the weights."""
-    values = input.numpy()
+    values = input.numpy(force=True)
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
     if values.dtype.kind in "fb":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.word(values.dtype)}'")
     if values.ndim != 1 or (values.size and values.min() < 0):
@@ -257,8 +294,12 @@ def searchsorted(
     a, b = sorted_sequence._array.shape, input._array.shape
     if not a:
         raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
+        )
+    if not b and len(a) != 1:
+        raise RuntimeError(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
-            f"boundaries tensor dim(0) and input value's dim({len(b)}) numel({input._array.size})"
+            f"boundaries tensor dim({len(a)}) and input value's dim(0) numel(1)"
         )
     if len(a) != 1 and a[:-1] != b[:-1]:
         raise RuntimeError(
@@ -266,6 +307,18 @@ def searchsorted(
             f"and input value tensor must match, but we got boundaries tensor {list(a)} and input value tensor {list(b)}"
         )
     if sorter is not None:
+        order = sorter._array
+        if order.shape != a:
+            raise RuntimeError(
+                f"torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {list(a)}and got "
+                f"sorter tensor {list(order.shape)}"
+            )
+        if order.dtype != np.int64:
+            raise RuntimeError(
+                f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {dtypes.word(order.dtype)}"
+            )
+        if places.leaves(order, a[-1]):
+            raise RuntimeError("torch.searchsorted(): sorter index out of range")
         sorted_sequence = sorted_sequence.gather(-1, sorter)
     found = _searchsorted(sorted_sequence, input, right or side == "right")
     return found.int() if out_int32 else found

@@ -11,7 +11,7 @@ shape of input `self`. They can be read from the node as `_saved_other`, `_saved
 a leading underscore is kept for the rule alone.
 
 Where the gradients of several inputs share work, one rule gives them all. It is named for each of these inputs, has a
-parameter `grad_input_mask`, and returns a gradient for each in their order; where the mask says False, None will do:
+parameter `grad_input_mask`, and returns a gradient for each in their order, None where the mask says False:
 
     layer_norm = define("layer_norm", forward, input=layer_norm_backward, weight=layer_norm_backward, ...)
 
@@ -29,7 +29,7 @@ simply computes, and returns an array.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -245,9 +245,11 @@ def make_vjp(op: Op) -> Callable:
 
     def general(node, grad, recorded):
         meta = node.meta
-        if type(meta) is Promoted and not recorded:
-            return on_tensors(node, grad, general)
         values = unpack(node, recorded) if checked else node.saved
+        if type(meta) is Promoted and not recorded:
+            values = integers_as(grad.dtype, op, values)
+            if values is None:
+                return on_tensors(node, grad, general)
         out = [None] * len(node.edges)
         for rule, numbers, picks in op.plan:
             mask = tuple([node.edges[n] is not None for n in numbers])
@@ -318,6 +320,21 @@ def source_of_vjp(op: Op, scope: dict) -> str:
         lines += [f"        if r{i} is not None and (r{i}.shape != m[0] or r{i}.dtype is not m[1]):"]
         lines += [f"            r{i} = fit(r{i}, *m)"]
     return "\n".join([*lines, f"    return ({''.join(f'r{i}, ' for i in range(count))})"])
+
+
+def integers_as(dtype: np.dtype, op: Op, values: Sequence) -> list | None:
+    """The saved values, int64 inputs cast to `dtype`; None if there are inputs of a third dtype.
+
+    Smaller integers overflow in PyTorch's rules, so they are not cast.
+    """
+    values = list(values)
+    for i in op.saved_inputs:
+        array = values[i]
+        if array is not None and array.dtype != dtype and op.sources[i][1] in op.differentiable:
+            if array.dtype != np.int64:
+                return None
+            values[i] = array.astype(dtype)
+    return values
 
 
 def on_tensors(node: Node, grad: ndarray, vjp: Callable) -> tuple:

@@ -95,11 +95,16 @@ def transposed(
         found = [(rule(cotangent), t) for rule, t in backward_rules(op, inputs, moves, results, params)]
         parts = [(g * t).sum() for g, t in found if g is not None]
         total = reduce(add, parts) if parts else None
-        if total is None or not total._requires_grad:
-            return (None,) * len(results)
         wanted = [u for u in us if u is not None]
-        found = iter(grad(total, wanted, create_graph=recording, allow_unused=True))
-    return (*(None if u is None else next(found) for u in us), *(None for _ in op.constants))
+        if total is None or not total._requires_grad:
+            found = iter([None] * len(wanted))
+        else:
+            found = iter(grad(total, wanted, create_graph=recording, allow_unused=True))
+    moved = [None if u is None else next(found) for u in us]
+    moved = [
+        zeros_like(u.detach()) if t is None and u is not None else t for t, u in zip(moved, us, strict=True)
+    ]
+    return (*moved, *(None for _ in op.constants))
 
 
 def variable(like: Tensor) -> Tensor:

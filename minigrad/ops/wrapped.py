@@ -133,7 +133,7 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
     if "self" in op.saves:
         sources[0] = before_write(level, target)  # the rules need the value from before the write
     new = level.process(op, sources, params)
-    check_result(new._array, target._array)
+    check_result(op, new._array, target._array)
     level.store(target, new)
     node = new._grad_fn if recording and new._requires_grad else None
     inplace.written(target, node)
