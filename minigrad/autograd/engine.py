@@ -133,9 +133,7 @@ def run(
                         before += part
                     else:
                         before = add(before, part, out=...)
-                        if (
-                            before.ndim
-                        ):  # NumPy adds to a single number in place more slowly than it makes a new one
+                        if before.ndim:  # NumPy makes a single number anew more quickly than it adds to one
                             own.add(parent)
                     arrived[parent] = before
             else:

@@ -31,6 +31,7 @@ class Local(threading.local):
 
     def __init__(self):
         self.key = object()
+        self.grad = self.ordinary = self.recording = True
 
     def update(self, **changes: object) -> None:
         """Change this thread's modes and keep `special` right."""
@@ -39,17 +40,19 @@ class Local(threading.local):
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
         self.set_grad(self.grad)
 
-    def set_grad(self, enabled: bool) -> None:
-        """Turn recording on or off: `update(grad=enabled)`, quickly."""
-        self.grad = enabled
-        if self.ordinary:
-            self.recording = enabled
-            if enabled:
-                special.discard(self.key)
-                return
+    def set_grad(self, enabled: bool) -> bool:
+        """Turn recording on or off: `update(grad=enabled)`, quickly. Returns what it was before."""
+        modes = self.__dict__  # the thread's own, looked up once
+        before, modes["grad"] = modes["grad"], enabled
+        if not modes["ordinary"]:
+            modes["recording"] = None
         else:
-            self.recording = None
-        special.add(self.key)
+            modes["recording"] = enabled
+            if enabled:
+                special.discard(modes["key"])
+                return before
+        special.add(modes["key"])
+        return before
 
 
 class Anomaly:
@@ -142,8 +145,7 @@ class no_grad(_Mode):
         return object.__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
 
     def __enter__(self) -> None:
-        self.previous = local.grad, self.previous
-        local.set_grad(False)
+        self.previous = local.set_grad(False), self.previous
 
 
 class enable_grad(_Mode):
@@ -153,8 +155,7 @@ class enable_grad(_Mode):
         return object.__new__(cls) if function is None else cls()(function)
 
     def __enter__(self) -> None:
-        self.previous = local.grad, self.previous
-        local.set_grad(True)
+        self.previous = local.set_grad(True), self.previous
 
 
 class set_grad_enabled(_Mode):

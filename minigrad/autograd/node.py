@@ -155,9 +155,8 @@ class Node:
         return results[0] if len(results) == 1 else results
 
     def release(self) -> None:
-        """Free the saved tensors (after the node has run, unless the graph is retained)."""
-        if self.frees:
-            self.saved = None
+        """Free the saved tensors (after a node that `frees` has run, unless the graph is retained)."""
+        self.saved = None
 
 
 class AccumulateGrad(Node):
@@ -235,8 +234,7 @@ class no_recording:
         self.recorded = recorded
 
     def __enter__(self) -> None:
-        self.before = local.grad
-        local.set_grad(self.recorded)
+        self.before = local.set_grad(self.recorded)
 
     def __exit__(self, *exc: object) -> None:
         local.set_grad(self.before)

@@ -28,7 +28,8 @@ from ..tensor import Tensor, wrap
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`; norms are at least eps."""
-    x2, x1 = broadcast_pair(x2, x1)  # in the order in which PyTorch expands them
+    shape = losses.common_shape(x1._array.shape, x2._array.shape)
+    x2, x1 = (t if t._array.shape == shape else t.expand(shape) for t in (x2, x1))  # in PyTorch's order
     lengths = _length(x1, dim, eps), _length(x2, dim, eps)
     second = x2 / lengths[1]
     return (x1 / lengths[0] * second).sum(dim)

@@ -267,7 +267,8 @@ def edge_lines(op: Op) -> list[str]:
     """The nodes of the inputs: `edge()`, inlined for results of operations."""
     lines, maybe = [], may_be_absent(op)
     for i in op.differentiable:
-        target = f"(t{i}._grad_fn or edge(t{i})) if t{i}._meta is None else edge(t{i})"
+        plain = f"t{i}._grad_fn or (edge(t{i}) if t{i}._requires_grad else None)"
+        target = f"({plain}) if t{i}._meta is None else edge(t{i})"
         lines += [f"e{i} = {f'None if t{i} is None else ' if i in maybe else ''}{target}"]
     return lines
 

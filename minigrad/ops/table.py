@@ -394,8 +394,10 @@ def explain_modified(node: Node) -> None:
 def fit(grad, shape: tuple, dtype: np.dtype):
     """Undo broadcasting and promotion: sum `grad` to `shape` and cast it to `dtype`."""
     if type(grad) is ndarray:
-        if grad.shape != shape:
-            grad = sum_to(grad, shape)
+        given = grad.shape
+        if given != shape:
+            bias = len(given) == 2 and shape == given[1:]
+            grad = columns_added(grad) if bias else sum_to(grad, shape)
         return grad if grad.dtype is dtype or grad.dtype == dtype else grad.astype(dtype)
     if not isinstance(grad, Tensor):  # a single number, or nothing
         return None if grad is None else fit(np.asarray(grad), shape, dtype)
@@ -406,8 +408,6 @@ def fit(grad, shape: tuple, dtype: np.dtype):
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
-    if len(shape) == 1 and array.ndim == 2 and shape[0] == array.shape[1]:
-        return columns_added(array)  # a bias
     lead = array.ndim - len(shape)
     if lead > 0:
         array = np.add.reduce(array, axis=tuple(range(lead)))
