@@ -13,8 +13,9 @@ from .autograd.interpreter import Wrapper
 from .creation import _dtype, _finish, _size, empty_like, lengths, only_size, placed
 from .mersenne import Stream
 from .ops.arguments import NUMBERS
+from .ops.assigning import nothing
 from .ops.choice import refuse
-from .ops.inplace import apply_inplace, nothing
+from .ops.inplace import apply_inplace
 from .ops.names import by_name
 from .ops.shape import broadcast_shapes
 from .ops.table import define, method

@@ -99,6 +99,17 @@ PROGRAMS = lines("""
     a, b = x.T[:2] * 1, x * 1; a += b[:2, :3]; (a * a).sum().backward()
     a = torch.zeros(2).double(); a[0] = s; a[1] = a[0] * s; a[1] += s; a.sum().backward()
     w1 = torch.ones(4); w2 = w1[1:]; w2 += 1; w1
+    w1 = torch.ones(2, 3); w1.copy_(2.5); w1.fill_(True); w1.add_(1, alpha=0.5); w1.sub_(w1, alpha=2); w1
+    w1 = torch.ones(3); w1.add_(torch.ones(3, dtype=torch.int64)); w1 += torch.ones(3).double(); w1 /= 2; w1
+    w1 = torch.zeros(3, dtype=torch.int64); w1.copy_(u); w1[0] = u[1]; w1[1:] = 2.7; w1 += True; w1, w1.requires_grad
+    w1 = torch.zeros(3, dtype=torch.int64); w1.eq_(u); w1, w1._version
+    w1 = torch.ones(1, 3).expand(2, 3); w1.fill_(2.0); w1.zero_(); w1.tril_(); w1
+    a = x * 1; a.as_strided((2, 2, 2), (1, 1, 4)).sum().backward()
+    a = x * 1; a[0] += v; a[1, 1] *= 2; a[:, 2:] -= y[:, 2:]; (a * a).sum().backward()
+    a = x * 1; a[..., 0] = u; a[None, 1] = v; a[-1, ::2] = s; (a * a).sum().backward()
+    a = x * 1; a[0].sub_(a[1]); a[1].copy_(a[0]); a[2].mul_(a[1].detach()); (a * a).sum().backward()
+    a = x * 1; b = a.t(); b[0] = 1.0; b[1:, 0] = s; c = a.exp(); c.t()[0].mul_(2); c.sum().backward()
+    a = x * 1; a[0, 0] = -0.0; 1 / a[0, 0]; a[0, 0] = 0.0; 1 / a[0, 0]; a.mul_(-0.0); 1 / a
     w1 = torch.ones(4); w2 = w1.view(2, 2); w1[0] = 5; w2._version, w1._version, w2
 """)
 BLOCKS = [
@@ -188,6 +199,24 @@ REFUSED = lines("""
     a = v.expand(3, 4) * 1; b = u[:2].detach(); a.copy_(b)
     v.detach().expand(3, 4).mul_(2)
     torch.ones(3).add_(torch.ones(2, 3))
+    torch.ones(3).sub_(True)
+    torch.ones(3).add_("a")
+    a = torch.ones(3); a += "a"
+    a = torch.ones(3); a[0] = "a"
+    a = torch.ones(3); a[3] = 1.0
+    a = torch.ones(2, 3); a[0, 3] = 1.0
+    a = torch.ones(2, 3); a[0, 0, 0] = 1.0
+    a = torch.ones(2, 3); a[::-1] = 1.0
+    a = torch.ones(2, 3); a[0] = torch.ones(2)
+    a = torch.ones(4); a[1:] += a[:-1]
+    a = torch.ones(4); a[1:] = a[:-1]
+    torch.ones(3).add_(1, alpha="a")
+    torch.ones(3).copy_("a")
+    torch.ones(1, 3).expand(2, 3).fill_(torch.tensor(1.0))
+    torch.ones(1, 3).expand(2, 3)[0, 0] = 1.0; torch.ones(1, 3).expand(2, 3)[:, 0] = 1.0
+    torch.ones(3, dtype=torch.int64).reciprocal_()
+    torch.ones(3, dtype=torch.int64).hypot_(torch.ones(2))
+    torch.ones(3, dtype=torch.int64).remainder_(torch.zeros(2, 3, dtype=torch.int64))
     torch.ones(3).add_(torch.ones(2))
     torch.ones(3, dtype=torch.int64).add_(1.5)
     torch.ones(3, dtype=torch.int64).div_(2)

@@ -5,6 +5,7 @@ import importlib
 from . import tangents, wrapped  # noqa: F401  (forward mode; views and writes inside transforms)
 from .activation import *  # noqa: F403
 from .arranging import *  # noqa: F403
+from .assigning import *  # noqa: F403
 from .binary import *  # noqa: F403
 from .choice import *  # noqa: F403
 from .comparison import *  # noqa: F403
@@ -26,6 +27,7 @@ from .overwriting import *  # noqa: F403
 from .pointwise import *  # noqa: F403
 from .probability import *  # noqa: F403
 from .reduction import *  # noqa: F403
+from .reshaping import *  # noqa: F403
 from .scan import *  # noqa: F403
 from .scattering import *  # noqa: F403
 from .selecting import *  # noqa: F403

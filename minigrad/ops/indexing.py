@@ -18,8 +18,9 @@ from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
 from ..tensor import AutogradMeta, Tensor, check_dim, full_name, new_object, plain_types, wrap
+from .assigning import fill_with, overwrite
 from .dispatch import operand
-from .inplace import fill_with, overwrite, writer
+from .inplace import writer
 from .shape import _alias, _unsqueeze, expand, view
 from .table import define, function, is_array, method
 
@@ -162,7 +163,8 @@ def _put_into(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) 
         self[numpy_key(indices)] = values
 
 
-put_into = writer(_index_put.op, into=_put_into)
+_index_put.op.into = _put_into
+put_into = writer(_index_put.op)
 
 
 def indices_key(grad, indices: tuple) -> tuple:

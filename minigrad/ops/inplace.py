@@ -20,12 +20,12 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Counter, Tensor, address, check_dim, new_object, plain_types, wrap
-from .arguments import NUMBERS, explain, explain_operands
+from ..tensor import Counter, Tensor, address, new_object, plain_types, wrap
+from .arguments import explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
 from .dispatch import as_tensors, forward, operand, record, scalars, versions
-from .shape import broadcast_array, broadcast_pair, refuse_repeated, squeezed
+from .shape import broadcast_pair
 from .strides import (
     in_elements,
     laid_out_as,
@@ -40,7 +40,7 @@ from .strides import (
     window_places,
     write_places,
 )
-from .table import define, function, is_array, method
+from .table import function
 
 if TYPE_CHECKING:
     from .table import Op
@@ -194,7 +194,7 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
         check_writable(self)
     stretched = is_stretched(array)
     if stretched:
-        refuse_stretched("fill with a tensor" if op is _fill_tensor.op else op.name)
+        refuse_stretched(op.name if len(inputs) == 1 or op.name != "fill" else "fill with a tensor")
     for t in inputs[1:]:
         if t._counter is not None and t._counter is self._counter:
             if recording:
@@ -372,13 +372,10 @@ def rebase(t: Tensor, node: Node) -> None:
 
 
 @functools.cache
-def writer(
-    op: Op, general: Callable | None = None, *, into: Callable | None = None, options: bool = False
-) -> Callable:
+def writer(op: Op, general: Callable | None = None, *, options: bool = False) -> Callable:
     """The function that runs an operation in place: its tensors first, then the parameters of its forward function.
 
-    general: what does all that is unusual, if not `write_in_general`. into: computes on arrays and writes into the first,
-    which saves a copy; it may raise before it has written anything. options: whether the function takes keywords.
+    general: what does all that is unusual, if not `write_in_general`. options: whether the function takes keywords.
     """
     count = len(op.inputs)
 
@@ -393,11 +390,11 @@ def writer(
 
     if op.variadic or op.optional or len(op.outputs) != 1:
         return unusual
-    compute = "into" if into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
+    compute = "into" if op.into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
     scope = {
         "__name__": __name__, "anomaly": anomaly, "check_result": functools.partial(check_result, op),
         "check_writable": check_writable, "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang,
-        "into": into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
+        "into": op.into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
         "old_value": old_value, "operand": operand, "overlap": overlap, "scalars": scalars,
         "plain_types": plain_types, "special": special, "Tensor": Tensor,
     }  # fmt: skip
@@ -431,7 +428,7 @@ def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
                 try:
                     call, *rest = choose(*args, **kwargs)
                     return call(*rest)
-                except (TypeError, AttributeError):
+                except (TypeError, AttributeError, ValueError):
                     explain(choose, first, args, kwargs, method=method)
                     raise
 
@@ -443,13 +440,14 @@ def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
                 if rest[0] is not self:  # it had to be cast to hold the result
                     raise cast_error(rest[0]._array.dtype, self._array.dtype)
                 return writer(call.op)(*rest)
-            except (TypeError, AttributeError):
+            except (TypeError, AttributeError, ValueError):
                 explain(choose, first + "_", (self, *args), kwargs, method=True)
                 raise
 
         if usual is not None:
             in_place = writer(usual.op, in_place, options=True)
         in_place = functools.update_wrapper(in_place, choose)
+        in_place.__name__ = in_place.__qualname__ = first + "_"
         for name in names or (choose.__name__,):
             function(out_of_place(method=True), name)
             function(in_place, name + "_")
@@ -458,168 +456,6 @@ def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
         return found
 
     return decorate
-
-
-# ---------------------------------------------------------------- overwriting
-
-
-def nothing(grad):
-    """Zeros: the gradient of a value that was overwritten."""
-    return np.zeros(grad.shape, grad.dtype) if is_array(grad) else wrap(np.zeros_like(grad._array))
-
-
-def _copy_forward(self: ndarray, src: ndarray) -> ndarray:
-    if src.shape != self.shape:
-        check_shape(_copy.op, broadcast_pair(self.shape, src.shape), self.shape)
-        src = broadcast_array(src, self.shape)
-    return src.astype(self.dtype)
-
-
-def _filled(self: ndarray, value) -> ndarray:
-    out = np.empty(self.shape, self.dtype)
-    out[...] = value
-    return out
-
-
-_copy = define(
-    "copy", _copy_forward, node="CopyBackwards", kind="jointly linear", broadcasts=True,
-    self=lambda grad: nothing(grad),
-    src=lambda grad: grad,
-)  # fmt: skip
-_copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
-_fill = define(
-    "fill", lambda self, value: np.full_like(self, value), kind="elementwise", node="FillBackward2",
-    self=lambda grad: nothing(grad),
-)  # fmt: skip
-_fill_tensor = define(
-    "fill", _filled, kind="jointly linear", node="FillBackward3",
-    self=lambda grad: nothing(grad),
-    value=lambda grad: grad.sum(),
-)  # fmt: skip
-_zero = define(
-    "zero", lambda self: np.zeros(self.shape, self.dtype), kind="elementwise", self=lambda grad: nothing(grad)
-)
-
-
-def _copy_into(self: ndarray, src: ndarray) -> None:
-    if src.ndim > self.ndim:
-        raise ValueError("NumPy would drop leading dimensions of length 1")
-    self[...] = src
-
-
-overwrite = writer(_copy.op, into=_copy_into)
-fill_with = writer(_fill_tensor.op, into=_copy_into)
-_fill_ = writer(_fill.op, into=lambda self, value: self.fill(value))
-
-
-@method()
-def copy_(self: Tensor, other: Tensor, non_blocking: bool = False) -> Tensor:
-    """Overwrite this tensor with `other`, broadcast and cast. Returns it."""
-    if isinstance(other, NUMBERS):
-        other = wrap(np.asarray(other))
-    return overwrite(self, other)
-
-
-@method()
-def fill_(self: Tensor, value: float | Tensor) -> Tensor:
-    """Overwrite every element with one number, or with a 0-d tensor. Returns this tensor."""
-    if isinstance(value, NUMBERS):
-        return _fill_(self, value)
-    if isinstance(value, Tensor) and value._array.ndim:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
-        )
-    return fill_with(self, value)
-
-
-function(writer(_zero.op, into=lambda self: self.fill(0)), "zero_")
-
-# ---------------------------------------------------------------- the same memory in another shape
-
-
-def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Callable:
-    """The in-place form of a view operation: the tensor itself gets another shape."""
-    op = define(name, forward, node=node, **rules).op
-
-    def run(self: Tensor, *params: object) -> Tensor:
-        if local.interpreter is not None:
-            return local.interpreter.reshape_in_place(op, self, params)
-        if local.grad and self._requires_grad:
-            check_writable(self)
-        node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
-        self._array = forward(self._array, *params)
-        counted(self)
-        if node is not None:
-            rebase(self, node)
-        if self._meta is not None:
-            self._meta.seen_version = self._counter.version
-        return self
-
-    return run
-
-
-_t_ = _reshaping("t_", "TBackward1", lambda self: self.T, self=lambda grad: grad.T)
-_t_vector_ = _reshaping("t_", "TBackward1", lambda self: self.view(), self=lambda grad: grad)
-_transpose_ = _reshaping(
-    "transpose_", "TransposeBackward1", lambda self, dim0, dim1: self.swapaxes(dim0, dim1),
-    self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
-)  # fmt: skip
-_transpose_scalar_ = _reshaping(
-    "transpose_",
-    "TransposeBackward1",
-    lambda self, dim0, dim1: self.view(),
-    self=lambda grad, dim0, dim1: grad,
-)
-_squeeze_ = _reshaping(
-    "squeeze_", "SqueezeBackward3", lambda self: self.squeeze(),
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze_dim_ = _reshaping(
-    "squeeze_", "SqueezeBackward4", lambda self, dim: squeezed(self, (dim,)),
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze_dims_ = _reshaping(
-    "squeeze_", "SqueezeBackward5", squeezed,
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_unsqueeze_ = _reshaping(
-    "unsqueeze_", "UnsqueezeBackward1", lambda self, dim: np.expand_dims(self, dim),
-    self=lambda grad, dim: grad.squeeze(dim),
-)  # fmt: skip
-
-
-@method()
-def t_(self: Tensor) -> Tensor:
-    """Transpose this matrix in place. Returns it."""
-    if self._array.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
-    return _t_(self) if self._array.ndim == 2 else _t_vector_(self)
-
-
-@method("transpose_", "swapaxes_", "swapdims_")
-def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Exchange two dimensions of this tensor in place. Returns it."""
-    n = self._array.ndim
-    dim0, dim1 = check_dim(dim0, n), check_dim(dim1, n)
-    return _transpose_(self, dim0, dim1) if n else _transpose_scalar_(self, dim0, dim1)
-
-
-@method()
-def squeeze_(self: Tensor, dim: int | tuple | None = None, *more: int) -> Tensor:
-    """Take away dimensions of length 1 in place, all or those of `dim` (one or several). Returns this tensor."""
-    if dim is None:
-        return _squeeze_(self)
-    if isinstance(dim, int) and not more:
-        return _squeeze_dim_(self, check_dim(dim, self._array.ndim))
-    dims = tuple(check_dim(d, self._array.ndim) for d in ((dim, *more) if more else dim))
-    refuse_repeated(dims)
-    return _squeeze_dims_(self, dims)
-
-
-@method()
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    """Insert a dimension of length 1 in place. Returns this tensor."""
-    return _unsqueeze_(self, check_dim(dim, self._array.ndim + 1))
 
 
 __all__ = []

@@ -12,9 +12,10 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import local
 from ..tensor import Tensor
+from .assigning import _fill, _fill_tensor
 from .choice import zeros_like
 from .dispatch import of_number
-from .inplace import _fill, _fill_tensor, define_inplace
+from .inplace import define_inplace
 from .shape import _alias, transpose, wanted_shape
 from .table import define, function, method
 

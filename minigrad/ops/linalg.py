@@ -12,9 +12,10 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
 from .calls import make_call
-from .inplace import _squeeze_dim_, check_writable, counted, in_both_forms, rebase
+from .inplace import check_writable, counted, in_both_forms, rebase
 from .joining import stack
 from .pointwise import add, mul
+from .reshaping import _squeeze_dim_
 from .shape import (
     _expand,
     _t,

@@ -58,6 +58,10 @@ _sub_alpha = define(
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
+_add_alpha.op.into = lambda self, other, alpha: np.add(self, other * np.asarray(alpha, other.dtype), self)
+_sub_alpha.op.into = lambda self, other, alpha: np.subtract(
+    self, other * np.asarray(alpha, other.dtype), self
+)
 _rsub = define(
     "rsub", lambda self, other, alpha: np.subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
     numbers=False,
@@ -118,8 +122,8 @@ def mul(input: Tensor, other: Tensor | float) -> Tensor:
     return _mul, input, other
 
 
-def _alpha(alpha: float, *operands: object) -> float:
-    if isinstance(alpha, float) and not builtins.any(is_floating(t) for t in operands):
+def _alpha(alpha: float, input: object, other: object) -> float:
+    if isinstance(alpha, float) and not (is_floating(input) or is_floating(other)):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     return alpha
 
