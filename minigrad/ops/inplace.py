@@ -488,7 +488,7 @@ _copy = define(
 )  # fmt: skip
 _copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
 _fill = define(
-    "fill", lambda self, value: np.full_like(self, value), kind="elementwise", node="FillBackward2",
+    "fill", lambda self, value: np.full_like(self, dtypes.fitting(value, self.dtype)), kind="elementwise", node="FillBackward2",
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
@@ -507,9 +507,14 @@ def _copy_into(self: ndarray, src: ndarray) -> None:
     self[...] = src
 
 
+def _fill_into(self: ndarray, value: float) -> None:
+    fits = self.dtype.kind == "f" and -6e4 < value < 6e4  # what every dtype holds needs no closer look
+    self.fill(value if fits else dtypes.fitting(value, self.dtype))
+
+
 overwrite = writer(_copy.op, into=_copy_into)
 fill_with = writer(_fill_tensor.op, into=_copy_into)
-_fill_ = writer(_fill.op, into=lambda self, value: self.fill(value))
+_fill_ = writer(_fill.op, into=_fill_into)
 
 
 @method()

@@ -30,7 +30,10 @@ def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
     out = np.array(self)
-    np.copyto(out, value, where=mask, casting="unsafe")
+    try:
+        np.copyto(out, value, where=mask, casting="unsafe")
+    except OverflowError:
+        np.copyto(out, dtypes.fitting(value, out.dtype), where=mask)
     return out
 
 
