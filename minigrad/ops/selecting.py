@@ -386,7 +386,7 @@ def slices_of(grad, index, dim: int, sizes: tuple):
 
 def _added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
     if alpha != 1:
-        source = source * np.asarray(alpha, source.dtype)
+        source = source * np.asarray(alpha).astype(source.dtype)
     if not self.ndim:
         return self + source.reshape(())
     return add_at(self.copy(), (None,) * dim + (wrap(index if index.ndim else index.reshape(1)),), source)
