@@ -311,7 +311,9 @@ def source_of_vjp(op: Op, scope: dict) -> str:
             continue
         (n,) = numbers
         values = dict(zip(parameters_of(rule), ["grad", *read], strict=True))
-        alike = {next(iter(values)), *op.rules, *op.outputs} if op.kind == "elementwise" else ()
+        alike = set()  # what is certainly an array of the gradient's dtype: not where Tensors come here, too
+        if op.frees and op.node_class.outputs == 1:
+            alike = {next(iter(values)), *op.outputs[:1], *(op.rules if op.kind == "elementwise" else ())}
         result = written_in(rule, values, alike, op.matrices, scope)
         lines += [f"    r{n} = None if e{n} is None else {result}"]
     lines += ["    if meta is not None:"]
@@ -432,12 +434,12 @@ def rows_added(array: ndarray) -> ndarray:
     kind = array.dtype.char
     if kind not in "fd":
         return np.add.reduce(array, axis=-1, keepdims=True)
-    return array.dot(ones(array.shape[-1], kind))[..., None]
+    return array.dot(ones((array.shape[-1], 1), kind))
 
 
 @functools.lru_cache(maxsize=64)
-def ones(length: int, dtype: str) -> ndarray:
-    return np.ones(length, dtype)
+def ones(shape: int | tuple, dtype: str) -> ndarray:
+    return np.ones(shape, dtype)
 
 
 @functools.lru_cache(maxsize=64)
