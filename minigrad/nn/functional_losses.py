@@ -16,10 +16,11 @@ from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
+from ..ops.conversion import clone
 from ..ops.dispatch import operand
 from ..ops.exponential import log_softmax_along
 from ..ops.loss import broadcast_pair
-from ..ops.norms import inner_norm, pdist
+from ..ops.norms import inner_norm, pdist, vector_norm
 from ..ops.pointwise import add_number, div_number, mul_number, sub_number
 from ..tensor import Tensor, wrap
 
@@ -37,7 +38,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _length(x: Tensor, dim: int, eps: float) -> Tensor:
     """The norm along `dim`, at least eps."""
-    length = x.norm(2, dim, keepdim=True).clone()
+    length = clone(vector_norm(x, 2, dim, True))
     if type(length) is Tensor:  # written where autograd does not see it
         np.maximum(length._array, eps, out=length._array)
     else:

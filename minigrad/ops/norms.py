@@ -69,7 +69,10 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
         return sign_of(self) * grad
     if ord == 2:
         if is_array(self):
-            return self * where(result == 0, 0.0, grad / result)
+            share = grad / result
+            if np.count_nonzero(result) < result.size:
+                share = where(result == 0, 0.0, share)
+            return self * share
         return grad * where(result == 0, 0.0, self / result)
     if abs(ord) == math.inf:
         hit = (abs(self) == result) | is_nan(self)
