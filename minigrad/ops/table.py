@@ -410,17 +410,27 @@ def fit(grad, shape: tuple, dtype: np.dtype):
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
+    added, last = broadcast_axes(array.shape, shape)
+    if last:
+        array = rows_added(array)
+    elif added:
+        array = np.add.reduce(array, axis=added, keepdims=True)
     lead = array.ndim - len(shape)
     if lead > 0:
-        array = np.add.reduce(array, axis=tuple(range(lead)))
-        if array.shape == shape:
-            return array
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
-    if stretched:
-        array = np.add.reduce(array, axis=stretched, keepdims=True)
+        array = array.reshape(array.shape[lead:])
     if array.shape != shape:  # a gradient that is smaller than its input: stretch it
         array = np.broadcast_to(array, shape)
     return array
+
+
+@functools.lru_cache(maxsize=256)
+def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
+    """(the axes of `wide` that broadcasting of `shape` would have added or stretched, whether it is the last alone)."""
+    lead = len(wide) - len(shape)
+    axes = tuple(
+        i for i, n in enumerate(wide) if i < lead or (n != 1 and i - lead >= 0 and shape[i - lead] == 1)
+    )
+    return axes, axes == (len(wide) - 1,)
 
 
 def columns_added(matrix: ndarray) -> ndarray:
