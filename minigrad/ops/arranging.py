@@ -267,7 +267,10 @@ def clear_diagonal(grad, offset: int, dim1: int, dim2: int):
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of `input` with `src` on one diagonal."""
     n = input._array.ndim
+    first, second = dim1, dim2
     dim1, dim2 = check_dim(dim1, n), check_dim(dim2, n)
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {first}, {second}")
     target = input._array.diagonal(offset, dim1, dim2).shape
     if src._array.shape != target:
         raise RuntimeError(
