@@ -309,6 +309,8 @@ def trace(input: Tensor) -> Tensor:
     """The sum of the main diagonal of a matrix."""
     if input._array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
+    if input._array.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return _trace(input)
 
 
