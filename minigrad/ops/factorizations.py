@@ -51,8 +51,11 @@ ndarray = np.ndarray
 # ---------------------------------------------------------------- LU
 
 
-def factored(A: ndarray) -> tuple[ndarray, ndarray]:
-    """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting."""
+def factored(A: ndarray, check: bool = False) -> tuple[ndarray, ndarray]:
+    """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting.
+
+    check: whether a zero on the diagonal of U is an error.
+    """
     LU, k = by_columns(A), min(A.shape[-2:])
     pivots = np.empty((*A.shape[:-2], k), np.int32)
     for at in np.ndindex(A.shape[:-2]):
@@ -65,6 +68,13 @@ def factored(A: ndarray) -> tuple[ndarray, ndarray]:
             if M[i, i] != 0:
                 M[i + 1 :, i] /= M[i, i]
                 M[i + 1 :, i + 1 :] -= np.multiply.outer(M[i + 1 :, i], M[i, i + 1 :])
+    if check and not np.diagonal(LU, axis1=-2, axis2=-1).all():
+        place, i = first_failing(LU, first_zero)
+        raise RuntimeError(
+            f"torch.linalg.lu_factor: {place}U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. "
+            "If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+            "linalg.lu_factor_ex(A, pivot)"
+        )
     return LU, pivots
 
 
@@ -162,15 +172,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> LuResult:
 def lu_factor(A: Tensor, *, pivot: bool = True) -> LuFactorResult:
     """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1, as `lu_solve` takes them."""
     _check_lu("torch.lu_factor", A, pivot)
-    found = LuFactorResult(*_lu_factor(A))
-    if not np.diagonal(found.LU._array, axis1=-2, axis2=-1).all():
-        place, i = first_failing(found.LU._array, first_zero)
-        raise RuntimeError(
-            f"torch.linalg.lu_factor: {place}U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. "
-            "If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
-            "linalg.lu_factor_ex(A, pivot)"
-        )
-    return found
+    return LuFactorResult(*_lu_factor(A, True))
 
 
 @method("lu")
@@ -183,7 +185,7 @@ def lu_method(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[T
         "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
     )  # fmt: skip
     _check_lu("torch.lu_factor", A, pivot)
-    LU, pivots = _lu_factor(A)
+    LU, pivots = _lu_factor(A, False)
     infos = wrap(np.zeros(A._array.shape[:-2], np.int32))
     return (LU, pivots, infos) if get_infos else (LU, pivots)
 
@@ -318,6 +320,8 @@ def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 def _eig_forward(A: ndarray) -> tuple[ndarray, ndarray]:
+    if not np.isfinite(A).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = np.linalg.eig(A)
     if np.iscomplexobj(values):
         raise RuntimeError(
@@ -365,8 +369,6 @@ def eig_of(name: str, A: Tensor) -> EigResult:
     if A._array.dtype.kind != "f":
         raise RuntimeError(f"Unknown Complex ScalarType for {dtypes.word(A._array.dtype)}")
     check_matrices(name, A, kernel="linalg_eig_out_cpu")
-    if not np.isfinite(A._array).all():
-        raise RuntimeError(f"torch.{name}: input tensor should not contain infs or NaNs.")
     return EigResult(*_eig(A))
 
 

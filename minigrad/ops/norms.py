@@ -323,7 +323,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
         return S.sum(-1) * S.reciprocal().sum(-1)
     size = matrix_norm(A, p)
     inverse = _inv(A, False)
-    inverse.masked_fill_(wrap(np.isinf(inverse._array)), math.inf)
+    inverse.masked_fill_(inverse.isinf(), math.inf)
     return (size * matrix_norm(inverse, p)).nan_to_num_(math.inf, math.inf, -math.inf)
 
 
