@@ -190,14 +190,30 @@ def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
         array = np.array(data)
     except ValueError:
         raise _ragged(data) from None
-    if array.dtype.kind not in "biuf":
-        raise _not_numbers(data, array)
+    if array.dtype.kind not in "biuf" or (array.dtype == np.uint64 and not typed):
+        raise _not_numbers(data, array.astype(object))
     if dtype is not None:
-        return array.astype(dtypes.to_numpy(dtype))
+        wanted = dtypes.to_numpy(dtype)
+        if (
+            not typed
+            and wanted.itemsize < 8
+            and wanted.kind in "iu"
+            and array.size
+            and array.dtype.kind in "if"
+        ):
+            check_range(array, wanted)
+        return array.astype(wanted)
     if not typed and (array.dtype.kind == "f" or not array.size):
         return array.astype(dtypes.default_float())
     dtypes.of_numpy(array.dtype)
     return array
+
+
+def check_range(array: ndarray, wanted: np.dtype) -> None:
+    """Raise PyTorch's error for numbers that a dtype of integers does not hold. Unsigned ones take negative numbers."""
+    most = np.iinfo(wanted).max
+    if array.max() > most or array.min() < (-most if wanted.kind == "u" else -most - 1):
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
 
 
 def _has_typed(data: object) -> bool:
@@ -260,6 +276,8 @@ def _not_numbers(data: object, array: ndarray) -> Exception:
             return TypeError("minigrad has no complex tensors")
         elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
             return RuntimeError(f"Could not infer dtype of {type(item).__name__}")
+    if array.dtype.kind == "O":  # integers that have no room in an array
+        return ValueError("Overflow when unpacking long long")
     return TypeError(
         f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}."
     )
@@ -313,7 +331,7 @@ def scalar_tensor(
 ) -> Tensor:
     """A 0-d tensor, of the default dtype if none is given."""
     check_device(device)
-    return _finish(np.asarray(_number(s, "s", 1), _dtype(dtype)), requires_grad)
+    return _finish(dtypes.fitting(_number(s, "s", 1), _dtype(dtype)), requires_grad)
 
 
 # ---------------------------------------------------------------- filled
@@ -355,7 +373,7 @@ def full(
     check_device(device)
     shape, value = lengths("full", "size", size), _number(fill_value)
     wanted = array_of(value, None).dtype if dtype is None else dtypes.to_numpy(dtype)
-    return _finish(np.full(shape, value, wanted), requires_grad)
+    return _finish(np.full(shape, dtypes.fitting(value, wanted), wanted), requires_grad)
 
 
 def _like(fill):
@@ -403,7 +421,10 @@ def full_like(
     requires_grad: bool = False, memory_format: object = None,
 ) -> Tensor:  # fmt: skip
     """One value in the shape and dtype of `input`."""
-    return _full_like(input, (_number(fill_value),), dtype, device, requires_grad)
+    value = dtypes.fitting(
+        _number(fill_value), input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
+    )
+    return _full_like(input, (value,), dtype, device, requires_grad)
 
 
 def _new(name: str, fill):
@@ -438,7 +459,9 @@ def new_full(
     check_device(device)
     wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
     return _finish(
-        np.full(lengths("new_full", "size", size), _number(fill_value), wanted), requires_grad, self
+        np.full(lengths("new_full", "size", size), dtypes.fitting(_number(fill_value), wanted), wanted),
+        requires_grad,
+        self,
     )
 
 

@@ -48,6 +48,12 @@ _words = {
     "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
     "int32": "Int", "int64": "Long", "bool": "Bool",
 }  # fmt: skip
+# What a number may be to be written into a tensor. Unsigned integers take negative ones too, which wrap round.
+_limits = {d: (-np.inf, np.inf) for d in _of_numpy if d.kind == "b"}
+_limits |= {d: (np.finfo(d).min.item(), np.finfo(d).max.item()) for d in _of_numpy if d.kind == "f"}
+_limits |= {d: (np.iinfo(d).min, np.iinfo(d).max) for d in _of_numpy if d.kind == "i"}
+_limits |= {d: (-np.iinfo(d).max, np.iinfo(d).max) for d in _of_numpy if d.kind == "u"}
+_c_names = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
 _default = float32
 
 
@@ -71,6 +77,23 @@ def word(numpy_dtype: np.dtype) -> str:
 def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that an operation does not take."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
+
+
+def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:
+    """A Python number as a 0-d array. An integer that the dtype does not hold is taken modulo its range, as in C."""
+    try:
+        return np.asarray(number, numpy_dtype)
+    except OverflowError:
+        return np.asarray(number, np.int64).astype(numpy_dtype)
+
+
+def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
+    """A Python number as a 0-d array. Raises RuntimeError if the dtype does not hold it, or what is negative wrapped."""
+    least, most = _limits[numpy_dtype]
+    if (number < least or number > most) and not (numpy_dtype.kind == "f" and abs(number) == np.inf):
+        name = _c_names.get(numpy_dtype.name, numpy_dtype.name + "_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return wrapped(number, numpy_dtype)
 
 
 def to_numpy(wanted) -> np.dtype:

@@ -37,7 +37,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return _diagonal(A, offset, dim1, dim2)
 
 
-name_arguments(globals())
+name_arguments(globals(), "linalg_")
 __all__ = [
     "LinAlgError",
     "cholesky",

@@ -74,8 +74,8 @@ class Stream:
         if count < BLOCK:
             return np.array([self._one_normal() for _ in range(count)], dtype).reshape(size)
         narrow = np.float64 if np.dtype(dtype) == np.float64 else np.float32
-        uniform = self.random((count,), narrow)
         whole = count - count % BLOCK
+        uniform = self.random((whole if np.dtype(dtype) == np.float16 else count,), narrow)
         numbers = np.empty(count, narrow)
         numbers[:whole] = _box_muller(uniform[:whole])
         if whole < count:  # the last block is filled again, over what is there

@@ -24,7 +24,7 @@ import numpy as np
 import minigrad
 from tests.oracle import Program, differences, run
 
-DTYPES = ("float32", "float64", "int64", "bool")
+DTYPES = ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
 
 
 class Unsuitable(Exception):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..tensor import Size, Tensor, wrap
-from .engine import Root, execute, run, works_on_tensors
+from .engine import Root, execute, run
 from .grad_mode import local, special
 from .hooks import retain_grad
 from .node import Node, edge
@@ -76,7 +76,7 @@ def backward(
             UserWarning,
             stacklevel=3,
         )
-    roots = make_roots(tensors, grad_tensors, works_on_tensors(create_graph))
+    roots = make_roots(tensors, grad_tensors, local.gradients_are_tensors(create_graph))
     retain = create_graph if retain_graph is None else retain_graph
     targets, last = None, set()
     if inputs is not None:
@@ -131,7 +131,7 @@ def grad(
         return vmap(
             lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options)
         )(as_tuple(grad_outputs))
-    roots = make_roots(outputs, grad_outputs, works_on_tensors(create_graph))
+    roots = make_roots(outputs, grad_outputs, local.gradients_are_tensors(create_graph))
     places = [edge_of(i, "grad") for i in inputs]
     targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph

@@ -20,6 +20,7 @@ from .hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .node import AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
+Targets = dict[tuple[Node, int], object]  # for a node and the number of its output: that gradient
 ZEROS = itertools.repeat(0)
 
 
@@ -28,11 +29,11 @@ def execute(
     *,
     retain_graph: bool,
     create_graph: bool,
-    targets: dict[tuple[Node, int], object] | None = None,
+    targets: Targets | None = None,
     last: set[Node] = frozenset(),
 ) -> None:
     """Do a whole backward pass, recorded if `create_graph` (see `run` for the arguments)."""
-    recorded = works_on_tensors(create_graph)
+    recorded = local.gradients_are_tensors(create_graph)
     outer_grad, outer_pass = local.grad, local.backward_pass
     if recorded:
         local.update(grad=create_graph)
@@ -44,16 +45,11 @@ def execute(
             local.update(grad=outer_grad)
 
 
-def works_on_tensors(create_graph: bool) -> bool:
-    """Are gradients Tensors in a pass that starts now? If it is recorded, or inside a transform; else they are arrays."""
-    return create_graph or local.interpreter is not None
-
-
 def run(
     roots: Sequence[Root],
     retain_graph: bool,
     recorded: bool,
-    targets: dict[tuple[Node, int], object] | None = None,
+    targets: Targets | None = None,
     last: set[Node] = frozenset(),
 ) -> None:
     """Walk back from `roots`.
@@ -65,7 +61,9 @@ def run(
     """
     waiting = count_dependencies(roots)
     needed = None if targets is None else nodes_leading_to(targets, last, waiting)
-    capture_nodes = {} if targets is None else outputs_by_node(targets)
+    capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
+    for node, output_nr in targets or ():
+        capture_nodes.setdefault(node, []).append(output_nr)
     local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
     arrived: dict[Node, object] = {}
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
@@ -152,8 +150,8 @@ def run(
                         following = None
                     heappush(ready, (-parent.sequence, ticket + 1, parent))
                     ticket += 2
-        part = before = None  # nothing is held longer than needed, see AccumulateGrad.vjp
-        node = grad = grad_inputs = None
+        # nothing is held longer than needed, see AccumulateGrad.vjp
+        node = grad = grad_inputs = part = before = None
 
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
@@ -171,31 +169,21 @@ def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     return waiting
 
 
-def nodes_leading_to(
-    targets: dict[tuple[Node, int], object], last: set[Node], reachable: dict[Node, int]
-) -> set[Node]:
+def nodes_leading_to(targets: Targets, last: set[Node], reachable: dict[Node, int]) -> set[Node]:
     """The nodes that have to be fired so that a gradient reaches one of `targets`."""
-    goals = {node for node, _ in targets} | last
     consumers: dict[Node, list[Node]] = {}
     for node in reachable:
         for parent in node.edges:
             if parent is not None:
                 consumers.setdefault(parent, []).append(node)
     needed = set(last)
-    stack = list(goals)
+    stack = [*needed, *(node for node, _ in targets)]
     while stack:
         for consumer in consumers.get(stack.pop(), ()):
             if consumer not in needed:
                 needed.add(consumer)
                 stack.append(consumer)
     return needed
-
-
-def outputs_by_node(targets: dict[tuple[Node, int], object]) -> dict[Node, list[int]]:
-    wanted: dict[Node, list[int]] = {}
-    for node, output_nr in targets:
-        wanted.setdefault(node, []).append(output_nr)
-    return wanted
 
 
 def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:

@@ -54,6 +54,10 @@ class Local(threading.local):
         special.add(modes["key"])
         return before
 
+    def gradients_are_tensors(self, create_graph: bool) -> bool:
+        """Are gradients Tensors in a pass that starts now? If it is recorded, or in a transform; else they are arrays."""
+        return create_graph or self.interpreter is not None
+
 
 class Anomaly:
     """Anomaly detection, for all threads at once (see anomaly_mode.py)."""

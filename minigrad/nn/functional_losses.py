@@ -16,10 +16,11 @@ from ..autograd.grad_mode import no_grad
 from ..ops import loss as losses
 from ..ops import margins, xlogy
 from ..ops.activation import log_softmax, logsigmoid
+from ..ops.conversion import clone
 from ..ops.dispatch import operand
 from ..ops.exponential import log_softmax_along
 from ..ops.loss import broadcast_pair
-from ..ops.norms import inner_norm, pdist
+from ..ops.norms import inner_norm, pdist, vector_norm
 from ..ops.pointwise import add_number, div_number, mul_number, sub_number
 from ..tensor import Tensor, wrap
 
@@ -28,6 +29,13 @@ from ..tensor import Tensor, wrap
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between x1 and x2 along `dim`; norms are at least eps."""
+    if x1._array.dtype.kind != "f" or x2._array.dtype.kind != "f":
+        dtype = dtypes.promote([(x._array.dtype, 2 if x._array.ndim else 1) for x in (x1, x2)])
+        if dtype.kind != "f":
+            raise RuntimeError(
+                f"expected common dtype to be floating point, yet common dtype is {dtypes.word(dtype)}"
+            )
+        x1, x2 = (x if x._array.dtype.kind == "f" else x.to(dtypes.of_numpy(dtype)) for x in (x1, x2))
     shape = losses.common_shape(x1._array.shape, x2._array.shape)
     x2, x1 = (t if t._array.shape == shape else t.expand(shape) for t in (x2, x1))  # in PyTorch's order
     lengths = _length(x1, dim, eps), _length(x2, dim, eps)
@@ -37,7 +45,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _length(x: Tensor, dim: int, eps: float) -> Tensor:
     """The norm along `dim`, at least eps."""
-    length = x.norm(2, dim, keepdim=True).clone()
+    length = clone(vector_norm(x, 2, dim, True))
     if type(length) is Tensor:  # written where autograd does not see it
         np.maximum(length._array, eps, out=length._array)
     else:

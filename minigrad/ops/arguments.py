@@ -41,6 +41,10 @@ SCALED = {
 BY_COUNT = frozenset(
     {*SCALED, "addmm", "baddbmm", "bmm", "div", "divide", "eye", "mm", "multiply", "subtract"}
 )
+# Functions of `linalg` whose first argument is called A in PyTorch too, and not input.
+OF_A = frozenset(
+    f"linalg_{name}" for name in ("det", "inv", "lu", "lu_factor", "qr", "slogdet", "solve", "svd", "svdvals")
+)
 NUMBERS = (int, float, np.number, np.bool_)
 KINDS: dict[str, Callable[[object], bool]] = {
     "Tensor": lambda v: isinstance(v, Tensor),
@@ -80,7 +84,7 @@ def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method:
         if base in OVERLOADED - BY_COUNT:
             raise no_form(signature, name, args, kwargs, method) from None
         place = "" if i >= len(args) else f" (position {i if method else i + 1})"
-        shown = "input" if i == 0 and "Tensor" in wanted else parameter
+        shown = "input" if i == 0 and "Tensor" in wanted and name not in OF_A else parameter
         raise TypeError(
             f"{name}(): argument '{shown}'{place} must be {word(wanted)}, not {full_name(type(value))}"
         ) from None

@@ -267,7 +267,10 @@ def clear_diagonal(grad, offset: int, dim1: int, dim2: int):
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of `input` with `src` on one diagonal."""
     n = input._array.ndim
+    first, second = dim1, dim2
     dim1, dim2 = check_dim(dim1, n), check_dim(dim2, n)
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {first}, {second}")
     target = input._array.diagonal(offset, dim1, dim2).shape
     if src._array.shape != target:
         raise RuntimeError(
@@ -306,6 +309,8 @@ def trace(input: Tensor) -> Tensor:
     """The sum of the main diagonal of a matrix."""
     if input._array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
+    if input._array.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return _trace(input)
 
 

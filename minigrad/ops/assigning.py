@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, wrap
 from .arguments import NUMBERS
 from .inplace import check_shape, define_inplace, writer
@@ -38,7 +39,8 @@ _copy = define(
 )  # fmt: skip
 _copy.op.node_class.name = lambda self: "torch::autograd::CopyBackwards"
 _fill = define(
-    "fill", lambda self, value: np.full_like(self, value), kind="elementwise", node="FillBackward2",
+    "fill", lambda self, value: np.full_like(self, dtypes.fitting(value, self.dtype)), kind="elementwise",
+    node="FillBackward2",
     self=lambda grad: nothing(grad),
 )  # fmt: skip
 _fill_tensor = define(
@@ -57,8 +59,13 @@ def _copy_into(self: ndarray, src: ndarray) -> None:
     self[...] = src
 
 
+def _fill_into(self: ndarray, value: float) -> None:
+    fits = self.dtype.kind == "f" and -6e4 < value < 6e4  # what every dtype holds needs no closer look
+    self.fill(value if fits else dtypes.fitting(value, self.dtype))
+
+
 _copy.op.into = _fill_tensor.op.into = _copy_into
-_fill.op.into = lambda self, value: self.fill(value)
+_fill.op.into = _fill_into
 _zero.op.into = lambda self: self.fill(0)
 overwrite, fill_with, _fill_ = writer(_copy.op), writer(_fill_tensor.op), writer(_fill.op)
 

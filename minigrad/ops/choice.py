@@ -220,8 +220,8 @@ def between(x, low: float, high: float):
 
 def _clamp_numbers(self: ndarray, min: float | None, max: float | None) -> ndarray:
     if min is not None:  # a negative bound of unsigned numbers wraps round
-        self = at_least(self, np.array(min).astype(self.dtype))
-    return self if max is None else at_most(self, np.array(max).astype(self.dtype))
+        self = at_least(self, dtypes.fitting(min, self.dtype))
+    return self if max is None else at_most(self, dtypes.fitting(max, self.dtype))
 
 
 def within(x, min, max):

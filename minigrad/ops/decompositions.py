@@ -43,20 +43,46 @@ def results(name: str, *fields: str) -> type:
     return cls
 
 
-def check_matrices(name: str, *inputs: Tensor, square: bool = True, floating: bool = True) -> None:
-    """Raise PyTorch's errors for vectors, integer tensors, and rectangular matrices where square ones are needed."""
-    for A in inputs:
-        if A._array.ndim < 2:
-            raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-        if square and A._array.shape[-1] != A._array.shape[-2]:
-            raise RuntimeError(
-                f"{name}: A must be batches of square matrices, but they are {A._array.shape[-2]} by "
-                f"{A._array.shape[-1]} matrices"
-            )
-        if floating and A._array.dtype.kind != "f":
-            raise RuntimeError(
-                f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.word(A._array.dtype)}"
-            )
+LOW_PRECISION = "low precision"
+
+
+def check_matrices(
+    name: str, A: Tensor, square: bool = True, floating: bool = True, kernel: str | None = None
+) -> None:
+    """Raise PyTorch's errors for vectors, integer tensors, and rectangular matrices where square ones are needed.
+
+    kernel: what PyTorch says is not implemented for dtypes other than single and double precision; or LOW_PRECISION, of
+    which it says that they are not supported.
+    """
+    array = A._array
+    if array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if square and array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by {array.shape[-1]} matrices"
+        )
+    if array.dtype.char in "fd":
+        return
+    if floating and array.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.word(array.dtype)}"
+        )
+    if kernel == LOW_PRECISION:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {dtypes.word(array.dtype)}")
+    if kernel is not None:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(array.dtype)}'")
+
+
+def check_equation(name: str, A: Tensor, B: Tensor, left: bool, vectors: bool = False) -> None:
+    """Raise PyTorch's errors for an equation A X = B (X A = B if not `left`) whose sides do not fit. B may be vectors."""
+    a, b = A._array.shape, (*B._array.shape, 1) if vectors else B._array.shape
+    if len(b) < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    if a[-2] != b[-2 if left else -1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+        )
 
 
 def by_columns(A: ndarray) -> ndarray:
@@ -104,7 +130,12 @@ def lu_of(A: ndarray) -> tuple[ndarray, ndarray]:
 
 def zero_pivot(A: ndarray) -> int:
     """The place (from 1) of the first zero on the diagonal of U, 0 if there is none."""
-    zeros = np.flatnonzero(np.diagonal(lu_of(A)[0]) == 0)
+    return first_zero(lu_of(A)[0])
+
+
+def first_zero(LU: ndarray) -> int:
+    """The place (from 1) of the first zero on the diagonal, 0 if there is none."""
+    zeros = np.flatnonzero(np.diagonal(LU) == 0)
     return int(zeros[0]) + 1 if zeros.size else 0
 
 
@@ -136,7 +167,7 @@ _inv = define(
 @method("inverse")
 def inv(A: Tensor) -> Tensor:
     """The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices."""
-    check_matrices("linalg.inv", A)
+    check_matrices("linalg.inv", A, kernel=LOW_PRECISION)
     return _inv(A)
 
 
@@ -187,16 +218,8 @@ _solve = define("linalg_solve_ex", _solve_forward, broadcasts=True, A=solve_back
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """The solution X of A X = B (X A = B if not `left`), for square A. B may be a vector. Raises LinAlgError if singular."""
-    check_matrices("linalg.solve", A)
-    vector = is_vector(A._array, B._array)
-    rows = B._array.shape[-1] if vector else B._array.shape[-2 if left else -1]
-    if A._array.shape[-1] != rows:
-        n, m = A._array.shape[-2:]
-        p, q = (*B._array.shape[-1:], 1) if vector else B._array.shape[-2:]
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{m} and {p}x{q})"
-        )
+    check_matrices("linalg.solve", A, kernel=LOW_PRECISION)
+    check_equation("linalg.solve", A, B, left, is_vector(A._array, B._array))
     if A._array.dtype != B._array.dtype:
         raise RuntimeError(
             "linalg.solve: Expected A and B to have the same dtype, but found A of type "
@@ -244,7 +267,7 @@ _det = define(
 @method()
 def det(A: Tensor) -> Tensor:
     """The determinant of a square matrix, or of each of a batch."""
-    check_matrices("linalg.det", A)
+    check_matrices("linalg.det", A, kernel="lu_cpu")
     return _det(A)
 
 
@@ -267,7 +290,7 @@ OldSlogdetResult = results("slogdet", "sign", "logabsdet")
 
 def linalg_slogdet(A: Tensor) -> SlogdetResult:
     """The sign and the logarithm of the absolute value of the determinant."""
-    check_matrices("linalg.slogdet", A)
+    check_matrices("linalg.slogdet", A, kernel=LOW_PRECISION)
     return SlogdetResult(*_slogdet(A))
 
 
@@ -280,7 +303,7 @@ def slogdet(input: Tensor) -> OldSlogdetResult:
 @method()
 def logdet(A: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative."""
-    check_matrices("logdet", A)
+    check_matrices("logdet", A, kernel=LOW_PRECISION)
     sign, logabsdet = _slogdet(A)
     return where(sign == -1, float("nan"), logabsdet)
 
@@ -298,8 +321,24 @@ def triangle(A, upper: bool, unitriangular: bool = False):
 def _solve_triangular_forward(
     self: ndarray, B: ndarray, upper: bool, left: bool, unitriangular: bool
 ) -> ndarray:
-    X = _solve_forward(triangle(self, upper, unitriangular), B, left)
+    A = triangle(self, upper, unitriangular)
+    try:
+        X = _solve_forward(A, B, left)
+    except LinAlgError:  # a zero on the diagonal, which PyTorch divides by all the same
+        X = substituted(A, B, upper) if left else adjoint(substituted(adjoint(A), adjoint(B), not upper))
     return X if left else by_columns(X)
+
+
+def substituted(A: ndarray, B: ndarray, upper: bool) -> ndarray:
+    """X with A X = B for triangular A, row by row."""
+    n, shape = A.shape[-1], np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    X = np.zeros((*shape, *B.shape[-2:]), B.dtype)
+    with np.errstate(all="ignore"):
+        for i in reversed(range(n)) if upper else range(n):
+            known = slice(i + 1, n) if upper else slice(0, i)
+            rest = B[..., i, :] - np.add.reduce(A[..., i, known, None] * X[..., known, :], axis=-2)
+            X[..., i, :] = rest / A[..., i, i, None]
+    return X
 
 
 def _triangular_self(grad, self, result, upper: bool, left: bool, unitriangular: bool):
@@ -322,19 +361,21 @@ def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
     """The solution X of A X = B (X A = B if not `left`), where only one triangle of A is read."""
-    check_matrices("linalg.solve_triangular", A)
+    name = "linalg.solve_triangular"
+    check_matrices(name, A, floating=False, kernel="triangular_solve_cpu")
+    check_equation(name, A, B, left)
     return _solve_triangular(A, B, bool(upper), bool(left), bool(unitriangular))
 
 
-def _cholesky_forward(self: ndarray, upper: bool) -> ndarray:
+def _cholesky_forward(self: ndarray, upper: bool, name: str = "linalg.cholesky") -> ndarray:
     try:
         L = np.linalg.cholesky(adjoint(self) if upper else self)
     except np.linalg.LinAlgError:
         L = None
-    if L is None:
+    if L is None or np.isnan(L).any():
         where_, order = first_failing(self, failing_minor)
         raise LinAlgError(
-            f"linalg.cholesky: {where_}The factorization could not be completed because the input is not positive-definite "
+            f"{name}: {where_}The factorization could not be completed because the input is not positive-definite "
             f"(the leading minor of order {order} is not positive-definite)."
         )
     return adjoint(L) if upper else by_columns(L)
@@ -344,8 +385,10 @@ def failing_minor(A: ndarray) -> int:
     """The order of the first leading minor that is not positive definite, 0 if there is none."""
     for k in range(1, A.shape[0] + 1):
         try:
-            np.linalg.cholesky(A[:k, :k])
+            L = np.linalg.cholesky(A[:k, :k])
         except np.linalg.LinAlgError:
+            return k
+        if np.isnan(L).any():
             return k
     return 0
 
@@ -381,7 +424,7 @@ _cholesky = define(
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with A = L Lᵀ (or Lᵀ, if `upper`). Raises LinAlgError unless A is positive definite."""
-    check_matrices("linalg.cholesky", A)
+    check_matrices("linalg.cholesky", A, kernel="cholesky_cpu")
     return _cholesky(A, bool(upper))
 
 
@@ -447,7 +490,9 @@ QrResult = results("linalg_qr", "Q", "R")
 
 def qr(A: Tensor, mode: str = "reduced") -> QrResult:
     """A = Q R with orthonormal columns in Q and an upper triangular R. mode: "reduced", "complete" or "r" (no Q)."""
-    check_matrices("linalg.qr", A, square=False)
+    check_matrices("linalg.qr", A, square=False, kernel="geqrf_cpu")
+    if not isinstance(mode, str):
+        raise TypeError("the mode of a QR factorisation is a word")
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
@@ -495,7 +540,7 @@ EighResult = results("linalg_eigh", "eigenvalues", "eigenvectors")
 
 def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
     """Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, of which one triangle is read."""
-    check_matrices("linalg.eigh", A)
+    check_matrices("linalg.eigh", A, floating=False, kernel="linalg_eigh_cpu")
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     return EighResult(*_eigh(A, UPLO.upper()))
@@ -543,8 +588,19 @@ def svd_backward(grad, U, S, Vh, full_matrices: bool):
 
 
 def _svd_forward(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
-    U, S, Vh = np.linalg.svd(A, full_matrices)
+    U, S, Vh = singular(A, full_matrices)
     return by_columns(U), S, by_columns(Vh)
+
+
+def singular(A: ndarray, full_matrices: bool = False) -> tuple[ndarray, ndarray, ndarray]:
+    """(U, S, Vᵀ). Raises PyTorch's error for numbers that are not finite."""
+    try:
+        return tuple(np.linalg.svd(A, full_matrices))
+    except np.linalg.LinAlgError:
+        place, _ = first_failing(A, lambda matrix: not np.isfinite(matrix).all())
+    raise LinAlgError(
+        f"linalg.svd: {place}The algorithm failed to converge because the input matrix contained non-finite values."
+    )
 
 
 _svd = define(
@@ -557,7 +613,7 @@ SvdResult, OldSvdResult = results("linalg_svd", "U", "S", "Vh"), results("svd", 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: None = None) -> SvdResult:
     """A = U diag(S) Vᵀ with orthonormal U and V and singular values S ≥ 0, descending. `driver` is for CUDA."""
     refuse_driver("svd", driver)
-    check_matrices("linalg.svd", A, square=False)
+    check_matrices("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
     return SvdResult(*_svd(A, bool(full_matrices)))
 
 
@@ -571,14 +627,22 @@ def refuse_driver(name: str, driver: object) -> None:
 def svdvals(A: Tensor, *, driver: None = None) -> Tensor:
     """The singular values of a matrix, descending. `driver` is for CUDA."""
     refuse_driver("svd", driver)
-    check_matrices("linalg.svdvals", A, square=False)
+    check_matrices("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
     return _svd(A, False)[1]
 
 
 @method()
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OldSvdResult:
     """The older form of `linalg.svd`: gives V, not its transpose."""
-    check_matrices("svd", input, square=False)
+    if input._array.ndim < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {input._array.ndim} dimensions instead"
+        )
+    check_matrices("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
+    if not compute_uv:
+        *batch, m, n = input._array.shape
+        U, Vh = (input.new_zeros((*batch, k, k)) for k in (m, n))
+        return OldSvdResult(U, svdvals(input), transpose(Vh, -2, -1))
     U, S, Vh = _svd(input, not some)
     return OldSvdResult(U, S, transpose(Vh, -2, -1))
 
@@ -602,6 +666,8 @@ def pinv_backward(grad, result, self):
 def _pinv_forward(self: ndarray, rtol: ndarray, hermitian: bool, atol: ndarray | None = None) -> ndarray:
     if rtol is None:
         rtol = max(self.shape[-2:]) * np.finfo(self.dtype).eps
+    if not np.isfinite(self).all():
+        singular(self)
     if (
         atol is not None and self.size and np.any(atol != 0)
     ):  # a share of the largest singular value, as NumPy wants it
@@ -640,7 +706,13 @@ def pinv(
     rtol: float | Tensor | None = None,
 ) -> Tensor:
     """The Moore-Penrose inverse: singular values below `atol`, or `rtol` (`rcond`) times the largest, count as zero."""
-    check_matrices("linalg.pinv", A, square=False)
+    if A._array.ndim < 2 or A._array.dtype.char not in "fd":
+        raise RuntimeError(
+            f"linalg.pinv({dtypes.word(A._array.dtype)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of "
+            "float, double, cfloat or cdouble types"
+        )
+    if hermitian:
+        check_matrices("linalg.eigh", A)
     atol, rtol = tolerances(A, atol, rcond if rtol is None else rtol)
     return _pinv(A, rtol._array, bool(hermitian), atol._array)
 
@@ -701,11 +773,27 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
     With the drivers "gels", "gelsd" and "gelss" also the squared residuals, if A is tall and of full rank.
     """
-    check_matrices("linalg.lstsq", A, square=False)
-    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+    a, b, name = A._array, B._array, "torch.linalg.lstsq"
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if b.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if a.dtype != b.dtype:
         raise RuntimeError(
-            f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss) but got {driver}"
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {dtypes.word(a.dtype)} and "
+            f"other's dtype {dtypes.word(b.dtype)}"
         )
+    if not 0 <= a.ndim - b.ndim <= 1:
+        raise RuntimeError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1"
+        )
+    rows = -1 if a.ndim > b.ndim else -2
+    if a.shape[-2] != b.shape[rows]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({rows})")
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    if a.dtype.char not in "fd":
+        raise RuntimeError("This function doesn't handle types other than float and double")
     return LstsqResult(*_lstsq(A, B, driver or "gelsy", rcond))
 
 
@@ -713,6 +801,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A multiplied with itself n times; the inverse of that for negative n."""
     check_matrices("linalg.matrix_power", A, floating=False)
+    if not isinstance(n, int):
+        raise TypeError("the power of a matrix is a whole number")
     if n == 0:
         return clone(A).copy_(wrap(np.eye(A._array.shape[-1], dtype=A._array.dtype)))
     if n == -1:

@@ -49,7 +49,7 @@ def operand(value, like: Tensor) -> Tensor:
     key = (value, kind, dtype.num)
     found = scalars.get(key)
     if found is None:
-        found = wrap(np.asarray(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
+        found = wrap(dtypes.wrapped(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
         found._number = value  # what `_saved_other` shows: an integer stays one beside floats
         if len(scalars) > 4096:
             scalars.clear()

@@ -111,12 +111,15 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     A letter that an operand names twice stands for its diagonal; "..." for further dimensions, which are broadcast.
     Raises RuntimeError for equations that do not fit the operands.
     """
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = tuple(operands[0])
     if isinstance(equation, Tensor):
         equation, operands = spelled_out((equation, *operands))
+    elif len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
     if not operands:
-        raise RuntimeError("einsum(): must provide at least one operand")
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts "
+            "list"
+        )
     for i, t in enumerate(operands):
         if not isinstance(t, Tensor):
             raise TypeError(f"einsum(): operand {i} must be Tensor, not {type(t).__name__}")
@@ -203,6 +206,12 @@ def _plan(equation: str, *shapes: tuple) -> Plan:
         diagonals, term, shape = _on_diagonals(list(term), shape, i)
         for letter, n in zip(term, shape, strict=True):
             seen = sizes.get(letter, 1)
+            if n not in (1, seen) and seen != 1 and letter.startswith(ELLIPSIS):
+                dim = term.index(letter)
+                raise RuntimeError(
+                    f"einsum(): dimension {dim} covered by ellipsis in operand {i}has size {n} which does not broadcast with "
+                    f"previously seen ellipsis with size {seen} for the respective dimension"
+                )
             if n not in (1, seen) and seen != 1:
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with previously "

@@ -13,30 +13,36 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, wrap
 from .arranging import _tril, _triu, flip
 from .choice import zeros_like
 from .decompositions import (
+    LinAlgError,
     _cholesky_forward,
     _solve_triangular,
     adjoint,
     by_columns,
+    check_equation,
     check_matrices,
     cholesky_backward,
     cholesky_tangent,
     diag_matrix,
     eye_like,
+    first_failing,
+    first_zero,
     given,
     inv,
     joined_columns,
     qr,
     results,
     solve,
+    zero_pivot,
 )
 from .joining import cat, stack
 from .scan import cumprod
 from .selecting import masked_select
-from .shape import expand, flatten, meshgrid, movedim, reshape, unsqueeze
+from .shape import broadcast_pair, expand, flatten, meshgrid, movedim, reshape, unsqueeze
 from .table import define, is_array, method
 
 ndarray = np.ndarray
@@ -45,8 +51,11 @@ ndarray = np.ndarray
 # ---------------------------------------------------------------- LU
 
 
-def factored(A: ndarray) -> tuple[ndarray, ndarray]:
-    """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting."""
+def factored(A: ndarray, check: bool = False) -> tuple[ndarray, ndarray]:
+    """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting.
+
+    check: whether a zero on the diagonal of U is an error.
+    """
     LU, k = by_columns(A), min(A.shape[-2:])
     pivots = np.empty((*A.shape[:-2], k), np.int32)
     for at in np.ndindex(A.shape[:-2]):
@@ -59,6 +68,13 @@ def factored(A: ndarray) -> tuple[ndarray, ndarray]:
             if M[i, i] != 0:
                 M[i + 1 :, i] /= M[i, i]
                 M[i + 1 :, i + 1 :] -= np.multiply.outer(M[i + 1 :, i], M[i, i + 1 :])
+    if check and not np.diagonal(LU, axis1=-2, axis2=-1).all():
+        place, i = first_failing(LU, first_zero)
+        raise RuntimeError(
+            f"torch.linalg.lu_factor: {place}U[{i},{i}] is zero and using it on lu_solve would result in a division by zero. "
+            "If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+            "linalg.lu_factor_ex(A, pivot)"
+        )
     return LU, pivots
 
 
@@ -133,7 +149,7 @@ _lu = define(
 )  # fmt: skip
 LuResult, LuFactorResult = results("linalg_lu", "P", "L", "U"), results("linalg_lu_factor", "LU", "pivots")
 LuUnpackResult = results("lu_unpack", "P", "L", "U")
-LuWithInfo = results("lu_with_info", "LU", "pivots", "info")
+LuWithInfo = results("_lu_with_info", "LU", "pivots", "info")
 
 
 def _check_lu(name: str, A: Tensor, pivot: bool) -> None:
@@ -141,7 +157,7 @@ def _check_lu(name: str, A: Tensor, pivot: bool) -> None:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead"
         )
-    check_matrices(name, A, square=False)
+    check_matrices(name, A, square=False, floating=False, kernel="lu_cpu")
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
@@ -156,7 +172,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> LuResult:
 def lu_factor(A: Tensor, *, pivot: bool = True) -> LuFactorResult:
     """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1, as `lu_solve` takes them."""
     _check_lu("torch.lu_factor", A, pivot)
-    return LuFactorResult(*_lu_factor(A))
+    return LuFactorResult(*_lu_factor(A, True))
 
 
 @method("lu")
@@ -168,7 +184,8 @@ def lu_method(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[T
         "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)",
         "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
     )  # fmt: skip
-    LU, pivots = lu_factor(A, pivot=pivot)
+    _check_lu("torch.lu_factor", A, pivot)
+    LU, pivots = _lu_factor(A, False)
     infos = wrap(np.zeros(A._array.shape[:-2], np.int32))
     return (LU, pivots, infos) if get_infos else (LU, pivots)
 
@@ -222,6 +239,14 @@ def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> LuUnpackResult:
     """(P, L, U) of what `linalg.lu_factor` gave; what is not asked for is empty."""
+    if LU_data._array.ndim < 2:
+        raise RuntimeError(
+            f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead"
+        )
+    if LU_pivots._array.dtype != np.int32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+        )
     P, L, U = _lu_unpack(LU_data, LU_pivots)
     empty = wrap(np.empty(0, LU_data._array.dtype))
     return LuUnpackResult(
@@ -264,7 +289,20 @@ _lu_solve = define(
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """The solution X of A X = B, for the factors of A from `lu_factor`; of X A = B if not `left`, with Aᵀ if `adjoint`."""
-    check_matrices("torch.linalg.lu_solve", LU)
+    name = "linalg.lu_solve"
+    check_matrices(f"torch.{name}", LU)
+    if LU._array.dtype != B._array.dtype:
+        raise RuntimeError(
+            f"{name}: Expected LU and B to have the same dtype, but found LU of type {dtypes.word(LU._array.dtype)} and B of "
+            f"type {dtypes.word(B._array.dtype)} instead"
+        )
+    if pivots._array.dtype != np.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    check_equation(name, LU, B, left)
+    if pivots._array.shape[-1:] != LU._array.shape[-1:]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
     return _lu_solve(LU, pivots, B, bool(left), bool(adjoint))
 
 
@@ -282,6 +320,8 @@ def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 def _eig_forward(A: ndarray) -> tuple[ndarray, ndarray]:
+    if not np.isfinite(A).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = np.linalg.eig(A)
     if np.iscomplexobj(values):
         raise RuntimeError(
@@ -321,19 +361,26 @@ def eig(A: Tensor) -> EigResult:
 
     PyTorch gives complex numbers; here they are real, and a matrix with others raises RuntimeError.
     """
-    check_matrices("linalg.eig", A)
+    return eig_of("linalg.eig", A)
+
+
+def eig_of(name: str, A: Tensor) -> EigResult:
+    check_matrices(name, A, floating=False)
+    if A._array.dtype.kind != "f":
+        raise RuntimeError(f"Unknown Complex ScalarType for {dtypes.word(A._array.dtype)}")
+    check_matrices(name, A, kernel="linalg_eig_out_cpu")
     return EigResult(*_eig(A))
 
 
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of a square matrix; see `eig`."""
-    return eig(A).eigenvalues
+    return eig_of("linalg.eigvals", A).eigenvalues
 
 
 # ---------------------------------------------------------------- with a Cholesky factor
 
 _old_cholesky = define(
-    "cholesky", lambda self, upper: _cholesky_forward(self, upper), jvp=cholesky_tangent,
+    "cholesky", lambda self, upper: _cholesky_forward(self, upper, "cholesky"), jvp=cholesky_tangent,
     self=lambda grad, result, upper: cholesky_backward(grad, result, upper),
 )  # fmt: skip
 
@@ -347,7 +394,7 @@ def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
         "U = torch.linalg.cholesky(A).mH\nThis transform will produce equivalent results for all valid (symmetric positive "
         "definite) inputs.",
     )  # fmt: skip
-    check_matrices("cholesky", input)
+    check_matrices("cholesky", input, kernel="cholesky_cpu")
     return _old_cholesky(input, bool(upper))
 
 
@@ -357,7 +404,16 @@ def _factor(self: ndarray, upper: bool) -> ndarray:
 
 
 def _inverse_of_factor(self: ndarray, upper: bool) -> ndarray:
-    half = np.linalg.inv(_factor(self, upper))
+    try:
+        half = np.linalg.inv(_factor(self, upper))
+    except np.linalg.LinAlgError:
+        half = None
+    if half is None:
+        place, element = first_failing(self, zero_pivot)
+        raise LinAlgError(
+            f"cholesky_inverse: {place}The diagonal element {element} is zero, the inversion could not be completed because "
+            "the input matrix is singular."
+        )
     return by_columns(half.swapaxes(-1, -2) @ half)
 
 
@@ -376,7 +432,7 @@ _cholesky_inverse = define(
 @method()
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of L Lᵀ (of Lᵀ L, if `upper`), for a triangular L."""
-    check_matrices("cholesky_inverse", L)
+    check_matrices("cholesky_inverse", L, floating=False, kernel="cholesky_inverse_out_cpu")
     return _cholesky_inverse(L, bool(upper))
 
 
@@ -403,9 +459,25 @@ _cholesky_solve = define(
 @method()
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B for A = L Lᵀ (Lᵀ L, if `upper`), where L is a Cholesky factor."""
-    check_matrices("cholesky_solve", L)
-    if B._array.ndim < 2:
-        raise RuntimeError(f"b should have at least 2 dimensions, but has {B._array.ndim} dimensions instead")
+    b, a = B._array, L._array
+    for name, array in (("b", b), ("u", a)):
+        if array.ndim < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {array.ndim} dimensions instead"
+            )
+    broadcast_pair(b.shape[:-2], a.shape[:-2])
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {dtypes.word(b.dtype)} and A of type "
+            f"{dtypes.word(a.dtype)} instead."
+        )
+    (n, m), (p, q) = a.shape[-2:], b.shape[-2:]
+    if n != m:
+        raise RuntimeError(f"A must be batches of square matrices, but they are {n} by {m} matrices")
+    if n != p:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {n} by {m} but each b matrix is {p} by {q}"
+        )
     return _cholesky_solve(B, L, bool(upper))
 
 

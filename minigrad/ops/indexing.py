@@ -128,13 +128,9 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
             add_at(out, indices, values)
         else:
             out[numpy_key(indices)] = values
-    except (IndexError, ValueError):
-        check_indices(self.shape, indices)
-        found = self[numpy_key(indices)].shape
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(found)}"
-        ) from None
+    except (IndexError, ValueError, TypeError):
+        check_indices(self.shape, indices, values.shape)
+        raise
     return out
 
 
@@ -172,15 +168,18 @@ def indices_key(grad, indices: tuple) -> tuple:
     return numpy_key(indices) if is_array(grad) else tuple(slice(None) if i is None else i for i in indices)
 
 
-def check_indices(shape: tuple, indices: Sequence[Tensor | None]) -> None:
-    """Raise PyTorch's IndexError for index tensors that do not fit a tensor of this shape."""
-    dim, shapes = 0, []
+def check_indices(
+    shape: tuple, indices: Sequence[Tensor | None], values: tuple = (), *, bounds: bool = True
+) -> None:
+    """Raise PyTorch's error for index tensors that do not fit a tensor of this shape, or of which `values`, the shape of
+    what is to be written, do not fit what they name. bounds: is a position that does not exist an error, too?"""
+    dim, shapes, numbers, key = 0, [], [], []
     for index in indices:
-        if index is None:
+        array = None if index is None else index._array
+        if array is None:
             dim += 1
-            continue
-        array = index._array
-        if array.dtype.kind == "b":
+            key.append(slice(None))
+        elif array.dtype.kind == "b":
             for d, n in enumerate(array.shape):
                 if dim + d >= len(shape) or shape[dim + d] != n:
                     raise IndexError(
@@ -189,15 +188,16 @@ def check_indices(shape: tuple, indices: Sequence[Tensor | None]) -> None:
                     )
             shapes.append((int(array.sum()),))
             dim += array.ndim
-            continue
-        if dim >= len(shape):
-            raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-        length = shape[dim]
-        for i in array.ravel().tolist():
-            if not -length <= i < length:
-                raise IndexError(f"index {i} is out of bounds for dimension {len(shapes)} with size {length}")
-        shapes.append(array.shape)
-        dim += 1
+            key.append(array)
+        else:
+            if dim >= len(shape):
+                raise IndexError(
+                    f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})"
+                )
+            numbers.append((len(shapes), shape[dim], array))
+            shapes.append(array.shape)
+            dim += 1
+            key.append(np.zeros(array.shape, np.int64))
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
@@ -205,6 +205,25 @@ def check_indices(shape: tuple, indices: Sequence[Tensor | None]) -> None:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         ) from None
+    if values and 0 not in shape:
+        found = np.broadcast_to(np.zeros((), bool), shape)[tuple(key)].shape
+        if not fits(values, found):
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing result of shape "
+                f"{list(found)}"
+            )
+    for place, length, array in numbers if bounds else ():
+        for i in array.ravel().tolist():
+            if not -length <= i < length:
+                raise IndexError(f"index {i} is out of bounds for dimension {place} with size {length}")
+
+
+def fits(shape: tuple, wanted: tuple) -> bool:
+    """Can a tensor of this shape be stretched to the wanted one?"""
+    try:
+        return np.broadcast_shapes(shape, wanted) == wanted
+    except ValueError:
+        return False
 
 
 # ---------------------------------------------------------------- keys
@@ -451,12 +470,13 @@ def without_leading_ones(shape: tuple) -> tuple:
     return shape[lead:]
 
 
-def check_source(out: Tensor, values: Tensor, indices: Sequence[Tensor | None]) -> None:
-    """Raise PyTorch's error if `values` are of another dtype. A single one for a mask is cast, like a number."""
+def check_source(out: Tensor, values: Tensor, indices: Sequence[Tensor | None], *, cast: bool = True) -> None:
+    """Raise PyTorch's error if `values` are of another dtype. With `cast` a single one for a mask is cast, like a number."""
     if out._array.dtype != values._array.dtype:
         given = [i for i in indices if i is not None]
-        if values._array.size == len(given) == 1 and given[0]._array.dtype.kind == "b":
+        if cast and values._array.size == len(given) == 1 and given[0]._array.dtype.kind == "b":
             return
+        check_indices(out._array.shape, indices, values._array.shape, bounds=False)
         names = (dtypes.word(t._array.dtype) for t in (out, values))
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
@@ -476,13 +496,23 @@ for _name, _function in {"get": getitem, "set": setitem, "del": delitem}.items()
 # ---------------------------------------------------------------- named forms
 
 
+def as_indices(name: str, indices: Sequence[Tensor | None]) -> tuple:
+    """Checked index tensors."""
+    if isinstance(indices, Tensor):
+        place = 1 if name.endswith("_") else 2
+        raise TypeError(
+            f"{name}(): argument 'indices' (position {place}) must be tuple of Tensors, not Tensor"
+        )
+    return tuple(None if i is None else as_index(i) for i in indices)
+
+
 @method()
 def index_put(
     input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
-    indices = tuple(None if i is None else as_index(i) for i in indices)
-    check_source(input, values, () if accumulate else indices)
+    indices = as_indices("index_put", indices)
+    check_source(input, values, indices, cast=not accumulate)
     return _index_put(input, values, indices, bool(accumulate))
 
 
@@ -491,8 +521,8 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
-    indices = tuple(None if i is None else as_index(i) for i in indices)
-    check_source(self, values, () if accumulate else indices)
+    indices = as_indices("index_put_", indices)
+    check_source(self, values, indices, cast=not accumulate)
     return put_into(self, values, indices, bool(accumulate))
 
 
@@ -573,6 +603,8 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of `input` with `src` in the place of the slice `start:end:step` of one dimension."""
     dim = check_dim(dim, input._array.ndim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
     _same_shape(wrap(input._array[along(dim, slice(start, end, step))]), src)
     return _slice_scatter(input, src, dim, start, end, step)
 

@@ -244,7 +244,7 @@ def unravel_index(indices: Tensor, shape: int | tuple) -> tuple[Tensor, ...]:
         raise ValueError(
             f"expected 'indices' to be integer dtype, but got {dtypes.of_numpy(indices._array.dtype)!r}"
         )
-    found = []
+    found, indices = [], indices.long()
     for d, n in enumerate(shape):
         behind = math.prod(shape[d + 1 :])
         found.append((indices // behind) % n)

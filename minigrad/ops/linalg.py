@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from .shape import (
     flatten,
     meshgrid,
     permute,
+    refuse_repeated,
     reshape,
     squeeze,
     t,
@@ -119,6 +121,7 @@ def _check_mv(self: ndarray, vec: ndarray) -> None:
 
 def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
     _check_mv(self, vec)
+    refuse_bool(self, "addmv_impl_cpu")
     return np.matmul(self, vec)
 
 
@@ -148,8 +151,14 @@ def _check_batches(batch1: ndarray, batch2: ndarray) -> None:
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
+def refuse_bool(a: ndarray, kernel: str) -> None:
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+
 def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     _check_batches(self, mat2)
+    refuse_bool(self, "bmm")
     if (
         self.shape[2] == 1
     ):  # outer products, as in the gradients for each example: np.matmul is ten times as slow
@@ -316,12 +325,18 @@ _addmm = define(
 
 
 def _addmv_forward(self: ndarray, mat: ndarray, vec: ndarray, beta: float, alpha: float) -> ndarray:
-    if mat.ndim != 2 or vec.ndim != 1:
+    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}")
     if mat.shape[1] != vec.size or self.shape not in ((), (1,), (mat.shape[0],)):
         raise RuntimeError(
             f"size mismatch, got input ({self.size}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.size})"
         )
+    if not self.dtype == mat.dtype == vec.dtype:
+        names = (dtypes.word(x.dtype) for x in (self, mat, vec))
+        raise RuntimeError(
+            "addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names)
+        )
+    refuse_bool(mat, "addmv_impl_cpu")
     return _mixed(self, np.matmul(mat, vec), beta, alpha)
 
 
@@ -337,6 +352,9 @@ def _addr_forward(self: ndarray, vec1: ndarray, vec2: ndarray, beta: float, alph
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1, but got {vec1.ndim}-D")
     _check_added(self, (vec1.size, vec2.size))
+    if not self.dtype == vec1.dtype == vec2.dtype:
+        dtype = dtypes.promote([(x.dtype, 2) for x in (self, vec1, vec2)])
+        self, vec1, vec2 = (x.astype(dtype, copy=False) for x in (self, vec1, vec2))
     return _mixed(self, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
@@ -349,7 +367,12 @@ _addr = define(
 
 
 def _addbmm_forward(self: ndarray, batch1: ndarray, batch2: ndarray, beta: float, alpha: float) -> ndarray:
+    if not self.dtype == batch1.dtype == batch2.dtype:
+        other = batch1 if self.dtype != batch1.dtype else batch2
+        names = (dtypes.word(x.dtype) for x in (self, other))
+        raise RuntimeError("self and mat2 must have the same dtype, but got {} and {}".format(*names))
     _check_batches(batch1, batch2)
+    refuse_bool(self, "addmm_impl_cpu_")
     _check_added(self, (batch1.shape[1], batch2.shape[2]))
     return _mixed(self, np.add.reduce(np.matmul(batch1, batch2), axis=0), beta, alpha)
 
@@ -363,7 +386,13 @@ _addbmm = define(
 
 
 def _baddbmm_forward(self: ndarray, batch1: ndarray, batch2: ndarray, beta: float, alpha: float) -> ndarray:
+    if self.dtype != batch1.dtype:
+        names = (WORDS[x.dtype.name] for x in (self, batch1, batch2))
+        raise RuntimeError(
+            "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names)
+        )
     _check_batches(batch1, batch2)
+    refuse_bool(self, "baddbmm")
     _check_added(self, (*batch1.shape[:2], batch2.shape[2]))
     return _mixed(self, np.matmul(batch1, batch2), beta, alpha)
 
@@ -391,6 +420,12 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
 @in_both_forms()
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · (the outer product of vec1 and vec2)."""
+    if input._array.dtype.kind not in "fb":
+        for name, value in (("beta", beta), ("alpha", alpha)):
+            if isinstance(value, float):
+                raise RuntimeError(
+                    f"For integral input tensors, argument {name} must not be a floating point number."
+                )
     return _addr, input, vec1, vec2, beta, alpha
 
 
@@ -434,7 +469,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return matmul(input, t(weight))
     n = input._array.ndim
-    if n == 2 and weight._array.ndim == 2:
+    if n == 2:
         return _addmm(bias, input, t(weight), 1, 1)
     if (
         n != 2
@@ -467,6 +502,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             raise RuntimeError(
                 f"bilinear(): input{i + 1} size does not match weight size: got {found} but expected {wanted}"
             )
+    named = {"input1": input1, "input2": input2, "weight": weight}
+    if len({t._array.dtype for t in named.values()}) > 1:
+        found = ", ".join(f"{name}: {WORDS[t._array.dtype.name]}" for name, t in named.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {found}")
     *batch, n = input1._array.shape
     count = math.prod(batch)
     flat = view(input1, (count, n)), view(input2, (count, input2._array.shape[-1]))
@@ -475,7 +514,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 def _trilinear_forward(i1: ndarray, i2: ndarray, i3: ndarray) -> ndarray:
-    return np.add.reduce(np.matmul(i1, i2) * i3, axis=-1).T
+    return np.ascontiguousarray(np.add.reduce(np.matmul(i1, i2) * i3, axis=-1).T)
 
 
 def left_trilinear(grad, i2, i3):
@@ -542,6 +581,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
     """The sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or the lists given."""
     n, m = a._array.ndim, b._array.ndim
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -554,6 +595,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
+    refuse_repeated(tuple(check_dim(d, n) for d in given_a))
+    refuse_repeated(tuple(check_dim(d, m) for d in given_b))
     dims_a, dims_b = [check_dim(d, n) for d in given_a], [check_dim(d, m) for d in given_b]
     for i, j, da, db in zip(dims_a, dims_b, given_a, given_b, strict=True):
         first, second = a._array.shape[i], b._array.shape[j]
@@ -647,6 +690,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of one element of each vector, one a row."""
+    for vector in tensors:
+        if vector._array.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([reshape(g, -1) for g in meshgrid(*tensors, indexing="ij")], 1)
@@ -660,7 +706,9 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
         UserWarning,
         stacklevel=3,
     )
-    return multi_dot(matrices)
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
@@ -668,19 +716,40 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     tensors = list(tensors)
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    check_chain(tensors)
     row, column = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
     if row:
         tensors[0] = unsqueeze(tensors[0], 0)
     if column:
         tensors[-1] = unsqueeze(tensors[-1], -1)
-    for i, m in enumerate(tensors):
-        if m._array.ndim != 2:
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {m._array.ndim}D")
     shape = [
         *([] if row else [tensors[0]._array.shape[0]]),
         *([] if column else [tensors[-1]._array.shape[1]]),
     ]
     return view(product_in_order(tensors), tuple(shape))
+
+
+def check_chain(tensors: list[Tensor]) -> None:
+    """Raise PyTorch's errors for what `multi_dot` cannot multiply."""
+    ndims, last = [m._array.ndim for m in tensors], len(tensors) - 1
+    for which, i in (("first", 0), ("last", last)):
+        if ndims[i] not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {ndims[i]}D")
+    for i in range(1, last):
+        if ndims[i] != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {ndims[i]}D")
+    dtype = tensors[0]._array.dtype
+    for i, m in enumerate(tensors):
+        if m._array.dtype != dtype:
+            raise RuntimeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {WORDS[dtype.name]} and tensor {i} "
+                f"{WORDS[m._array.dtype.name]}"
+            )
+    for i, (a, b) in enumerate(itertools.pairwise(tensors)):
+        if a._array.shape[-1] != b._array.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied"
+            )
 
 
 def product_in_order(matrices: list[Tensor]) -> Tensor:
@@ -719,7 +788,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
                 f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {dtypes.word(vector._array.dtype)}"
             )
     if x._array.dtype != y._array.dtype:
-        names = (dtypes.word(vector._array.dtype) for t in (x, y))
+        names = (dtypes.word(vector._array.dtype) for vector in (x, y))
         raise RuntimeError(
             "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead".format(
                 *names

@@ -793,10 +793,9 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
     if for_bias:
         grad_bias = columns_added(grad) if plain else grad.sum(0)
     if for_input:
-        if weight is None:
-            scale, share = rstd, even((n, 1), input.dtype.char) if plain else input.new_full((n, 1), 1 / n)
-        else:
-            scale, share = product(rstd, weight.reshape((1, n))), weight.reshape((n, 1)) / n
+        scale, share = rstd, even((n, 1), input.dtype.char) if plain else input.new_full((n, 1), 1 / n)
+        if weight is not None:
+            scale, share = product(rstd, weight.reshape((1, n))), share * weight.reshape((n, 1))
         slope = product(along, share) * (rstd * rstd * rstd)
         grad_input = grad * scale - centred * slope - product(grad, share) * rstd
     return grad_input, grad_weight, grad_bias

@@ -69,7 +69,10 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
         return sign_of(self) * grad
     if ord == 2:
         if is_array(self):
-            return self * where(result == 0, 0.0, grad / result)
+            share = grad / result
+            if np.count_nonzero(result) < result.size:
+                share = where(result == 0, 0.0, share)
+            return self * share
         return grad * where(result == 0, 0.0, self / result)
     if abs(ord) == math.inf:
         hit = (abs(self) == result) | is_nan(self)
@@ -223,9 +226,13 @@ def matrix_norm(
         if ord == 2 and not A._array.size:
             return vector_norm(A.detach(), 2, (rows, columns), keepdim, dtype=dtype)
         S = svdvals(moved)
+        if ord == -2 and not S._array.shape[-1]:
+            raise IndexError("amin(): Expected reduction dim -1 to have non-zero size.")
         out = S.sum(-1, keepdim) if ord == "nuc" else (S.amax if ord == 2 else S.amin)(-1, keepdim)
         return permute(out.unsqueeze(-1), inverse_order(order)) if keepdim else out
     along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    if ord > 0 and not A._array.shape[over]:
+        return vector_norm(A.detach(), 1, (rows, columns), keepdim, dtype=dtype)
     sums = vector_norm(A, 1, along, keepdim, dtype=dtype)
     over -= int(not keepdim and over > along)
     return sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
@@ -316,7 +323,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
         return S.sum(-1) * S.reciprocal().sum(-1)
     size = matrix_norm(A, p)
     inverse = _inv(A, False)
-    inverse.masked_fill_(wrap(np.isinf(inverse._array)), math.inf)
+    inverse.masked_fill_(inverse.isinf(), math.inf)
     return (size * matrix_norm(inverse, p)).nan_to_num_(math.inf, math.inf, -math.inf)
 
 
@@ -338,6 +345,11 @@ _dist = define(
 @method()
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other, broadcast."""
+    if input._array.dtype.kind != "f" and other._array.dtype.kind != "f":
+        dtype = dtypes.promote([(t._array.dtype, 2) for t in (input, other)])
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {dtypes.word(dtype)} instead."
+        )
     return _dist(input, other, p)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.node import Node
+from ..dtypes import fitting, wrapped
 from ..tensor import Tensor
 from .calls import make_call
 from .choice import beside, refuse, where, zeros_like
@@ -27,7 +28,7 @@ ndarray = np.ndarray
 
 _add = define("add", np.add, kind="elementwise", self=lambda grad: grad, other=lambda grad: grad)
 _add_alpha = define(
-    "add", lambda self, other, alpha: self + other * np.asarray(alpha, other.dtype), kind="elementwise",
+    "add", lambda self, other, alpha: self + other * fitting(alpha, other.dtype), kind="elementwise",
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
@@ -54,7 +55,7 @@ def refuse_bools(*operands: object) -> None:
 
 _sub = define("sub", np.subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
 _sub_alpha = define(
-    "sub", lambda self, other, alpha: np.subtract(self, other * np.asarray(alpha, other.dtype)), kind="elementwise",
+    "sub", lambda self, other, alpha: np.subtract(self, other * fitting(alpha, other.dtype)), kind="elementwise",
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
@@ -63,13 +64,13 @@ _sub_alpha.op.into = lambda self, other, alpha: np.subtract(
     self, other * np.asarray(alpha, other.dtype), self
 )
 _rsub = define(
-    "rsub", lambda self, other, alpha: np.subtract(other, self * np.asarray(alpha, self.dtype)), kind="elementwise",
+    "rsub", lambda self, other, alpha: np.subtract(other, self * fitting(alpha, self.dtype)), kind="elementwise",
     numbers=False,
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
 _rsub_scalar = define(
-    "rsub", lambda self, other, alpha: np.asarray(other, self.dtype) - (self if alpha == 1 else self * alpha),
+    "rsub", lambda self, other, alpha: wrapped(other, self.dtype) - (self if alpha == 1 else self * fitting(alpha, self.dtype)),
     kind="elementwise", node="RsubBackward1",
     self=lambda grad, alpha: -grad if alpha == 1 else -grad * alpha,
 )  # fmt: skip
@@ -262,7 +263,7 @@ def _fmodulo(self: ndarray, other: ndarray) -> ndarray:
 
 
 _remainder_scalar = define(
-    "remainder", lambda self, other: _modulo(self, np.asarray(other, self.dtype)), kind="elementwise",
+    "remainder", lambda self, other: _modulo(self, wrapped(other, self.dtype)), kind="elementwise",
     self=lambda grad: grad,
 )  # fmt: skip
 _remainder = define(
@@ -271,10 +272,10 @@ _remainder = define(
     other=lambda grad, self, other: -grad * div(self, other, rounding_mode="floor"),
 )  # fmt: skip
 _remainder_of_number = without_derivative(
-    "remainder", lambda other, self: _modulo(np.asarray(self, other.dtype), other), "other"
+    "remainder", lambda other, self: _modulo(wrapped(self, other.dtype), other), "other"
 )
 _fmod_scalar = define(
-    "fmod", lambda self, other: _fmodulo(self, np.asarray(other, self.dtype)), kind="elementwise",
+    "fmod", lambda self, other: _fmodulo(self, wrapped(other, self.dtype)), kind="elementwise",
     self=lambda grad: grad,
 )  # fmt: skip
 _fmod = define(
@@ -349,7 +350,7 @@ def _power(base, exponent):
             return np.sqrt(base)
         if exponent == -1:
             return 1 / base
-        return base ** np.asarray(exponent, base.dtype)
+        return base ** fitting(exponent, base.dtype)
     return base**exponent
 
 
@@ -387,7 +388,7 @@ _pow_tensor = define(
         grad * where((self == 0) & (exponent >= 0), 0.0, result * log(type_as(self, result))),
 )  # fmt: skip
 _pow_base = define(
-    "pow", lambda exponent, self: _power_of_arrays(np.asarray(self, exponent.dtype), exponent), kind="elementwise",
+    "pow", lambda exponent, self: _power_of_arrays(wrapped(self, exponent.dtype), exponent), kind="elementwise",
     node="PowBackward2",
     exponent=lambda grad, self, exponent, result: grad * (result * math.log(self)) if self > 0
         else where((exponent >= 0) & (self == 0), 0.0, grad * (result * math.nan if self else result * -math.inf)),

@@ -1,9 +1,9 @@
 """The derivative rules as text: as the visualiser shows them, and as they stand in a node's `vjp`.
 
 In a plain backward pass a rule works on arrays. If it is a single expression its text is put where its value is needed,
-which saves a call, with two changes that make it quicker and leave the numbers as they are: a Python number beside an
+which saves a call, with three changes that make it quicker and leave the numbers as they are: a Python number beside an
 array becomes an array of the gradient's dtype, and the products of matrices are formed by `ndarray.dot`, for NumPy
-takes its time over either.
+takes its time over either; an elementwise operation on arrays becomes its forward function.
 """
 
 from __future__ import annotations
@@ -115,6 +115,14 @@ class ForArrays(ast.NodeTransformer):
             left, right = self.beside(part.left, part.right)
             return ast.BinOp(left, part.op, right)
         return self.generic_visit(part)
+
+    def visit_Call(self, part: ast.Call) -> ast.expr:
+        """An operation on arrays is what its forward function computes."""
+        if not self.is_array(part):
+            return self.generic_visit(part)
+        name = f"{part.func.id}_forward"
+        self.scope[name] = self.scope[part.func.id].op.forward
+        return ast.Call(ast.Name(name, ast.Load()), list(map(self.visit, part.args)), [])
 
     def visit_Compare(self, part: ast.Compare) -> ast.expr:
         if len(part.ops) == 1:

@@ -30,7 +30,10 @@ def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
     out = np.array(self)
-    np.copyto(out, value, where=mask, casting="unsafe")
+    try:
+        np.copyto(out, value, where=mask, casting="unsafe")
+    except OverflowError:
+        np.copyto(out, dtypes.fitting(value, out.dtype), where=mask)
     return out
 
 
@@ -383,7 +386,7 @@ def slices_of(grad, index, dim: int, sizes: tuple):
 
 def _added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
     if alpha != 1:
-        source = source * np.asarray(alpha, source.dtype)
+        source = source * np.asarray(alpha).astype(source.dtype)
     if not self.ndim:
         return self + source.reshape(())
     return add_at(self.copy(), (None,) * dim + (wrap(index if index.ndim else index.reshape(1)),), source)

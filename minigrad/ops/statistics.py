@@ -19,7 +19,7 @@ from .elementary import sqrt
 from .inplace import in_both_forms
 from .linalg import mm
 from .norms import _vector_norm as _norm
-from .norms import norm_backward
+from .norms import check_norm_dtype, norm_backward
 from .pointwise import div, mul_number, without_derivative
 from .reduction import any, sum
 from .selecting import masked_fill
@@ -471,6 +471,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if input._array.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input._array.ndim} dimensions")
+    check_norm_dtype("linalg.vector_norm", input, None)
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     return _renorm, input, float(p), check_dim(dim, input._array.ndim), float(maxnorm)

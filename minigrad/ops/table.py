@@ -315,7 +315,9 @@ def source_of_vjp(op: Op, scope: dict) -> str:
             continue
         (n,) = numbers
         values = dict(zip(parameters_of(rule), ["grad", *read], strict=True))
-        alike = {next(iter(values)), *op.rules, *op.outputs} if op.kind == "elementwise" else ()
+        alike = set()  # what is certainly an array of the gradient's dtype: not where Tensors come here, too
+        if op.frees and op.node_class.outputs == 1:
+            alike = {next(iter(values)), *op.outputs[:1], *(op.rules if op.kind == "elementwise" else ())}
         result = written_in(rule, values, alike, op.matrices, scope)
         lines += [f"    r{n} = None if e{n} is None else {result}"]
     lines += ["    if meta is not None:"]
@@ -412,17 +414,27 @@ def fit(grad, shape: tuple, dtype: np.dtype):
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
+    added, last = broadcast_axes(array.shape, shape)
+    if last:
+        array = rows_added(array)
+    elif added:
+        array = np.add.reduce(array, axis=added, keepdims=True)
     lead = array.ndim - len(shape)
     if lead > 0:
-        array = np.add.reduce(array, axis=tuple(range(lead)))
-        if array.shape == shape:
-            return array
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
-    if stretched:
-        array = np.add.reduce(array, axis=stretched, keepdims=True)
+        array = array.reshape(array.shape[lead:])
     if array.shape != shape:  # a gradient that is smaller than its input: stretch it
         array = np.broadcast_to(array, shape)
     return array
+
+
+@functools.lru_cache(maxsize=256)
+def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
+    """(the axes of `wide` that broadcasting of `shape` would have added or stretched, whether it is the last alone)."""
+    lead = len(wide) - len(shape)
+    axes = tuple(
+        i for i, n in enumerate(wide) if i < lead or (n != 1 and i - lead >= 0 and shape[i - lead] == 1)
+    )
+    return axes, axes == (len(wide) - 1,)
 
 
 def columns_added(matrix: ndarray) -> ndarray:
@@ -436,12 +448,12 @@ def rows_added(array: ndarray) -> ndarray:
     kind = array.dtype.char
     if kind not in "fd":
         return np.add.reduce(array, axis=-1, keepdims=True)
-    return array.dot(ones(array.shape[-1], kind))[..., None]
+    return array.dot(ones((array.shape[-1], 1), kind))
 
 
 @functools.lru_cache(maxsize=64)
-def ones(length: int, dtype: str) -> ndarray:
-    return np.ones(length, dtype)
+def ones(shape: int | tuple, dtype: str) -> ndarray:
+    return np.ones(shape, dtype)
 
 
 @functools.lru_cache(maxsize=64)

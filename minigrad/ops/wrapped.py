@@ -135,7 +135,9 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
     new = level.process(op, sources, params)
     check_result(op, new._array, target._array)
     level.store(target, new)
-    node = new._grad_fn if recording and new._requires_grad else None
+    node = new._grad_fn if recording else None
+    if recording and node is None:  # a comparison, whose truth values have no history
+        node = op.record([level.lift(t) for t in sources], params, [new])
     inplace.written(target, node)
     if node is not None and op.saved_results:
         inplace.resave_result(node, target)
