@@ -157,6 +157,17 @@ def grad(
     return tuple(results)
 
 
+def grad_of_any(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Tensor | None], **options: bool
+) -> Sequence[Tensor | None]:
+    """`grad` for outputs of which some, or all, may have no history."""
+    pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    outputs, vectors = zip(*pairs, strict=True)
+    return grad(outputs, inputs, vectors, allow_unused=True, **options)
+
+
 def as_tuple(given) -> tuple:
     if isinstance(given, (Tensor, GradientEdge)):
         return (given,)

@@ -106,6 +106,7 @@ class Forward(Interpreter):
         return self.with_tangent(primal, tangent.to(primal.dtype))
 
     def with_tangent(self, primal: Tensor, tangent: Tensor | None) -> Dual:
+        """The dual of these two. Raises PyTorch's error if their shapes differ."""
         if tangent is not None and primal._array.shape != tangent._array.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -244,6 +245,7 @@ class dual_level(Forward):
 
 
 def current_level() -> dual_level | None:
+    """The dual level that is on in this thread."""
     level = local.interpreter
     while level is not None and not level.user:
         level = level.below

@@ -122,6 +122,7 @@ class FunctionCtx(Node):
         return self.saved_tensors
 
     def unpack(self, t: Tensor | None, version: int, output_nr: int | None) -> Tensor | None:
+        """One saved tensor, at its place in the graph."""
         if t is None:
             return None
         if type(t) is Packed:
@@ -139,6 +140,7 @@ class FunctionCtx(Node):
         self._kept = None
 
     def vjp(self, grad, recorded: bool) -> tuple:
+        """Call the user's `backward`, and check what it returns."""
         cls = self._forward_cls
         rules = [rule for rule in (cls.backward, cls.vjp) if rule is not Function.backward]
         if len(rules) == 2:
@@ -358,6 +360,7 @@ def check_dirty(dirty: tuple, inputs: list[Tensor], outputs: tuple) -> None:
 
 
 def is_differentiable(ctx: FunctionCtx, out: object) -> bool:
+    """Is this output one that a gradient comes from?"""
     return (
         isinstance(out, Tensor)
         and out._array.dtype.kind == "f"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .backward import grad, zeros_like
+from .backward import grad_of_any, zeros_like
 from .grad_mode import enable_grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -131,6 +131,7 @@ def hvp(
 def hessian_product(
     caller: str, func: Function, inputs: Tensors, v: Vectors, create_graph: bool, strict: bool
 ) -> tuple[Tensor, Tensors]:
+    """vᵀH is the vᵀJ of the gradient: a pass through the pass that computes it."""
     with enable_grad():
         xs = fresh(inputs, caller, create_graph)
         vectors = vectors_for(v, xs, caller)
@@ -152,11 +153,7 @@ def gradients(
     of: str = "The output",
 ) -> tuple[Tensor, ...]:
     """vᵀJ, zeros for an input that nothing depends on. If `strict` that is an error, which calls the outputs `of`."""
-    pairs = [(y, v) for y, v in zip(ys, vectors, strict=True) if y.requires_grad]
-    found = (None,) * len(xs)
-    if pairs:
-        ys, vectors = zip(*pairs, strict=True)
-        found = grad(ys, xs, vectors, retain_graph=True, create_graph=create_graph, allow_unused=True)
+    found = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
     for j, g in enumerate(found):
         if g is None and strict:
             raise RuntimeError(
@@ -259,6 +256,7 @@ def fresh(inputs: Tensors, caller: str, create_graph: bool) -> Group:
 
 
 def outputs_of(func: Function, xs: Group, caller: str, strict: bool) -> Group:
+    """The function's outputs, which in strict mode must all depend on something that requires grad."""
     ys = Group(func(*xs), OUTPUTS, caller)
     if strict:
         require_history(ys, NO_GRADIENTS)
@@ -266,6 +264,7 @@ def outputs_of(func: Function, xs: Group, caller: str, strict: bool) -> Group:
 
 
 def require_history(tensors: Iterable[Tensor], complaint: str) -> None:
+    """Raise RuntimeError with this complaint at the first tensor without history."""
     for i, t in enumerate(tensors):
         if not t.requires_grad:
             raise RuntimeError(complaint.format(i))
@@ -294,6 +293,7 @@ def vectors_for(
 
 
 def scalar_only(out: Group, caller: str) -> Tensor:
+    """The output of a function that must give a single number. Raises RuntimeError if it does not."""
     if not out.alone:
         raise RuntimeError(f"The function given to {caller} should return a single Tensor")
     if out[0].numel() != 1:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.backward import grad as autograd_grad
-from ..autograd.backward import zeros_like
+from ..autograd.backward import grad_of_any, zeros_like
 from ..autograd.forward_ad import Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
@@ -162,28 +161,10 @@ def like_arguments(values: Sequence, args: tuple, argnums: argnums_t, chosen: tu
 
 
 def gradients(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    vectors: Sequence[Tensor] | None,
-    record: bool,
-    retain: bool,
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence, record: bool, retain: bool
 ) -> tuple[Tensor, ...]:
-    """autograd.grad, with zeros for what does not depend on an input."""
-    pairs = [
-        (o, v)
-        for o, v in zip(outputs, vectors or [None] * len(outputs), strict=True)
-        if o._requires_grad or o.requires_grad
-    ]
-    if not pairs:
-        return tuple(zeros_like(x) for x in inputs)
-    found = autograd_grad(
-        [o for o, _ in pairs],
-        list(inputs),
-        [v for _, v in pairs],
-        create_graph=record,
-        retain_graph=retain or record,
-        allow_unused=True,
-    )
+    """vᵀJ, with zeros for what does not depend on an input."""
+    found = grad_of_any(outputs, inputs, vectors, create_graph=record, retain_graph=retain or record)
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True))
 
 
@@ -212,7 +193,7 @@ def grad_and_value(func: Callable, argnums: argnums_t = 0, has_aux: bool = False
                     f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             record = level.seen_outside([output], copies)
-            found = gradients([output], copies, None, record, False)
+            found = gradients([output], copies, [None], record, False)
         if not record:
             output, aux = cut(output), tree_map(cut, aux)
         result = like_arguments(found, args, argnums, chosen)
