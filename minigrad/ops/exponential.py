@@ -9,7 +9,7 @@ from ..tensor import Tensor, check_dim
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
-from .table import define, function, rows_added
+from .table import added, define, function, in_single, rows_added
 
 ndarray = np.ndarray
 
@@ -18,12 +18,14 @@ def total(x, dim: int):
     """The sum over a dimension, which is kept, of an array or a Tensor."""
     if isinstance(x, Tensor):
         return x.sum(dim, keepdim=True)
-    return rows_added(x) if dim == x.ndim - 1 else np.add.reduce(x, axis=dim, keepdims=True)
+    return rows_added(x) if dim == x.ndim - 1 else added(x, dim, True)
 
 
 def _softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
+    if self.dtype.char == "e":
+        return in_single(_softmax_forward, self, dim)
     y = np.exp(self - places.largest(self, dim))
     y /= total(y, dim)
     return y
@@ -59,6 +61,8 @@ safe_softmax = define(
 def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
+    if self.dtype.char == "e":
+        return in_single(_log_softmax_forward, self, dim)
     y = self - places.largest(self, dim)
     y -= np.log(total(np.exp(y), dim))
     return y
@@ -101,6 +105,8 @@ def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> T
 def _logsumexp_forward(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
     if not self.size:
         return np.log(np.add.reduce(self, axis=dim, keepdims=keepdim))
+    if self.dtype.char == "e":
+        return in_single(_logsumexp_forward, self, dim, keepdim)
     largest = np.maximum.reduce(self, axis=dim, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, np.zeros((), self.dtype))  # inf - inf would be NaN
     y = np.log(np.add.reduce(np.exp(self - largest), axis=dim, keepdims=True)) + largest

@@ -16,7 +16,7 @@ from . import places
 from .choice import at_most, between, refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
-from .table import define, first_of, is_array, ones
+from .table import define, first_of, in_single, is_array, ones
 
 ndarray = np.ndarray
 NONE, MEAN, SUM = 0, 1, 2
@@ -26,6 +26,8 @@ def reduced(values: ndarray, reduction: int) -> ndarray:
     """The values, their mean or their sum."""
     if reduction == NONE:
         return values
+    if values.dtype.char == "e":
+        return in_single(reduced, values, reduction)
     out = np.add.reduce(values, axis=None)
     return out / np.asarray(values.size, values.dtype) if reduction == MEAN else out
 

@@ -21,7 +21,7 @@ from ..tensor import Tensor
 from . import places
 from .choice import refuse
 from .indexing import no_repeats
-from .table import columns_added, define, even, first_of, is_array, ones, rows_added
+from .table import added, columns_added, define, even, first_of, is_array, ones, rows_added
 from .windows import pooled_size
 
 ndarray = np.ndarray
@@ -34,9 +34,7 @@ def total(x, dims: tuple):
         return x.sum(dims, keepdim=True)
     if dims == (x.ndim - 1,):
         return rows_added(x)
-    return (
-        columns_added(x)[None] if dims == (0,) and x.ndim == 2 else np.add.reduce(x, axis=dims, keepdims=True)
-    )
+    return columns_added(x)[None] if dims == (0,) and x.ndim == 2 else added(x, dims, True)
 
 
 def size_text(lengths: tuple) -> str:

@@ -14,7 +14,7 @@ from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
 from .reduction import dims_of
 from .shape import _permute, broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
-from .table import define, is_array, method, rows_added
+from .table import define, in_single, is_array, method, rows_added
 
 ndarray = np.ndarray
 
@@ -38,6 +38,8 @@ def _reduced(shape: tuple, dims: tuple) -> tuple:
 
 def _norm_forward(self: ndarray, ord: float, dim: tuple | None, keepdim: bool) -> ndarray:
     axis = None if dim is None or not self.ndim else _axes(dim, self.ndim)
+    if self.dtype.char == "e":
+        return in_single(_norm_forward, self, ord, dim, keepdim)
     if ord == 2:
         squares = self * self
         if axis == (self.ndim - 1,):

@@ -18,7 +18,7 @@ from ..autograd.node import edge
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
-from .table import define, function, is_array
+from .table import added, define, function, in_single, is_array
 
 ndarray = np.ndarray
 
@@ -110,20 +110,23 @@ def widened(input: Tensor) -> Tensor:
 # ---------------------------------------------------------------- sum and mean
 
 _sum = define(
-    "sum", lambda self: np.add.reduce(self, axis=None), kind="linear",
+    "sum", lambda self: added(self, None) if self.dtype.char == "e" else np.add.reduce(self, axis=None), kind="linear",
     self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
 _sum_dim = define(
-    "sum", lambda self, dim, keepdim: np.add.reduce(self, axis=dim, keepdims=keepdim), kind="linear", node="SumBackward1",
+    "sum", lambda self, dim, keepdim: added(self, dim, keepdim), kind="linear", node="SumBackward1",
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
 )  # fmt: skip
 _mean = define(
-    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self.dtype.type(self_sym_numel), kind="linear",
+    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self.dtype.type(self_sym_numel)
+        if self.dtype.char != "e" else in_single(_mean.op.forward, self, self_sym_numel), kind="linear",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
 
 
 def _mean_dim_forward(self: ndarray, dim: tuple, keepdim: bool, self_sym_numel: int) -> ndarray:
+    if self.dtype.char == "e":
+        return in_single(_mean_dim_forward, self, dim, keepdim, self_sym_numel)
     return np.add.reduce(self, axis=dim, keepdims=keepdim) / np.asarray(count_of(self.shape, dim), self.dtype)
 
 
@@ -198,7 +201,7 @@ def mean(
 
 
 _nansum = define(
-    "nansum", lambda self, dim, keepdim: np.nansum(self, axis=dim, keepdims=keepdim),
+    "nansum", lambda self, dim, keepdim: added(np.where(np.isnan(self), np.zeros((), self.dtype), self), dim, keepdim),
     self=lambda grad, self, dim, keepdim: where(
         isnan(self), 0.0, expand_reduced(grad, self.shape, dims_of(dim, self.ndim), keepdim)
     ),
@@ -315,6 +318,9 @@ def _moments(
     self: ndarray, dim: tuple | None, correction: float | None, keepdim: builtins.bool
 ) -> tuple[ndarray, ndarray]:
     """Variance and mean over dimensions."""
+    if self.dtype.char == "e":
+        single = _moments(self.astype(np.float32), dim, correction, keepdim)
+        return tuple(np.asarray(x).astype(np.float16) for x in single)
     dims = _all_or(dim, self.ndim)
     count = count_of(self.shape, dims)
     average = np.add.reduce(self, axis=dims, keepdims=True) / np.asarray(count, self.dtype)
@@ -330,10 +336,9 @@ def var_self(grad, self, dim, correction, keepdim):
     dims = _all_or(dim, len(sizes))
     count = count_of(sizes, dims)
     freedom = count - (1 if correction is None else correction)
-    if is_array(self):
-        average = np.add.reduce(self, axis=dims, keepdims=True) / np.asarray(count, self.dtype)
-    else:
-        average = self.mean(dims, keepdim=True)
+    average = (
+        _mean_dim_forward(self, dims, True, self.size) if is_array(self) else self.mean(dims, keepdim=True)
+    )
     factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
     return expand_reduced(grad * factor, sizes, dims, keepdim) * (self - average)
 

@@ -18,7 +18,7 @@ from .pointwise import div_number, mul_number
 from .reduction import any_zero, computed_in, widened
 from .shape import refuse_repeated
 from .sorting import spread
-from .table import define, function, is_array
+from .table import define, function, in_single, is_array
 
 ndarray = np.ndarray
 
@@ -75,6 +75,8 @@ def _sums_of_rows(rows: ndarray, backwards: bool) -> ndarray:
 
 def running_sum(x: ndarray, dim: int, backwards: bool = False) -> ndarray:
     """The sums of the elements up to each one along `dim`; `backwards`: of those from it on."""
+    if x.dtype.char == "e":
+        return in_single(running_sum, x, dim, backwards)
     if x.dtype.char in "fd" and x.size >= FEW:
         across = x.swapaxes(dim, -1)
         sums = _sums_of_rows(across.reshape(-1, across.shape[-1]), backwards)

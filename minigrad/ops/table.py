@@ -414,11 +414,13 @@ def fit(grad, shape: tuple, dtype: np.dtype):
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
-    added, last = broadcast_axes(array.shape, shape)
+    if array.dtype.char == "e":
+        return in_single(sum_to, array, shape)
+    axes, last = broadcast_axes(array.shape, shape)
     if last:
         array = rows_added(array)
-    elif added:
-        array = np.add.reduce(array, axis=added, keepdims=True)
+    elif axes:
+        array = np.add.reduce(array, axis=axes, keepdims=True)
     lead = array.ndim - len(shape)
     if lead > 0:
         array = array.reshape(array.shape[lead:])
@@ -437,17 +439,32 @@ def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
     return axes, axes == (len(wide) - 1,)
 
 
+def in_single(compute: Callable, halves: ndarray, *params: object) -> ndarray:
+    """What `compute` makes of halves, worked out in single precision and rounded once, as in PyTorch.
+
+    Half precision is no place to add in: 2048 + 1 is 2048.
+    """
+    return compute(halves.astype(np.float32), *params).astype(np.float16)
+
+
+def added(array: ndarray, axis: int | tuple | None, keepdims: bool = False) -> ndarray:
+    """The sum over axes."""
+    if array.dtype.char == "e":
+        return in_single(added, array, axis, keepdims)
+    return np.add.reduce(array, axis=axis, keepdims=keepdims)
+
+
 def columns_added(matrix: ndarray) -> ndarray:
     """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
     kind = matrix.dtype.char
-    return ones(len(matrix), kind).dot(matrix) if kind in "fd" else np.add.reduce(matrix, axis=0)
+    return ones(len(matrix), kind).dot(matrix) if kind in "fd" else added(matrix, 0)
 
 
 def rows_added(array: ndarray) -> ndarray:
     """The sums over the last axis, which is kept: array @ ones."""
     kind = array.dtype.char
     if kind not in "fd":
-        return np.add.reduce(array, axis=-1, keepdims=True)
+        return added(array, -1, True)
     return array.dot(ones((array.shape[-1], 1), kind))
 
 
