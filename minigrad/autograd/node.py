@@ -265,12 +265,12 @@ def edge(t: Tensor) -> Node | None:
 
 
 def refresh_view(t: Tensor) -> None:
-    """Give a view whose base was written to in place a new grad_fn. Set by ops/inplace.py, which knows strides."""
+    """Give a view whose base was written to in place a new grad_fn. Set by ops/strides.py."""
     raise NotImplementedError
 
 
 def written(t: Tensor, node: Node | None) -> None:
-    """Note that `t` was written to in place, by the operation of `node`. Set by ops/inplace.py, too."""
+    """Note that `t` was written to in place, by the operation of `node`. Set by ops/history.py."""
     raise NotImplementedError
 
 
