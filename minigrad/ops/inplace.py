@@ -1,137 +1,36 @@
-"""Writing into tensors: `x.add_(y)`, `x[i] = v`, and what that does to the graph.
+"""Operations in place: `x.add_(y)`, `x += y`, `x.exp_()`.
 
-An in-place operation on a result re-bases it: its grad_fn becomes the node of the operation. On a view the base's
-grad_fn becomes a `CopySlices`, which hands the gradient of the written part to the operation and the rest on to the
-old history; the view's own grad_fn is then made anew (`AsStridedBackward0`) when somebody asks.
+Each has a function written out for the ordinary case (see calls_in_place.py); what is unusual goes to `write_in_general`.
+What a write does to the graph is told in history.py.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
-from ..autograd.node import Node, edge, next_sequence
-from ..tensor import Counter, Tensor, address, new_object, plain_types, wrap
+from ..autograd.node import edge, next_sequence
+from ..tensor import Tensor, plain_types, wrap
 from .arguments import explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
-from .dispatch import as_tensors, forward, operand, record, scalars, versions
+from .dispatch import as_tensors, forward, operand, record, scalars
+from .history import check_writable, hang, old_value, resave_result, written
 from .shape import broadcast_pair
-from .strides import (
-    in_elements,
-    laid_out_as,
-    layout,
-    place_of,
-    reach,
-    read_places,
-    refresh_view,
-    refusal,
-    span,
-    window_node,
-    window_places,
-    write_places,
-)
+from .strides import is_stretched, overlap, stretched_error
 from .table import function
 
 if TYPE_CHECKING:
     from .table import Op
 
 ndarray = np.ndarray
-
-LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
-VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
-
-
-class CopySlices(Node):
-    """The node of a base of which a view was written to: `inner` is the node of what was written, `place` says where."""
-
-    __slots__ = ("inner", "place")
-    frees = True
-
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
-
-    def vjp(self, grad, recorded: bool) -> tuple:
-        inner = self.inner
-        if inner is None:
-            raise RuntimeError(nodes.FREED)
-        if recorded:
-            rest, others = self.on_tensors(grad)
-            return (None if self.edges[0] is None else rest, *others)
-        shape, strides, size, stride, offset, dtype = self.place
-        if grad.dtype is not dtype:
-            grad = grad.astype(dtype)
-        if grad.strides == strides and grad.size and grad.flags.c_contiguous:
-            memory = rest = grad.copy()
-        else:
-            memory = np.empty(max(reach(shape, strides, dtype.itemsize), dtype.itemsize), np.uint8)
-            rest = ndarray(shape, dtype, memory, 0, strides)
-            rest[...] = grad
-        part = ndarray(size, dtype, memory, offset, stride)
-        first, *others = inner.vjp(part.copy(), False)
-        if first is None:
-            part[...] = 0
-        elif is_stretched(part):
-            refuse_stretched("copy")
-        else:
-            part[...] = first
-        return (None if self.edges[0] is None else rest, *others)
-
-    def on_tensors(self, grad: Tensor) -> tuple[Tensor, list[Tensor | None]]:
-        """The gradient of the base from before the write, and those of what was written."""
-        if local.interpreter is not None:  # nothing is written in place, see wrapped.py
-            where = self.where()
-            first, *others = self.inner.vjp(read_places(grad, where), True)
-            first = wrap(np.zeros((), grad._array.dtype)) if first is None else first
-            return write_places(grad, first, where), others
-        _, base_layout, window = in_elements(self.place)
-        rest = laid_out_as(grad, base_layout)
-        part = rest.as_strided(*window)
-        first, *others = self.inner.vjp(part.clone(), True)
-        part.zero_() if first is None else part.copy_(first)
-        return rest, others
-
-    def where(self) -> ndarray:
-        """The places in the base that were written to."""
-        return window_places(*in_elements(self.place))
-
-    def release(self) -> None:
-        self.inner = None
-
-
-# ---------------------------------------------------------------- in-place operations
-
-
-def check_writable(t: Tensor) -> None:
-    """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
-    meta = t._meta
-    base = None if meta is None else meta.base
-    if base is None:
-        if t._requires_grad and (t._grad_fn is None or (meta is not None and meta.argument)):
-            raise RuntimeError(LEAF)
-        return
-    if meta.made_in is not None:
-        raise RuntimeError(refusal(t, "is being"))
-    if t._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
-        raise RuntimeError(VIEW_OF_LEAF)
-    # Its base became part of a graph after it was made, and nobody has asked since.
-    if t._requires_grad and t._grad_fn is None:
-        raise RuntimeError(LEAF)
-
-
-def is_stretched(array: ndarray) -> bool:
-    """Does it show one element several times, as an expanded tensor does?"""
-    return 0 in array.strides and array.size > 0 and 0 in steps(array)
-
 
 # What PyTorch allows on expanded tensors, and what it still allows, with a warning.
 ALLOWED = {"fill", "zero", "tril", "triu"}
@@ -152,28 +51,7 @@ def refuse_stretched(name: str) -> None:
             stacklevel=4,
         )
     elif name not in ALLOWED:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
-
-
-def overlap(target: ndarray, source: ndarray) -> bool:
-    """Do both fill stretches of memory that overlap, and are not one and the same?"""
-    alike = target.strides == source.strides or steps(target) == steps(source)
-    if alike and target.shape == source.shape and address(target) == address(source):
-        return False
-    return np.may_share_memory(target, source) and is_dense(target) and is_dense(source)
-
-
-def steps(array: ndarray) -> list[int]:
-    """The strides of the dimensions in which there is more than one place to go to."""
-    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
-
-
-def is_dense(array: ndarray) -> bool:
-    """Do the elements fill a stretch of memory without gaps?"""
-    return span(array.shape, layout(array)) == array.size
+        raise stretched_error()
 
 
 def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
@@ -270,102 +148,6 @@ CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2}
 def can_cast(source: np.dtype, target: np.dtype) -> bool:
     """May a result of this type be written into a tensor of that type? Not from a higher category into a lower."""
     return source is target or CATEGORY[source.kind] <= CATEGORY[target.kind]
-
-
-def old_value(t: Tensor) -> Tensor:
-    """A copy of `t`, with its place in the graph, from before it is written to."""
-    node = edge(t)
-    before = wrap(t._array.copy(), t._requires_grad)
-    before._grad_fn, before._output_nr = node, t._output_nr
-    return before
-
-
-def resave_result(node: Node, t: Tensor) -> None:
-    """The result that a node saved is now the tensor that was written to: share its memory and version."""
-    saved = list(node.saved)
-    for i in node.op.saved_results:
-        if type(saved[i]) is ndarray:
-            saved[i] = t._array
-    node.saved, node.counter = tuple(saved), t.counter()
-    node.version = versions(node)
-
-
-def written(t: Tensor, node: Node | None) -> None:
-    """Count the write; if it was recorded, `node` is now the history of what was written."""
-    counted(t)
-    if node is not None:
-        hang(t, node)
-
-
-def hang(t: Tensor, node: Node) -> None:
-    """`node` is the history of what was just written into `t`."""
-    base, counter = t._base, t._counter
-    if base is None:
-        known = t._requires_grad
-        rebase(t, node)
-        if counter.views and not known:
-            t.tell_views()
-        return
-    if isinstance(t, Wrapper):
-        slices = t.written_places()
-    else:
-        slices = new_object(CopySlices)
-        slices.place = place_of(t)
-        if node.op is not None and node.op.saved_results:
-            nodes.written_views[node] = reader_of(weakref.ref(slices))
-    slices.inner = node
-    slices.edges = (edge(base), *node.edges[1:])
-    slices.input_nrs = None
-    if base._output_nr or node.input_nrs is not None:
-        slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
-    slices.sequence, slices.hooks = next_sequence(), None
-    known = base._requires_grad
-    rebase(base, slices)
-    if counter.views and not known:
-        base.tell_views()
-    # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
-    if isinstance(t, Wrapper):
-        refresh_view(t)
-    else:
-        t._requires_grad, t._output_nr = True, 0
-        t._grad_fn = window_node(slices, 0, slices.place)
-        t._meta.seen_version = counter.version
-
-
-nodes.written = written
-
-
-def counted(t: Tensor) -> Counter:
-    """The counter of `t`, raised by one. A tensor made in inference_mode cannot count, which is an error outside of it:
-    as in PyTorch, after the write."""
-    if t.is_inference() and not local.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
-    counter = t.counter()
-    counter.version += 1
-    return counter
-
-
-def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
-    """A function that makes the node which reads the window of a CopySlices, as long as that lives."""
-
-    def read() -> Node | None:
-        found = slices()
-        return None if found is None else window_node(found, 0, found.place)
-
-    return read
-
-
-def rebase(t: Tensor, node: Node) -> None:
-    """Make `node` the history of `t`; a retained gradient moves with it."""
-    old = t._grad_fn
-    if t._meta is not None and t._meta.retains_grad and old is not None and old.hooks is not None:
-        ref = old.hooks.retain.pop(t._output_nr, None)
-        if ref is not None:
-            node.all_hooks().retain[0] = ref
-    t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
 
 
 # ---------------------------------------------------------------- the functions that do it

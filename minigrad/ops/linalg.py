@@ -13,7 +13,8 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
 from .calls import make_call
-from .inplace import check_writable, counted, in_both_forms, rebase
+from .history import check_writable, counted, rebase
+from .inplace import in_both_forms
 from .joining import stack
 from .pointwise import add, mul
 from .reshaping import _squeeze_dim_

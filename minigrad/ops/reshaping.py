@@ -9,7 +9,7 @@ import numpy as np
 from ..autograd.grad_mode import local
 from ..tensor import Tensor, check_dim, wrap
 from .dispatch import record
-from .inplace import check_writable, counted, rebase
+from .history import check_writable, counted, rebase
 from .shape import refuse_repeated, squeezed
 from .table import define, method
 

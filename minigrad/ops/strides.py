@@ -61,6 +61,37 @@ def layout(array: ndarray) -> tuple:
     return tuple(s // size for s in array.strides)
 
 
+def is_stretched(array: ndarray) -> bool:
+    """Does it show one element several times, as an expanded tensor does?"""
+    return 0 in array.strides and array.size > 0 and 0 in steps(array)
+
+
+def stretched_error() -> RuntimeError:
+    """PyTorch's error for a write to such a tensor."""
+    return RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation."
+    )
+
+
+def overlap(target: ndarray, source: ndarray) -> bool:
+    """Do both fill stretches of memory that overlap, and are not one and the same?"""
+    alike = target.strides == source.strides or steps(target) == steps(source)
+    if alike and target.shape == source.shape and address(target) == address(source):
+        return False
+    return np.may_share_memory(target, source) and is_dense(target) and is_dense(source)
+
+
+def steps(array: ndarray) -> list[int]:
+    """The strides of the dimensions in which there is more than one place to go to."""
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+
+
+def is_dense(array: ndarray) -> bool:
+    """Do the elements fill a stretch of memory without gaps?"""
+    return span(array.shape, layout(array)) == array.size
+
+
 def blank(size: tuple, stride: tuple, dtype: np.dtype) -> ndarray:
     """Zeros of a given size, laid out with given strides."""
     return on_memory(np.zeros(max(span(size, stride), 1), dtype), size, stride, 0)

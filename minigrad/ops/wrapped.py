@@ -17,9 +17,9 @@ from ..autograd.grad_mode import local
 from ..autograd.interpreter import Interpreter, Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..tensor import Tensor, new_object
-from . import inplace
 from .dispatch import make_view
-from .inplace import CopySlices, check_result, check_writable, is_recorded, rebase, write_in_general
+from .history import CopySlices, check_writable, rebase, resave_result, written
+from .inplace import check_result, is_recorded, write_in_general
 from .strides import add_places, in_elements, place_of, read_places, window_places, write_places
 
 if TYPE_CHECKING:
@@ -138,9 +138,9 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
     node = new._grad_fn if recording else None
     if recording and node is None:  # a comparison, whose truth values have no history
         node = op.record([level.lift(t) for t in sources], params, [new])
-    inplace.written(target, node)
+    written(target, node)
     if node is not None and op.saved_results:
-        inplace.resave_result(node, target)
+        resave_result(node, target)
     return original
 
 
