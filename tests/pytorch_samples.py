@@ -182,7 +182,9 @@ def converted(value: Any, module: ModuleType) -> Any:
     if isinstance(value, torch.nn.Module):
         name = type(value).__name__
         given = {k: converted(find(place, value), module) for k, place in MODULES[name].items()}
-        return getattr(module.nn, name)(**given)
+        twin = getattr(module.nn, name)(**given)
+        twin.load_state_dict({k: converted(v, module) for k, v in value.state_dict().items()})
+        return twin
     if callable(value) and value is getattr(torch.nn.functional, getattr(value, "__name__", ""), None):
         return getattr(module.nn.functional, value.__name__)
     if isinstance(value, torch.memory_format | torch.layout | torch.Generator | complex):
