@@ -71,6 +71,15 @@ ROUGH = {
     "softmax/twice": (1e-2, "the same, twice"),
     "log_softmax/twice": (1e-4, "the same"),
 }
+# Modules among the arguments: the arguments that they were made with, and where they are found in the module.
+MODULES = {
+    "PairwiseDistance": {"p": "norm", "eps": "eps", "keepdim": "keepdim"},
+    "TransformerEncoderLayer": {
+        "d_model": "linear1.in_features", "nhead": "self_attn.num_heads", "dim_feedforward": "linear1.out_features",
+        "dropout": "dropout.p", "activation": "activation", "layer_norm_eps": "norm1.eps",
+        "batch_first": "self_attn.batch_first", "norm_first": "norm_first",
+    },
+}  # fmt: skip
 # Functions that take the sample's input somewhere else than in the first place.
 CALLS = {
     "einsum": "(*args, x)",
@@ -159,6 +168,8 @@ def converted(value: Any, module: ModuleType) -> Any:
         ):
             raise Unsuitable
         array = np.array(value.detach().numpy(force=True))
+        if isinstance(value, torch.nn.Parameter):
+            return module.nn.Parameter(module.tensor(array), value.requires_grad)
         return module.tensor(array, requires_grad=value.requires_grad)
     if isinstance(value, torch.dtype):
         if not hasattr(minigrad, str(value).split(".")[-1]):
@@ -168,8 +179,14 @@ def converted(value: Any, module: ModuleType) -> Any:
         return str(value)
     if isinstance(value, torch.Size):
         return tuple(value)
-    if isinstance(value, torch.nn.PairwiseDistance):
-        return module.nn.PairwiseDistance(value.norm, value.eps, value.keepdim)
+    if isinstance(value, torch.nn.Module):
+        name = type(value).__name__
+        given = {k: converted(find(place, value), module) for k, place in MODULES[name].items()}
+        twin = getattr(module.nn, name)(**given)
+        twin.load_state_dict({k: converted(v, module) for k, v in value.state_dict().items()})
+        return twin
+    if callable(value) and value is getattr(torch.nn.functional, getattr(value, "__name__", ""), None):
+        return getattr(module.nn.functional, value.__name__)
     if isinstance(value, torch.memory_format | torch.layout | torch.Generator | complex):
         raise Unsuitable
     if isinstance(value, list | tuple):

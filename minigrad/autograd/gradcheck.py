@@ -53,6 +53,9 @@ def gradcheck(
     refuse_unsuitable(arguments)
     try:
         check = Check(func, arguments, eps, atol, rtol)
+        if not check.chosen:
+            check.constant()
+            return True
         if check_backward_ad:
             check.backward(nondet_tol, fast_mode)
         if check_forward_ad:
@@ -146,7 +149,9 @@ class Check:
         self.func, self.arguments, self.eps, self.atol, self.rtol = func, arguments, eps, atol, rtol
         self.positions = differentiable(arguments)
         self.inputs = [arguments[i] for i in self.positions]
-        self.chosen = differentiable(as_tuple(func(*arguments)))
+        results = as_tuple(func(*arguments))
+        self.chosen = differentiable(results)
+        self.floating = [k for k, o in enumerate(results) if isinstance(o, Tensor) and o.is_floating_point()]
         self.rng = np.random.default_rng(0)
 
     def outputs(self, arguments: Sequence[object] | None = None) -> list[Tensor]:
@@ -221,6 +226,12 @@ class Check:
                 f"Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
                 f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n{note}"
             )
+
+    def constant(self) -> None:
+        """A function without differentiable results must not depend on its arguments."""
+        self.chosen = self.floating
+        if any(d.any() for x in self.inputs for u in unit_vectors(x) for d in self.difference(x, u)):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def batched(self) -> None:
         """Gradients for a stack of vectors must equal those for each vector."""

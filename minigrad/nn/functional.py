@@ -518,6 +518,9 @@ def batch_norm(
         if not x.size:
             return _norm_of_nothing(input, weight, bias)
         _check_batch_norm(input, running_mean, running_var, weight, bias, training)
+    if eps <= 0.0 and (training or eps < 0.0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
     if not training:
         return ops.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
     if running_mean is None and running_var is None:

@@ -57,7 +57,8 @@ def rrelu(
         drawn = drawn_for_each_example(lambda: wrap(rng().random(tuple(input.shape), input._array.dtype)))()
         noise = (drawn * (upper - lower) + lower).where(plain <= 0, 1.0)
     else:
-        noise = wrap(np.asarray((lower + upper) / 2, input._array.dtype)).where(plain <= 0, 1.0)
+        middle = wrap(np.asarray((lower + upper) / 2, input._array.dtype))
+        noise = middle.where(~(plain > 0), 1.0)
     return apply_inplace(_rrelu_in_place.op, (input, noise)) if inplace else _rrelu(input, noise)
 
 

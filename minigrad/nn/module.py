@@ -507,7 +507,9 @@ class Module:
                     p.grad = None
                     p.grad = moved
             for name, b in self._buffers.items():
-                if b is not None:
+                if hasattr(b, "materialize"):  # of a lazy module
+                    b.data = fn(b.data)
+                elif b is not None:
                     self._buffers[name] = fn(b)
         return self
 

@@ -122,22 +122,34 @@ class ReplicationPad3d(_Pad):
     mode, dims = "replicate", 3
 
 
-class CircularPad1d(_Pad):
+class _CircularPad(_Pad):
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, padded."""
+        if input.dim() not in (self.dims + 1, self.dims + 2):
+            raise ValueError(
+                f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.dim()}D input)"
+            )
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
     """The last dimension continued from the other end."""
 
-    mode, dims = "circular", 1
+    dims = 1
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPad):
     """The last two dimensions continued from the other end."""
 
-    mode, dims = "circular", 2
+    dims = 2
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPad):
     """The last three dimensions continued from the other end."""
 
-    mode, dims = "circular", 3
+    dims = 3
 
 
 __all__ = [

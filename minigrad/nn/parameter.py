@@ -87,6 +87,15 @@ class _Uninitialized:
             "parameters before accessing their attributes."
         )
 
+    @property
+    def data(self) -> Tensor:
+        """An empty tensor of the type that the values will have; setting it sets the type."""
+        return wrap(Tensor._array.__get__(self))
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        Tensor._array.__set__(self, new._array)
+
     def detach(self) -> Tensor:
         """Itself: there is nothing yet to be detached."""
         return self

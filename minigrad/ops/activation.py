@@ -48,7 +48,7 @@ def beside_arrays(x, *values: float) -> tuple:
 
 relu_op = define(
     "relu", lambda x: positive_part(x), kind="elementwise", flat=("result",),
-    self=lambda grad, result: where(result > 0, grad, 0.0),
+    self=lambda grad, result: where(result <= 0, 0.0, grad),
 )  # fmt: skip
 
 
@@ -203,12 +203,12 @@ def hardswish_self(grad, self):
 _hardswish = define("hardswish", _hardswish_forward, kind="elementwise", self=hardswish_self)
 _softshrink = define(
     "softshrink", lambda self, lambd: self - between(self, -lambd, lambd), kind="elementwise", flat=("self",),
-    self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
+    self=lambda grad, self, lambd: where((self < -lambd) | (self > lambd), grad, 0.0),
 )  # fmt: skip
 _hardshrink = define(
     "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, ZERO[self.dtype.char], self), kind="elementwise",
     flat=("self",),
-    self=lambda grad, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, grad),
+    self=lambda grad, self, lambd: where((self < -lambd) | (self > lambd), grad, 0.0),
 )  # fmt: skip
 
 

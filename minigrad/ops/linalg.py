@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import warnings
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +22,13 @@ from .pointwise import add, mul
 from .reshaping import _squeeze_dim_
 from .shape import (
     _expand,
+    _permute,
     _t,
     _unsafe_view,
+    _view,
     broadcast_pair,
     expand,
-    flatten,
     meshgrid,
-    permute,
     refuse_repeated,
     reshape,
     squeeze,
@@ -581,53 +583,74 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
     """The sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or the lists given."""
-    n, m = a._array.ndim, b._array.ndim
     if isinstance(dims, Tensor):
         dims = dims.tolist()
+    if not isinstance(dims, int):
+        dims = tuple([(d,) if isinstance(d, int) else tuple(d) for d in dims])
+    plan = _tensordot_plan(a._array.shape, b._array.shape, dims, a._array.dtype == b._array.dtype)
+    for d in plan.sums[0]:
+        a = a.sum(d, keepdim=True)
+    for d in plan.sums[1]:
+        b = b.sum(d, keepdim=True)
+    left, right = _permute(a, plan.orders[0]), _permute(b, plan.orders[1])
+    height, length, width = plan.sizes
+    if height == 1 == width:
+        if left._array.flags.c_contiguous and right._array.flags.c_contiguous:
+            right = right if right._array.ndim == 1 else _view(right, (length,))
+            left = left if left._array.ndim == 1 else _view(left, (length,))
+            return _view(dot(left, right), plan.shape)
+        right = squeeze(right)
+        return view(mul(squeeze(left), right).sum(), plan.shape)
+    left = reshape(left, (height, length))
+    right = reshape(right, (length, width))
+    return view(mm(left, right), plan.shape)
+
+
+class TensordotPlan(NamedTuple):
+    """What `tensordot` does with tensors of two shapes."""
+
+    sums: tuple[list, list]  # dimensions that are summed right away, for the other tensor has length 1 there
+    orders: tuple[tuple, tuple]  # of the dimensions: those that are summed come last in `a`, first in `b`
+    sizes: tuple[int, int, int]  # (rows, summed) times (summed, columns)
+    shape: tuple
+
+
+@functools.lru_cache(maxsize=128, typed=True)
+def _tensordot_plan(a: tuple, b: tuple, dims: int | tuple, in_one_dtype: bool) -> TensordotPlan:
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(n, m):
+        if dims > min(len(a), len(b)):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        given_a, given_b = list(range(-dims, 0)), list(range(dims))
-    else:
-        given_a, given_b = ([d] if isinstance(d, int) else list(d) for d in dims)
+        dims = tuple(range(-dims, 0)), tuple(range(dims))
+    given_a, given_b = dims
     if len(given_a) != len(given_b):
         raise RuntimeError("both dimension lists should have same length")
-    if a._array.dtype != b._array.dtype:
+    if not in_one_dtype:
         raise RuntimeError("both inputs should have same dtype")
-    refuse_repeated(tuple(check_dim(d, n) for d in given_a))
-    refuse_repeated(tuple(check_dim(d, m) for d in given_b))
-    dims_a, dims_b = [check_dim(d, n) for d in given_a], [check_dim(d, m) for d in given_b]
+    dims_a, dims_b = [check_dim(d, len(a)) for d in given_a], [check_dim(d, len(b)) for d in given_b]
+    sums, lengths = ([], []), []
     for i, j, da, db in zip(dims_a, dims_b, given_a, given_b, strict=True):
-        first, second = a._array.shape[i], b._array.shape[j]
-        if first == second:
-            continue
-        if second == 1:  # broadcast: summed right away
-            a = a.sum(i, keepdim=True)
-        elif first == 1:
-            b = b.sum(j, keepdim=True)
-        else:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {first} in dim {da} and second has size {second} in "
-                f"dim {db}"
-            )
-    free_a = [d for d in range(n) if d not in dims_a]
-    free_b = [d for d in range(m) if d not in dims_b]
-    rows = tuple(a._array.shape[d] for d in free_a)
-    columns = tuple(b._array.shape[d] for d in free_b)
-    summed = math.prod(a._array.shape[d] for d in dims_a)
-    height, width = math.prod(rows), math.prod(columns)
-    if height == 1 == width:
-        left, right = permute(a, tuple(free_a + dims_a)), permute(b, tuple(dims_b + free_b))
-        if left._array.flags.c_contiguous and right._array.flags.c_contiguous:
-            right = flatten(right)
-            return view(dot(flatten(left), right), (*rows, *columns))
-        right = squeeze(right)
-        return view(mul(squeeze(left), right).sum(), (*rows, *columns))
-    left = reshape(permute(a, tuple(free_a + dims_a)), (height, summed))
-    right = reshape(permute(b, tuple(dims_b + free_b)), (summed, width))
-    return view(mm(left, right), (*rows, *columns))
+        if a[i] != b[j]:  # broadcast
+            if b[j] != 1 != a[i]:
+                raise RuntimeError(
+                    f"contracted dimensions need to match, but first has size {a[i]} in dim {da} and second has size {b[j]} in "
+                    f"dim {db}"
+                )
+            sums[b[j] != 1].append(i if b[j] == 1 else j)
+        lengths.append(a[i] if a[i] == b[j] else 1)
+    refuse_repeated(tuple(dims_a))
+    refuse_repeated(tuple(dims_b))
+    free_a, free_b = (
+        [d for d in range(n) if d not in own] for n, own in ((len(a), dims_a), (len(b), dims_b))
+    )
+    rows, columns = tuple(a[d] for d in free_a), tuple(b[d] for d in free_b)
+    return TensordotPlan(
+        sums,
+        ((*free_a, *dims_a), (*dims_b, *free_b)),
+        (math.prod(rows), math.prod(lengths), math.prod(columns)),
+        rows + columns,
+    )
 
 
 @method()

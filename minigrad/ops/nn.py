@@ -97,6 +97,10 @@ def _convolve(
     kernel, channels, count = weight.shape[2:], weight.shape[0], x.shape[0]
     out = _output_size(x.shape[2:], kernel, stride, padding, dilation)
     patches = _windows(x, out, kernel, stride, padding, dilation)
+    if groups == 1 == count:
+        length = weight.shape[1] * math.prod(kernel)
+        columns = patches.reshape(length, math.prod(out))
+        return weight.reshape(channels, length).dot(columns).reshape(count, channels, *out)
     rows = weight.reshape(groups, channels // groups, -1)
     if count == 1:
         columns = patches.reshape(groups, rows.shape[2], math.prod(out))
@@ -110,15 +114,21 @@ def _convolve(
 def _convolve_input(y, weight, size, stride, padding, dilation, groups) -> ndarray:
     """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
     kernel, count, out = weight.shape[2:], y.shape[0], y.shape[2:]
-    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    grads = y.reshape(count, groups, weight.shape[0] // groups, math.prod(out))
-    columns = np.matmul(rows.swapaxes(-1, -2), grads).reshape(count, weight.shape[1] * groups, *kernel, *out)
+    if groups == 1 == count:
+        channels, length = weight.shape[0], weight.shape[1] * math.prod(kernel)
+        columns = weight.reshape(channels, length).T.dot(y.reshape(channels, math.prod(out)))
+    else:
+        rows = weight.reshape(groups, weight.shape[0] // groups, -1)
+        grads = y.reshape(count, groups, weight.shape[0] // groups, math.prod(out))
+        columns = np.matmul(rows.swapaxes(-1, -2), grads)
+    columns = columns.reshape(count, weight.shape[1] * groups, *kernel, *out)
     inside = None
     if any(padding):
         size, inside = _frame(size, tuple([(p, p) for p in padding]))
     full = np.zeros((*columns.shape[:2], *size), y.dtype)
     for at, window in _every_place(kernel, out, stride, dilation):
-        full[window] += columns[at]
+        part = full[window]
+        part += columns[at]
     return full if inside is None else full[inside]
 
 
@@ -140,6 +150,10 @@ def _convolve_weight(y, x, kernel, stride, padding, dilation, groups) -> ndarray
     count, channels, out = x.shape[0], y.shape[1], y.shape[2:]
     patches = _windows(x, out, kernel, stride, padding, dilation)
     length = count * math.prod(out)
+    if groups == 1:
+        grads = (y if count == 1 else y.swapaxes(0, 1)).reshape(channels, length)
+        columns = patches.reshape(x.shape[1] * math.prod(kernel), length)
+        return grads.dot(columns.T).reshape(channels, x.shape[1], *kernel)
     columns = patches.reshape(groups, x.shape[1] // groups * math.prod(kernel), length)
     grads = (y if count == 1 else y.swapaxes(0, 1)).reshape(groups, channels // groups, length)
     return np.matmul(grads, columns.swapaxes(-1, -2)).reshape(channels, x.shape[1] // groups, *kernel)
@@ -259,7 +273,8 @@ def _described(caller: str, input, weight, bias) -> tuple:
             kind = type(given).__name__
             raise TypeError(f"{caller}() received an invalid combination of arguments - got {kind} for '{name}' "
                             f"(position {position}), expected a Tensor")  # fmt: skip
-    return tuple(None if t is None else (t._array.shape, t._array.dtype) for t in (input, weight, bias))
+    known = None if bias is None else (bias._array.shape, bias._array.dtype)
+    return (input._array.shape, input._array.dtype), (weight._array.shape, weight._array.dtype), known
 
 
 def hashable(value):
@@ -286,7 +301,10 @@ def conv_nd(
             return conv_nd(batch, weight, bias, stride, padding, dilation, groups, dims).squeeze(0)
         input, padding = _named_padding(input, weight, stride, padding, dilation, groups)
         described = _described(caller, input, weight, bias)
-    options = _conv_options(caller, *described, *map(hashable, (stride, padding, 0, dilation)), groups)
+    try:
+        options = _conv_options(caller, *described, stride, padding, 0, dilation, groups)
+    except TypeError:  # there may be lists among them
+        options = _conv_options(caller, *described, *map(hashable, (stride, padding, 0, dilation)), groups)
     stride, padding, _, dilation = options
     if input._array.ndim == dims + 1:
         return _convolution(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups).squeeze(0)

@@ -193,7 +193,17 @@ class Adam(Algorithm):
         check_range(eps >= 0.0, "epsilon value", eps)
         check_betas(betas)
         check_range(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        if not any(all(isinstance(b, kind) for b in betas) for kind in (float, Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for i, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and foreach and not capturable:
+                raise ValueError(
+                    f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            if isinstance(beta, Tensor) and beta.numel() != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
         check_implementation(differentiable, foreach, fused)
+        betas = tuple(b.item() if isinstance(b, Tensor) else b for b in betas)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,

@@ -25,6 +25,21 @@ class Point(NamedTuple):
     slope: float
 
 
+STATE = (
+    "func_evals",
+    "n_iter",
+    "al",
+    "d",
+    "t",
+    "old_dirs",
+    "old_stps",
+    "ro",
+    "H_diag",
+    "prev_flat_grad",
+    "prev_loss",
+)
+
+
 class LBFGS(Optimizer):
     """Each `step(closure)` makes up to max_iter moves; closure() clears the gradients, computes the loss and its gradients.
 
@@ -96,18 +111,22 @@ class LBFGS(Optimizer):
             with enable_grad():
                 return closure()
 
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
         first = evaluate()
         loss, grad = number(first), self._gradient()
-        state["func_evals"], state["n_iter"] = state.get("func_evals", 0) + 1, state.get("n_iter", 0)
+        state["func_evals"] += 1
         if np.abs(grad).max() <= group["tolerance_grad"]:
             return first
-        evaluations, lr = 1, float(group["lr"])
+        evaluations = 1
         for i in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             direction = self._direction(state, grad, group["history_size"])
             state["prev_flat_grad"], state["prev_loss"] = wrap(grad.copy()), loss
-            length = min(1.0, 1.0 / float(np.abs(grad).sum())) * lr if state["n_iter"] == 1 else lr
-            state["d"], state["t"] = wrap(direction), length
+            first_step = min(1.0, 1.0 / float(np.abs(grad).sum()))
+            state["d"] = wrap(direction)
+            state["t"] = first_step * group["lr"] if state["n_iter"] == 1 else group["lr"]
+            length = float(state["t"])
             slope = float(grad @ direction)
             if slope > -group["tolerance_change"]:
                 break
@@ -132,6 +151,9 @@ class LBFGS(Optimizer):
                 or abs(loss - state["prev_loss"]) < group["tolerance_change"]
             ):
                 break
+        for name in STATE:  # in PyTorch's order
+            if name in state:
+                state[name] = state.pop(name)
         return first
 
     def _direction(self, state: dict, grad: ndarray, history_size: int) -> ndarray:
@@ -140,7 +162,7 @@ class LBFGS(Optimizer):
             state["old_dirs"], state["old_stps"], state["ro"], state["H_diag"] = [], [], [], 1
             return -grad
         turn = grad - state["prev_flat_grad"]._array
-        move = state["d"]._array * state["t"]
+        move = state["d"]._array * float(state["t"])
         product = float(turn @ move)
         if product > 1e-10:
             if len(state["ro"]) == history_size:
@@ -148,17 +170,19 @@ class LBFGS(Optimizer):
                     state[held].pop(0)
             state["old_dirs"].append(wrap(turn))
             state["old_stps"].append(wrap(move))
-            state["ro"].append(1.0 / product)
-            state["H_diag"] = product / float(turn @ turn)
+            state["ro"].append(wrap(np.asarray(1.0 / product)))
+            state["H_diag"] = wrap(np.asarray(product / float(turn @ turn)))
         past = [
-            (y._array, s._array, r)
+            (y._array, s._array, float(r))
             for y, s, r in zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True)
         ]
         q, weights = -grad, []
         for y, s, r in reversed(past):
             weights.append(float(s @ q) * r)
             q = q - weights[-1] * y
-        q = q * state["H_diag"]
+        kept = state.setdefault("al", [None] * history_size)
+        kept[: len(past)] = [wrap(np.asarray(w)) for w in reversed(weights)]
+        q = q * float(state["H_diag"])
         for (y, s, r), weight in zip(past, reversed(weights), strict=True):
             q = q + (weight - float(y @ q) * r) * s
         return q
