@@ -180,6 +180,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 def polygamma(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma."""
+    if not isinstance(n, int):
+        raise TypeError(f"polygamma() takes an integer n, not {n}")
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     return _polygamma(input, n)

@@ -72,7 +72,7 @@ def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 
 mm = define(
-    "mm", _mm_forward, kind="linear", matrices=True,
+    "mm", _mm_forward, kind="linear", numbers=False, matrices=True,
     self=lambda grad, mat2: grad @ mat2.T,
     mat2=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -97,12 +97,12 @@ def _dot_forward(self: ndarray, tensor: ndarray) -> ndarray:
 
 
 dot = define(
-    "dot", _dot_forward, kind="linear",
+    "dot", _dot_forward, kind="linear", numbers=False,
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )  # fmt: skip
 vdot = define(
-    "vdot", _dot_forward, kind="linear",
+    "vdot", _dot_forward, kind="linear", numbers=False,
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
@@ -129,7 +129,7 @@ def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
 
 
 mv = define(
-    "mv", _mv_forward, kind="linear", matrices=True,
+    "mv", _mv_forward, kind="linear", numbers=False, matrices=True,
     self=lambda grad, vec: outer_product(grad, vec),
     vec=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -170,7 +170,7 @@ def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 
 bmm = define(
-    "bmm", _bmm_forward, kind="linear",
+    "bmm", _bmm_forward, kind="linear", numbers=False,
     self=lambda grad, mat2: grad @ mat2.mT,
     mat2=lambda grad, self: self.mT @ grad,
 )  # fmt: skip

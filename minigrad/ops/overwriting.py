@@ -93,6 +93,8 @@ def _polygamma_of(self: Tensor, n: int) -> Tensor:
 @method()
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma, written into this tensor. Returns it."""
+    if not isinstance(n, int):
+        raise TypeError(f"polygamma_() takes an integer n, not {n}")
     return writer(_polygamma_in_place.op)(self, n)
 
 
