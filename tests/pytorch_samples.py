@@ -6,7 +6,8 @@ It needs `torch` and `expecttest`. To see what differs:
 
     python -m tests.pytorch_samples add sum$ nn.functional     operations whose names begin so (or are so: $)
     python -m tests.pytorch_samples int64 10 add               other dtypes; at most 10 differences of each operation
-    python -m tests.pytorch_samples twice linalg               second derivatives; `forward`: forward mode
+    python -m tests.pytorch_samples twice linalg               second derivatives; `forward`: forward mode; `vmap`;
+                                                               `each`: the gradients of each example of a batch
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ ROUGH = {
     "nn.functional.normalize/twice": (1e-8, "what is left of numbers that cancel"),
     "cov": (1e-5, "weights in single beside rows in double precision"),
     "cov/twice": (1e-2, "the same, and numbers a thousand times as large cancel"),
+    "nn.functional.cosine_similarity": (1e-4, "of single numbers the gradient is zero, and roundings are left"),
     "logcumsumexp": (1e-5, "PyTorch's derivative divides by a sum that it adds 1e-13 to"),
     "mvlgamma.mvlgamma_p_1/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
     "mvlgamma.mvlgamma_p_3/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
@@ -128,7 +130,8 @@ def forms(info: Any) -> dict[str, str]:
 
 
 # What is done with a call, by name. A program finds x, args and kwargs, all of their tensors that require grad as _leaves,
-# _parts(y), the tensors among results, _weights(tensors), gradients or tangents for them, and _mapped(f, ...).
+# _parts(y), the tensors among results, _weights(tensors), gradients or tangents for them, _mapped(f, ...), and
+# _filled(leaves), which is x, args and kwargs with other leaves. `each` are the gradients of each example of a batch.
 PROGRAMS = {
     "once": """
 y = CALL
@@ -150,7 +153,25 @@ with fwAD.dual_level():
     tangents = [fwAD.unpack_dual(t).tangent for t in _parts(y)]
     del x, args, kwargs, y
 """,
+    "vmap": """
+def call(*leaves):
+    x, args, kwargs = _filled(leaves)
+    return tuple(_parts(CALL))
+batch = [torch.stack([t.detach(), t.detach() * 0.5]) for t in _leaves]
+y = torch.func.vmap(call)(*batch) if batch else ()
+""",
+    "each": """
+def total(*leaves):
+    x, args, kwargs = _filled(leaves)
+    outs = [t for t in _parts(CALL) if t.is_floating_point()]
+    return sum((t * w).sum() for t, w in zip(outs, _weights(outs)))
+batch = [torch.stack([t.detach(), t.detach() * 0.5]) for t in _leaves]
+y = torch.func.vmap(torch.func.grad(total, tuple(range(len(batch)))))(*batch) if batch else ()
+""",
 }
+
+
+BATCHED = ("vmap", "each")
 
 
 def converted(value: Any, module: ModuleType) -> Any:
@@ -220,8 +241,12 @@ def inputs(sample: Any, module: ModuleType) -> dict[str, Any]:
         numbers = [np.linspace(0.5, 1.5, t.numel()).reshape(t.shape) for t in tensors]
         return [module.tensor(n, dtype=t.dtype) for n, t in zip(numbers, tensors, strict=True)]
 
+    def filled(others: Any) -> Any:
+        following = iter(others)
+        return mapped(lambda t: next(following), (x, args, kwargs))
+
     mapped(leaves.append, (x, args, kwargs))
-    helpers = {"_leaves": leaves, "_parts": parts, "_weights": weights, "_mapped": mapped}
+    helpers = {"_leaves": leaves, "_parts": parts, "_weights": weights, "_mapped": mapped, "_filled": filled}
     return {"x": x, "args": args, "kwargs": kwargs, **helpers}
 
 
@@ -249,6 +274,7 @@ def error_samples(info: Any) -> Iterator[Any]:
 def programs(info: Any) -> list[str]:
     """Which of PROGRAMS PyTorch can do with this operation."""
     possible = {"once": True, "twice": info.supports_gradgrad, "forward": info.supports_forward_ad}
+    possible |= dict.fromkeys(BATCHED, info.supports_autograd)
     return [name for name, able in possible.items() if able]
 
 
@@ -268,6 +294,11 @@ def compare(info: Any, form: str, sample: Any, what: str = "once") -> list[str]:
         re.search(NOT_THERE, s.get("error", "")) for s in expected["statements"]
     ):
         raise Unsuitable
+    if what in BATCHED:
+        if any("error" in statement for statement in expected["statements"]):
+            raise Unsuitable  # PyTorch cannot batch it
+        for statement in [*expected["statements"], *got["statements"]]:
+            statement.pop("warnings", None)  # of what is done one by one
     rtol, _ = ROUGH.get(f"{key(info)}/{what}", ROUGH.get(key(info), (0.0, "")))
     if rtol:
         expected = roughly(expected, rtol)

@@ -448,7 +448,7 @@ def pdist_backward(grad, self, result, p: float):
         return zeros_like(self)
     numbers = np.zeros((n, n), np.int64)
     numbers[np.triu_indices(n, 1)] = np.arange(n * (n - 1) // 2)
-    numbers, others = numbers + numbers.T, 1 - np.eye(n, dtype=np.int64)
+    numbers, others = numbers + numbers.T, ~np.eye(n, dtype=bool)
     if not is_array(self):
         numbers, others = wrap(numbers), wrap(others)
     return cdist_backward(grad[..., numbers] * others, self, self, result[..., numbers] * others, p)
