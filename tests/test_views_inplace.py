@@ -215,6 +215,7 @@ REFUSED = lines("""
     torch.ones(1, 3).expand(2, 3).fill_(torch.tensor(1.0))
     torch.ones(1, 3).expand(2, 3)[0, 0] = 1.0; torch.ones(1, 3).expand(2, 3)[:, 0] = 1.0
     torch.ones(3, dtype=torch.int64).reciprocal_()
+    torch.ones(3, dtype=torch.bool).relu_()
     torch.ones(3, dtype=torch.int64).hypot_(torch.ones(2))
     torch.ones(3, dtype=torch.int64).remainder_(torch.zeros(2, 3, dtype=torch.int64))
     torch.ones(3).add_(torch.ones(2))

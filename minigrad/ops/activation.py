@@ -13,7 +13,7 @@ from ..tensor import Tensor, check_dim
 from . import exponential
 from .choice import ZERO, at_most, between, chosen, kept, parts, positive_part, refuse, where
 from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh
-from .inplace import apply_inplace, define_inplace
+from .inplace import apply_inplace, writer
 from .shape import _view, reshape
 from .table import define, function, is_array
 
@@ -565,7 +565,7 @@ def softmin(
 
 
 function(relu, "relu")
-define_inplace(relu_op, "relu_")
+function(writer(relu_op.op, lambda self: relu(self, inplace=True)), "relu_")
 function(prelu, "prelu")
 function(hardshrink, "hardshrink")
 

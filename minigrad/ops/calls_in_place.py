@@ -96,7 +96,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
     lines += [
         "    try:",
         f"        {run}",
-        "    except (ValueError, TypeError, IndexError, RuntimeError):  # which says what is wrong",
+        "    except (ValueError, TypeError, LookupError, RuntimeError):  # which says what is wrong",
         f"        return general({target}{rest}{', **options' * options})",
     ]
     if compute == "forward":
