@@ -47,7 +47,7 @@ class Size(tuple):
 
     def __getitem__(self, key):
         found = tuple.__getitem__(self, key)
-        return Size(found) if isinstance(key, slice) else found
+        return tuple.__new__(Size, found) if isinstance(key, slice) else found
 
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, tuple(other)))

@@ -128,6 +128,11 @@ def logical(pair: Pair) -> tuple:
     return value._array.shape if bdim is None else value._array.shape[1:]
 
 
+@batch("constant_in")
+def _constant_in(level, op, pairs, params):
+    return op.call(whole(level, pairs[0]), pairs[1][0])
+
+
 # ---------------------------------------------------------------- shapes and views
 
 

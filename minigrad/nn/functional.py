@@ -242,6 +242,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if type(tensor) is Tensor:  # else it is inside a transform, which does not show its values
         num_classes = _count_classes(values, num_classes)
+        if num_classes <= 64:
+            return wrap(_identity(num_classes).take(values, 0))
         out = np.zeros((*values.shape, num_classes), np.int64)
         out.reshape(-1)[values.reshape(-1) + np.arange(0, out.size, num_classes)] = 1
         return wrap(out)
@@ -251,6 +253,11 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             "of classes must not depend on the values."
         )
     return (tensor.unsqueeze(-1) == wrap(np.arange(num_classes))).long()
+
+
+@functools.lru_cache(maxsize=64)
+def _identity(n: int) -> np.ndarray:
+    return np.eye(n, dtype=np.int64)
 
 
 def _count_classes(values: np.ndarray, num_classes: int) -> int:

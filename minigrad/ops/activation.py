@@ -92,20 +92,24 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def _prelu_forward(self: ndarray, weight: ndarray) -> ndarray:
+    if weight.size == 1:
+        weight = weight.reshape(())  # NumPy is quicker with a number than with a row of one
     return chosen(self > ZERO[self.dtype.char], self, self * weight)
 
 
-def prelu_weight(grad, self):
-    if is_array(grad) and is_array(self):
-        return kept(np.multiply(grad, self, out=...), ~(self > ZERO[self.dtype.char]))
-    return where(self > 0, 0.0, grad * self)
+def prelu_backward(grad, grad_input_mask, self, weight):
+    """∂self = grad above 0, else grad · weight; ∂weight = 0 above 0, else grad · self."""
+    above, one = self > (ZERO[self.dtype.char] if is_array(self) else 0), math.prod(weight.shape) == 1
+    for_self, for_weight = grad_input_mask
+    return (
+        where(above, grad, grad * (weight.reshape(()) if one else weight)) if for_self else None,
+        where(above, 0.0, grad * self) if for_weight else None,
+    )
 
 
 _prelu = define(
-    "prelu", _prelu_forward, kind="elementwise", node="PreluKernelBackward0",
-    flat=("self",),
-    self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
-    weight=prelu_weight,
+    "prelu", _prelu_forward, kind="elementwise", node="PreluKernelBackward0", flat=("self",),
+    self=prelu_backward, weight=prelu_backward,
 )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def _hardswish_forward(x: ndarray) -> ndarray:
         refuse(x, "biu", "hardswish_cpu")
     out = _line(x)
     out *= x
-    out /= SIX[x.dtype.char]
+    out /= SIX[out.dtype.char]
     return out
 
 

@@ -21,14 +21,33 @@ def total(x, dim: int):
     return rows_added(x) if dim == x.ndim - 1 else added(x, dim, True)
 
 
+ENOUGH = 1 / 64  # what the exponentials of each row have to add up to, for one shift to serve all rows
+
+
+def shifted(x: ndarray, dim: int) -> tuple[ndarray, ndarray, ndarray]:
+    """(y, exp(y), the sums of these along `dim`), where y is x less the largest of each row, or another large number.
+
+    The largest of all elements is found and subtracted more quickly than that of each row. It will do unless a row lies
+    so far below it that digits are lost; a NaN or infinity is no number that will do, either.
+    """
+    y = x - x.item(x.argmax())
+    e = np.exp(y)
+    sums = total(e, dim)
+    if sums.item(sums.argmin()) >= ENOUGH:
+        return y, e, sums
+    y = x - places.largest(x, dim)
+    e = np.exp(y)
+    return y, e, total(e, dim)
+
+
 def _softmax_forward(self: ndarray, dim: int) -> ndarray:
     if not self.size:
         return self.copy()
     if self.dtype.char == "e":
         return in_single(_softmax_forward, self, dim)
-    y = np.exp(self - places.largest(self, dim))
-    y /= total(y, dim)
-    return y
+    _, e, sums = shifted(self, dim)
+    e /= sums
+    return e
 
 
 def softmax_self(grad, result, dim):
@@ -63,8 +82,8 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
         return self.copy()
     if self.dtype.char == "e":
         return in_single(_log_softmax_forward, self, dim)
-    y = self - places.largest(self, dim)
-    y -= np.log(total(np.exp(y), dim))
+    y, _, sums = shifted(self, dim)
+    y -= np.log(sums)
     return y
 
 

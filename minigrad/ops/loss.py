@@ -114,43 +114,49 @@ def _class_places(sizes: tuple, target: ndarray) -> ndarray:
     return starts + target if step == 1 else starts + target.astype(np.int64) * step
 
 
-def _entries(sizes: tuple, target: ndarray, ignore_index: int) -> tuple[ndarray, ndarray, ndarray | None]:
-    """(the places of the target classes in the flattened input, these classes, which entries count or None if all do).
+def _without_strangers(target: ndarray, classes: int, ignore_index: int) -> tuple[ndarray, ndarray | None]:
+    """(the targets, those to be ignored replaced by 0 if they are no classes, which ones are kept: None if all are).
 
-    The first two are of those that count. Raises IndexError for classes that do not exist.
+    Raises IndexError for other targets that are no classes.
     """
-    if not 0 <= ignore_index < sizes[1] and not places.leaves(target, sizes[1]):
-        return _class_places(sizes, target), target, None
+    if not places.leaves(target, classes):
+        return target, None
     kept = target != ignore_index
-    counting = target[kept]
-    if places.leaves(counting, sizes[1]):
-        wrong = next(t for t in counting.flat if not 0 <= t < sizes[1])
+    classes_only = target * kept
+    if places.leaves(classes_only, classes):
+        wrong = next(t for t in classes_only.flat if not 0 <= t < classes)
         raise IndexError(f"Target {wrong} is out of bounds.")
-    starts, step = _class_offsets(sizes)
-    return starts[kept] + counting.astype(np.int64) * step, counting, kept
+    return classes_only, kept
 
 
 def _nll_forward(self, target, weight, reduction, ignore_index):
     if self.ndim == 1:
         out, total = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
         return out.reshape(()), total
-    at, target, kept = _entries(self.shape, target, ignore_index)
-    picked, counts = self.take(at), None if weight is None else weight.take(target)
+    classes = self.shape[1]
+    target, kept = _without_strangers(target, classes, ignore_index)
+    if 0 <= ignore_index < classes:
+        kept = target != ignore_index
+    picked, counts = self.take(_class_places(self.shape, target)), None
+    if weight is not None:
+        counts = weight.take(target)
     if reduction == NONE:
         losses = -picked if counts is None else -picked * counts
-        return losses if kept is None else _put_back(losses, kept), np.zeros((), self.dtype)
-    one_each = ones(at.size, self.dtype.char)
+        return losses if kept is None else _masked(losses, kept), np.zeros((), self.dtype)
+    if kept is not None:
+        picked, counts = picked[kept], counts if counts is None else counts[kept]
+    one_each = ones(picked.size, self.dtype.char)
     out = 0.0 - picked.ravel().dot(one_each if counts is None else counts.ravel())  # a number: quick
-    total = at.size if counts is None else counts.ravel().dot(one_each)
+    total = picked.size if counts is None else counts.ravel().dot(one_each)
     if reduction == MEAN:
         out = out / total if total else self.dtype.type(np.nan)
     return out, np.asarray(total, self.dtype)
 
 
-def _put_back(values: ndarray, kept: ndarray) -> ndarray:
-    """Among zeros, at the places that `kept` marks."""
+def _masked(values: ndarray, kept: ndarray) -> ndarray:
+    """The values that `kept` marks, 0 in the place of the others, be they infinite."""
     out = np.zeros(kept.shape, values.dtype)
-    out[kept] = values
+    out[kept] = values[kept]
     return out
 
 
@@ -159,20 +165,23 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
     out, kept = np.zeros(sizes, self.dtype), None
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
-    if (
-        reduction != NONE and weight is None and total_weight.item() == target.size
-    ):  # they have been looked at
-        at = _class_places(sizes, target)
-    else:
-        at, target, kept = _entries(sizes, target, ignore_index)
+    all_count = reduction != NONE and weight is None and total_weight.item() == target.size
+    if not all_count:
+        target, kept = _without_strangers(target, sizes[1], ignore_index)
     if reduction == NONE:
-        parts = -(self if kept is None else self.reshape(kept.shape)[kept])
+        parts = -self
     else:
         parts = -self.item()
         if reduction == MEAN:
             total = total_weight.item()
             parts = parts / total if total else math.nan
-    out.put(at, parts if weight is None else weight.take(target) * parts)
+    if weight is not None:
+        parts = weight.take(target) * parts
+    if kept is not None:
+        parts = _masked(np.broadcast_to(parts, kept.shape), kept)
+    out.put(_class_places(sizes, target), parts)
+    if 0 <= ignore_index < sizes[1]:
+        out.reshape(sizes)[:, ignore_index] = 0
     return out
 
 

@@ -752,11 +752,6 @@ _embedding_transposed = define(
 # sums are products with ones, and means with the like of 1/n, which are quicker than NumPy's reductions.
 
 
-def product(a, b):
-    """The matrix product of arrays or Tensors."""
-    return a.dot(b) if is_array(a) else a @ b
-
-
 def _inverse_root(var: ndarray, eps: float) -> ndarray:
     return np.reciprocal(np.sqrt(var + np.asarray(eps, var.dtype)))
 
@@ -802,6 +797,7 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
     centred, rstd = input - (result1 if plain else input.mean(1, keepdim=True)), result2
     if not plain:
         rstd = ((centred * centred).mean(1, keepdim=True) + _eps).rsqrt()
+    product = ndarray.dot if plain else operator.matmul
     along = grad * centred
     grad_input = grad_weight = grad_bias = None
     if for_weight:

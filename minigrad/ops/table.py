@@ -547,7 +547,6 @@ def zeros_beside(x, shape: tuple):
 
 constant_in = define(
     "constant_in", lambda grad, other: grad, jvp=lambda inputs, moves, results, params: moves[0],
-    batch=lambda level, op, pairs, params: op.call(pairs[0][0], pairs[1][0]),
     grad=lambda grad: grad,
     other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
 )  # fmt: skip
