@@ -64,7 +64,10 @@ ROUGH = {
     "nn.functional.normalize/twice": (1e-8, "what is left of numbers that cancel"),
     "cov": (1e-5, "weights in single beside rows in double precision"),
     "cov/twice": (1e-2, "the same, and numbers a thousand times as large cancel"),
-    "nn.functional.cosine_similarity": (1e-4, "of single numbers the gradient is zero, and roundings are left"),
+    "nn.functional.cosine_similarity": (
+        1e-4,
+        "of single numbers the gradient is zero, and roundings are left",
+    ),
     "logcumsumexp": (1e-5, "PyTorch's derivative divides by a sum that it adds 1e-13 to"),
     "mvlgamma.mvlgamma_p_1/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),
     "mvlgamma.mvlgamma_p_3/twice": (1e-8, "PyTorch's trigamma is right to 4e-10"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes, return_types
 from ..tensor import Tensor, check_dim, wrap
-from .choice import where
+from .choice import where, zeros_like
 from .elementary import exp
 from .indexing import slice_along
 from .joining import cat
@@ -255,7 +255,7 @@ def diff(
         if t is not None:
             _check_joined(input._array.shape, t._array.shape, dim)
     if not n:
-        return wrap(np.zeros(input._array.shape, input._array.dtype)).copy_(input)
+        return zeros_like(input).copy_(input)
     parts = [t for t in (prepend, input, append) if t is not None]
     if len(parts) > 1:
         input = cat(parts, dim)
