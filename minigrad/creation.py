@@ -20,6 +20,7 @@ from .ops.table import method
 from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
+PLAIN = (int, float)
 
 
 def _finish(array: ndarray, requires_grad: bool, like: Tensor | None = None) -> Tensor:
@@ -494,8 +495,10 @@ def arange(
 ) -> Tensor:
     """The numbers start, start + step, ... below end; integers if all three are."""
     check_device(device)
-    if step is None and type(start) is int and (end is None or type(end) is int):
-        start, end, step = (0, start, 1) if end is None else (start, end, 1)
+    if end is None and step is None and type(start) is int:
+        start, end, step = 0, start, 1
+    elif type(start) in PLAIN and type(end) in PLAIN and (step is None or type(step) in PLAIN):
+        step = 1 if step is None else step
     else:
         start, end, step = _bounds(start, end, step)
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
@@ -608,7 +611,11 @@ def _spaced(start: float, end: float, steps: int, wanted: np.dtype, name: str) -
     if wanted.kind == "b":
         raise dtypes.not_implemented(f"{name}_cpu", wanted)
     if wanted.kind == "f":
-        return np.linspace(start, end, steps)
+        if steps < 2:
+            return np.full(steps, float(start))
+        numbers = np.arange(steps) * ((end - start) / (steps - 1)) + start
+        numbers[-1] = end
+        return numbers
     start, end = int(start), int(end)
     if steps < 2:
         return np.full(steps, float(start))
