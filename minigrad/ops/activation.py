@@ -48,7 +48,7 @@ def beside_arrays(x, *values: float) -> tuple:
 
 relu_op = define(
     "relu", lambda x: positive_part(x), kind="elementwise", flat=("result",),
-    self=lambda grad, result: where(result <= 0, 0.0, grad),
+    self=lambda grad, result: where(result != 0, grad, 0.0),  # it is positive then, or NaN
 )  # fmt: skip
 
 
