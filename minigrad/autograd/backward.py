@@ -239,8 +239,9 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    if inputs is None and not create_graph and (not special or local.interpreter is None):  # the usual call
-        node, array, start = edge(self.in_graph()), self._array, None
+    usual = type(self) is Tensor and inputs is None and not create_graph
+    if usual and (not special or local.interpreter is None):
+        node, array, start = edge(self), self._array, None
         if gradient is None:
             if array.size == 1:
                 start = np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)

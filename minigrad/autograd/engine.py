@@ -71,11 +71,9 @@ def run(
     leaves: deque[AccumulateGrad] = deque()  # ready: these go first, in the order in which they became so
     ready: list[tuple[int, int, Node]] = []  # ready: a heap, highest sequence number first, then first come
     following = None  # ready while nothing else is: it need not go through the heap
-    ticket = 0
-    for node, output_nr, grad in roots:
+    for ticket, (node, output_nr, grad) in enumerate(roots):
         if node not in arrived and not waiting[node]:
             heappush(ready, (-node.sequence, ticket, node))
-            ticket += 1
         put(arrived, node, output_nr, grad)
 
     while True:
@@ -110,6 +108,10 @@ def run(
                 if anomaly.on:
                     anomaly_mode.warn_of(node)
                 raise
+        if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
+            continue
+        if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
+            continue
         if node.frees and not retain_graph:
             node.release()
         if anomaly.on:
@@ -146,9 +148,9 @@ def run(
                     following = parent
                 else:
                     if following is not None:
-                        heappush(ready, (-following.sequence, ticket, following))
+                        heappush(ready, (-following.sequence, ticket + 1, following))
                         following = None
-                    heappush(ready, (-parent.sequence, ticket + 1, parent))
+                    heappush(ready, (-parent.sequence, ticket + 2, parent))
                     ticket += 2
         # nothing is held longer than needed, see AccumulateGrad.vjp
         node = grad = grad_inputs = part = before = None

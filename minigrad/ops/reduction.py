@@ -118,7 +118,7 @@ _sum_dim = define(
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
 )  # fmt: skip
 _mean = define(
-    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self.dtype.type(self_sym_numel)
+    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self_sym_numel
         if self.dtype.char != "e" else in_single(_mean.op.forward, self, self_sym_numel), kind="linear",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes, ALL_DIMS, False),
 )  # fmt: skip
