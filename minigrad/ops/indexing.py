@@ -50,7 +50,7 @@ _select_backward = define(
     self=lambda grad, key: grad[key],
 )  # fmt: skip
 _select = define(
-    "select", lambda self, dim, index: self[(*along(dim, index), ...)], kind="linear", view=True,
+    "select", lambda self, dim, index: self[(*along(dim, index), ...) if dim else (index, ...)], kind="linear", view=True,
     self=lambda grad, self_sym_sizes, dim, index: zeros_with(grad, self_sym_sizes, along(dim, index)),
 )  # fmt: skip
 _slice = define(
@@ -383,6 +383,12 @@ def getitem(self: Tensor, key: object) -> Tensor:
 
     Raises IndexError for positions and masks that do not fit, ValueError for negative steps.
     """
+    if type(key) is int and self._array.ndim:  # the most frequent of all keys
+        length = self._array.shape[0]
+        if -length <= key < length:
+            return _select(self, 0, key % length)
+    if type(key) is slice and self._array.ndim:
+        return sliced(self, 0, key, keep=True)
     out, indices = work_off(self, key)
     if indices:
         return _index(out, tuple(indices))
