@@ -67,7 +67,8 @@ def chosen(mask: ndarray, x: ndarray, other: ndarray) -> ndarray:
     if mask.size < 4 * MANY or type(x) is not ndarray or type(other) is not ndarray:
         return np.where(mask, x, other)
     dtype = x.dtype
-    if other.dtype != dtype or mask.dtype != bool or not mask.shape == x.shape == other.shape:
+    sizes = mask.shape, ()
+    if other.dtype != dtype or mask.dtype != bool or x.shape not in sizes or other.shape not in sizes:
         return np.where(mask, x, other)
     bits, from_other = mask.astype(BITS[dtype]), other.view(BITS[dtype])
     np.negative(bits, out=bits)  # all ones where the mask holds
