@@ -230,9 +230,9 @@ class Recording:
                 self._note(tensor, name, frame.f_code.co_filename, line)
             elif tensor.requires_grad and id(tensor) not in self._leaves:
                 self._leaves[id(tensor)] = (tensor, Value.of(tensor))
-                primal, tangent = _dual(tensor)
+                tangent = _tangent(tensor)
                 if tangent is not None:
-                    self._duals.append((primal, tangent))
+                    self._duals.append((tensor, tangent))
             elif not tensor.requires_grad:
                 self._plain.setdefault(id(tensor), name)
         if is_tensor(returned) and returned.grad_fn is not None:
@@ -387,17 +387,12 @@ def _all_examples(tensor: Any) -> tuple[Any, int] | None:
 
 def _tangent(tensor: Any) -> Value | None:
     """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
-    return _dual(tensor)[1]
-
-
-def _dual(tensor: Any) -> tuple[Any, Value | None]:
-    """A dual tensor as its two parts; any other tensor with None."""
     framework = type(tensor).__module__.split(".")[0]
     forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
     if not hasattr(forward_ad, "unpack_dual"):
-        return tensor, None
-    primal, tangent = forward_ad.unpack_dual(tensor)
-    return primal, None if tangent is None else Value.of(tangent)
+        return None
+    tangent = forward_ad.unpack_dual(tensor).tangent
+    return None if tangent is None else Value.of(tangent)
 
 
 def _accumulator(leaf: Any) -> Any:

@@ -315,6 +315,15 @@ RULES: dict[str, Rule] = {
         weight=("(grad * x̂).sum(batch)", "Σ {g} · x̂"),
         bias=("grad.sum(batch)", "Σ {g}"),
     ),
+    "NativeGroupNorm": _r(
+        "group_norm({input})",
+        input=(
+            "rstd * (g - mean(g) - x̂ * mean(g * x̂)), g = grad * weight",
+            "rstd · (g − mean g − x̂ · mean(g x̂)),  g = {g} · weight",
+        ),
+        weight=("(grad * x̂).sum(batch, space)", "Σ {g} · x̂"),
+        bias=("grad.sum(batch, space)", "Σ {g}"),
+    ),
 }
 
 

@@ -110,8 +110,6 @@ def run(
                 raise
         if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
             continue
-        if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
-            continue
         if node.frees and not retain_graph:
             node.release()
         if anomaly.on:

@@ -13,6 +13,7 @@ from .backward import zeros_like
 from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import local
 from .interpreter import Interpreter, Wrapper
+from .node import edge
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -232,8 +233,21 @@ class dual_level(Forward):
         self.adopted.setdefault(id(base), Dual.of(self, base))
         return self.known(t)
 
+    def tracked(self, t: Tensor) -> Tensor:
+        """`t` with its history, if it has one, going on at this level: so that gradients have tangents, too."""
+        if not t.requires_grad or (t._requires_grad and self.owns(t)):
+            return t
+        t = self.lift(t)
+        source = t.primal.in_graph()
+        t._requires_grad, t._grad_fn, t._output_nr = True, edge(source), source._output_nr
+        return t
+
     def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
-        return super().process(op, [self.known(t) for t in inputs] if self.adopted else inputs, params)
+        if self.adopted:
+            inputs = [self.known(t) for t in inputs]
+        if local.grad and (not op.view or self.owns(inputs[0])):
+            inputs = [self.tracked(t) for t in inputs]
+        return super().process(op, inputs, params)
 
     def refuse_write(self, op: Op, own_values: bool) -> None:
         pass
@@ -285,7 +299,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, t in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(t, Tensor):
             raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(t).__name__}")
-    return found.dual(tensor, tangent)
+    return found.tracked(found.dual(tensor.view_as(tensor), tangent))
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

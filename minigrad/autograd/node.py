@@ -182,6 +182,8 @@ class AccumulateGrad(Node):
         with accumulate_lock:  # several threads may reach one leaf at once
             old = meta.grad
             if recorded:
+                if not local.grad:
+                    grad = grad.detach()  # a tangent is not accumulated
                 meta.grad = grad if old is None else old + grad
             elif old is None:
                 # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import dtypes
 from ..autograd.interpreter import Wrapper
 from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
 from ..ops.dispatch import ABSENT
 from ..ops.einsum import einsum
 from ..ops.pointwise import add, mul
+from ..ops.strides import window_places
 from ..tensor import Tensor, wrap
 from .vmap import TENSOR_PARAMETERS, Vmap
 
@@ -33,6 +35,8 @@ warned: set[str] = set()
 def run_batched(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
     """One operation on the whole batch."""
     if op.kind == "elementwise" and len(op.outputs) == 1:
+        if len(pairs) == 2 == len(op.differentiable or pairs):
+            pairs = as_examples_promote(pairs)
         return op.call(*aligned(pairs), *params)
     if op.name in DYNAMIC:
         refuse_dynamic(op, pairs)
@@ -42,6 +46,18 @@ def run_batched(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
         if found is not NotImplemented:
             return found
     return one_by_one(level, op, pairs, params)
+
+
+def as_examples_promote(pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """Two operands in the dtype that examples would have: a number for each example is still a number.
+
+    PyTorch takes this care of operations on two tensors only.
+    """
+    (a, _), (b, _) = pairs
+    if a._array.dtype is b._array.dtype:
+        return pairs
+    wanted = dtypes.of_numpy(dtypes.promote([(p[0]._array.dtype, 2 if logical(p) else 1) for p in pairs]))
+    return [(value if value.dtype is wanted else value.to(wanted), bdim) for value, bdim in pairs]
 
 
 Vmap.run_batched = run_batched
@@ -206,7 +222,8 @@ def of_numbers(level: Vmap, op: Op, value: Tensor, params: tuple):
         if n in DIM_NAMES:
             names[n] = 1 if isinstance(names[n], int) else (1,)
     result = op.call(value.unsqueeze(1), *names.values())
-    outs = tuple(r.reshape(level.size) for r in (result if isinstance(result, tuple) else (result,)))
+    results = result if isinstance(result, tuple) else (result,)
+    outs = tuple(r.reshape(level.size, *r._array.shape[2:]) for r in results)
     return outs if isinstance(result, tuple) else outs[0]
 
 
@@ -236,6 +253,8 @@ WHOLE = {
 
 @batch("cat", "stack")
 def _joined(level, op, pairs, params):
+    if op.name == "cat":  # vectors of nothing count as nothing beside tensors of any shape
+        pairs = [p for p in pairs if logical(p) != (0,)] or pairs
     values = [whole(level, p) for p in pairs]
     return op.call(values, params[0] + 1)
 
@@ -495,9 +514,11 @@ def _rot90(level, op, pairs, params):
 
 @batch("as_strided")
 def _as_strided(level, op, pairs, params):
-    raise NotImplementedError(
-        "as_strided inside vmap: an example has no memory of its own. Use view, select, narrow or unfold."
-    )
+    ((value, _),) = pairs
+    size, stride, _, start, layout = params
+    places = window_places(value._array.shape[1:], layout, (size, stride, start))
+    rows = value.reshape(level.size, -1)
+    return rows[:, wrap(places.reshape(-1))].reshape(level.size, *size)
 
 
 @batch("copy")

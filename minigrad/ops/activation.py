@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, check_dim
 from . import exponential
-from .choice import ZERO, at_most, between, chosen, kept, parts, positive_part, refuse, where
+from .choice import ZERO, at_most, between, chosen, kept, masked, parts, positive_part, refuse, where
 from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh
 from .inplace import apply_inplace, writer
 from .shape import _view, reshape
@@ -210,7 +210,7 @@ _softshrink = define(
     self=lambda grad, self, lambd: where((self < -lambd) | (self > lambd), grad, 0.0),
 )  # fmt: skip
 _hardshrink = define(
-    "hardshrink", lambda self, lambd: np.where(np.abs(self) <= lambd, ZERO[self.dtype.char], self), kind="elementwise",
+    "hardshrink", lambda self, lambd: masked(self, ~(np.abs(self) <= lambd)), kind="elementwise",
     flat=("self",),
     self=lambda grad, self, lambd: where((self < -lambd) | (self > lambd), grad, 0.0),
 )  # fmt: skip
@@ -219,7 +219,7 @@ _hardshrink = define(
 def _threshold_forward(self: ndarray, threshold: float, value: float) -> ndarray:
     refuse(self, "b", "threshold_cpu")
     limit = threshold if self.dtype.kind == "f" else int(threshold)
-    return np.where(self <= limit, np.asarray(value, self.dtype), self)
+    return chosen(self <= limit, np.asarray(value, self.dtype), self)
 
 
 _threshold = define(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, dtype_word
-from .choice import refuse, where, zeros_like
+from .choice import chosen, refuse, where, zeros_like
 from .elementary import exp, exp2
 from .inplace import define_inplace, in_both_forms
 from .pointwise import is_floating, without_derivative
@@ -70,7 +70,7 @@ def _interpolate(self: ndarray, end: ndarray, weight: ndarray | float) -> ndarra
     step = end - self
     if not weight.ndim:
         return self + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
+    return chosen(np.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
 
 
 _lerp = define(

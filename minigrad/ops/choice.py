@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import warnings
 
 import numpy as np
@@ -67,7 +68,8 @@ def chosen(mask: ndarray, x: ndarray, other: ndarray) -> ndarray:
     if mask.size < 4 * MANY or type(x) is not ndarray or type(other) is not ndarray:
         return np.where(mask, x, other)
     dtype = x.dtype
-    if other.dtype != dtype or mask.dtype != bool or not mask.shape == x.shape == other.shape:
+    sizes = mask.shape, ()
+    if other.dtype != dtype or mask.dtype != bool or x.shape not in sizes or other.shape not in sizes:
         return np.where(mask, x, other)
     bits, from_other = mask.astype(BITS[dtype]), other.view(BITS[dtype])
     np.negative(bits, out=bits)  # all ones where the mask holds
@@ -172,40 +174,46 @@ fmin = define(
 ZERO = {char: np.zeros((), char) for char in "efdbBhHiIlLqQ"}
 
 
+@functools.lru_cache(maxsize=64)
+def _filled(shape: tuple, char: str, value: float) -> ndarray:
+    return np.full(shape, value, char)
+
+
+def _as_many(x: ndarray, value: ndarray) -> tuple[ndarray, ndarray | None]:
+    """(the number, as often as there are elements if these are many; where the result may go, if that is the same)."""
+    size = x.size
+    if size < MANY:
+        return value, ...
+    if size < 4 * MANY:
+        return _filled(x.shape, x.dtype.char, value.item()), None
+    out = np.empty_like(x)
+    out.fill(value)
+    return out, out
+
+
 def at_least(x: ndarray, low: ndarray) -> ndarray:
     """`np.maximum(x, low)` for a 0-d `low` of the same dtype, a new array."""
-    if x.size < 4 * MANY:
-        return np.maximum(x, low, out=...)
-    out = np.empty_like(x)
-    out.fill(low)
-    return np.maximum(x, out, out=out)
+    low, out = _as_many(x, low)
+    return np.maximum(x, low, out=out)
 
 
 def at_most(x: ndarray, high: ndarray) -> ndarray:
     """`np.minimum(x, high)` for a 0-d `high` of the same dtype, a new array."""
-    if x.size < 4 * MANY:
-        return np.minimum(x, high, out=...)
-    out = np.empty_like(x)
-    out.fill(high)
-    return np.minimum(x, out, out=out)
+    high, out = _as_many(x, high)
+    return np.minimum(x, high, out=out)
 
 
 def positive_part(x: ndarray) -> ndarray:
     """max(x, 0), a new array."""
-    if x.size < MANY or not x.flags.c_contiguous:
-        return np.maximum(x, ZERO[x.dtype.char], out=...)
-    out = np.zeros(x.shape, x.dtype)
-    return np.maximum(x, out, out=out)
+    zero, out = _as_many(x, ZERO[x.dtype.char])
+    return np.maximum(x, zero, out=out)
 
 
 def parts(x: ndarray) -> tuple[ndarray, ndarray]:
     """(max(x, 0), min(x, 0)), new arrays."""
-    if x.size < MANY or not x.flags.c_contiguous:
-        zero = ZERO[x.dtype.char]
-        return np.maximum(x, zero, out=...), np.minimum(x, zero, out=...)
-    out = np.zeros(x.shape, x.dtype)
-    below = np.minimum(x, out)
-    return np.maximum(x, out, out=out), below
+    zero, out = _as_many(x, ZERO[x.dtype.char])
+    below = np.minimum(x, zero, out=None if out is zero else out)
+    return np.maximum(x, zero, out=out), below
 
 
 def between(x, low: float, high: float):

@@ -218,8 +218,11 @@ abs = define("abs", _absolute, kind="elementwise", self=lambda grad, self: grad 
 def _sign(x: ndarray) -> ndarray:
     if x.dtype.kind == "b":
         return x.copy()
-    y = np.sign(x)
-    return np.where(np.isnan(y), np.zeros((), y.dtype), y) if y.dtype.kind == "f" else y
+    y = np.sign(x, out=...)
+    missing = y != y
+    if np.count_nonzero(missing):
+        y[missing] = 0
+    return y
 
 
 sign = define("sign", _sign, kind="elementwise", self=lambda grad: zeros_like(grad))

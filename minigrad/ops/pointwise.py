@@ -16,7 +16,7 @@ from ..autograd.node import Node
 from ..dtypes import fitting, wrapped
 from ..tensor import Tensor
 from .calls import make_call
-from .choice import beside, refuse, where, zeros_like
+from .choice import beside, chosen, refuse, where, zeros_like
 from .elementary import log
 from .inplace import define_inplace, in_both_forms, writer
 from .table import define, function, is_array
@@ -238,21 +238,35 @@ def floor_divide(input: Tensor, other: Tensor | float) -> Tensor:
     return _floor_divide, input, other
 
 
-def _of_opposite_signs(rest: ndarray, other: ndarray) -> ndarray:
-    if other.ndim:
-        return (rest != 0) & ((rest < 0) != (other < 0))
-    return rest > 0 if other < 0 else rest < 0
-
-
 def _modulo(self: ndarray, other: ndarray) -> ndarray:
     if other.dtype.kind != "f":
         refuse(self, "b", "remainder_cpu")
         _refuse_zero(other)
         return np.remainder(self, other)
+    rest = _rest_in_double(self, other) if other.dtype.char == "f" else None
+    if rest is not None:
+        return rest
     rest = np.fmod(self, other, out=...)  # it has the sign of `self`
-    wrong = _of_opposite_signs(rest, other)
-    if np.count_nonzero(wrong):
-        np.add(rest, other, out=rest, where=wrong)
+    wrong = (rest != 0) & ((rest < 0) != (other < 0))
+    return chosen(wrong, rest + other, rest) if np.count_nonzero(wrong) else rest
+
+
+def _rest_in_double(self: ndarray, other: ndarray) -> ndarray | None:
+    """`self` - `other` · ⌊quotient⌋ of single precision, which double precision computes without rounding.
+
+    That is many times as quick as np.fmod. None where the quotient is too large, or something is not finite.
+    """
+    numerator, denominator = self.astype(np.float64), other.astype(np.float64)
+    quotient = np.divide(numerator, denominator, out=...)
+    np.floor(quotient, out=quotient)
+    exact = np.absolute(quotient) < 2.0**28
+    if np.count_nonzero(exact) < exact.size or np.count_nonzero(np.isfinite(denominator)) < denominator.size:
+        return None
+    quotient *= denominator
+    rest = np.subtract(numerator, quotient, out=quotient).astype(np.float32)
+    nothing = rest == 0
+    if np.count_nonzero(nothing):
+        np.copysign(rest, self, out=rest, where=nothing)
     return rest
 
 

@@ -199,7 +199,7 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
     own = input.storage_offset()
     offset = own if storage_offset is None else storage_offset
     base = input if input._base is None else input._base
-    length = span(base._array.shape, layout(base._array))
+    length = span(base._array.shape, base.stride())
     if offset < 0:
         raise RuntimeError("Tensor: invalid storage offset " + str(offset))
     if offset + span(size, stride) > length:
@@ -213,7 +213,7 @@ def as_strided(input: Tensor, size: tuple, stride: tuple, storage_offset: int | 
         raise NotImplementedError(
             "as_strided: a window that starts before its tensor; take it from the base instead"
         )
-    return _as_strided(input, size, stride, storage_offset, offset - own, layout(input._array))
+    return _as_strided(input, size, stride, storage_offset, offset - own, input.stride())
 
 
 Place = tuple[tuple, tuple, tuple, tuple, int, np.dtype]
