@@ -188,7 +188,7 @@ def _t(level, op, pairs, params):
 
 
 @batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind",
-       "split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
+       "split", "unsafe_split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum", "prod", "var", "std",
        "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian", "kthvalue", "mode", "sort",
        "argsort", "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax", "log_softmax",
        "logsumexp", "glu", "linalg_vector_norm", "norm", "all", "any", "count_nonzero", "_safe_softmax")  # fmt: skip
