@@ -31,7 +31,9 @@ def given_by(x: Tensor | Callable[[], Tensor]) -> Tensor:
     return x if isinstance(x, Tensor) else x()
 
 
-def rnn_step(x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None, activation: str) -> Tensor:
+def rnn_step(
+    x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None, activation: str
+) -> Tensor:
     """h' = tanh(x + h Wᵀ + b)."""
     out = F.linear(hidden, w_hh, b_hh)
     out = out.add_(given_by(x))
@@ -156,7 +158,13 @@ class RNNCell(RNNCellBase):
         """The next hidden state; `hx` is the last one, zeros if omitted."""
         x, batched = self._start(input)
         h = self._state(hx, x, batched, 0, "hidden")
-        out = rnn_step(lambda: F.linear(x, self.weight_ih, self.bias_ih), h, self.weight_hh, self.bias_hh, self.nonlinearity)
+        out = rnn_step(
+            lambda: F.linear(x, self.weight_ih, self.bias_ih),
+            h,
+            self.weight_hh,
+            self.bias_hh,
+            self.nonlinearity,
+        )
         return out if batched else out.squeeze(0)
 
     def extra_repr(self) -> str:

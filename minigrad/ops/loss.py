@@ -104,7 +104,7 @@ soft_margin_loss = define(
 def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
     """(where in the flattened input the scores of each entry begin, the step from class to class)."""
     inner = math.prod(sizes[2:])
-    starts = np.arange(0, math.prod(sizes), sizes[1] * inner)[:, None] + np.arange(inner)
+    starts = (np.arange(sizes[0]) * (sizes[1] * inner))[:, None] + np.arange(inner)
     return starts.reshape(sizes[:1] + sizes[2:]), inner
 
 
