@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
+from ..autograd.grad_mode import local
 from ..ops.joining import cat, stack, unsafe_split
 from ..tensor import Tensor, wrap
 from . import functional as F
@@ -31,12 +32,17 @@ def given_by(x: Tensor | Callable[[], Tensor]) -> Tensor:
     return x if isinstance(x, Tensor) else x()
 
 
+def within(x: Tensor, name: str, *others: Tensor | int) -> Tensor:
+    """`x.name_(...)`; inside a transform, where a write may be refused, `x.name(...)`."""
+    return getattr(x, name + "_" if local.interpreter is None else name)(*others)
+
+
 def rnn_step(
     x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None, activation: str
 ) -> Tensor:
     """h' = tanh(x + h Wᵀ + b)."""
     out = F.linear(hidden, w_hh, b_hh)
-    out = out.add_(given_by(x))
+    out = within(out, "add", given_by(x))
     return out.tanh() if activation == "tanh" else out.relu()
 
 
@@ -45,10 +51,10 @@ def gru_step(x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | 
     size = hidden.shape[1]
     x_r, x_z, x_n = unsafe_split(given_by(x), size, 1)
     h_r, h_z, h_n = unsafe_split(F.linear(hidden, w_hh, b_hh), size, 1)
-    r = h_r.add_(x_r).sigmoid_()
-    z = h_z.add_(x_z).sigmoid_()
-    n = (x_n + h_n.mul_(r)).tanh_()
-    return (hidden - n).mul_(z).add_(n)
+    r = within(within(h_r, "add", x_r), "sigmoid")
+    z = within(within(h_z, "add", x_z), "sigmoid")
+    n = within(x_n + within(h_n, "mul", r), "tanh")
+    return within(within(hidden - n, "mul", z), "add", n)
 
 
 def lstm_step(
@@ -61,10 +67,11 @@ def lstm_step(
     """c' = f·c + i·g, h' = o·tanh(c') (· w_hrᵀ) with gates input i, forget f, output o and candidate g."""
     hidden, cell = state
     gates = F.linear(hidden, w_hh, b_hh)
-    gates = gates.add_(given_by(x))
+    gates = within(gates, "add", given_by(x))
     i, f, g, o = unsafe_split(gates, gates.shape[1] // 4, 1)
-    i, f, g, o = i.sigmoid_(), f.sigmoid_(), g.tanh_(), o.sigmoid_()
-    cell = (f * cell).add_(i * g)
+    i, f = within(i, "sigmoid"), within(f, "sigmoid")
+    g, o = within(g, "tanh"), within(o, "sigmoid")
+    cell = within(f * cell, "add", i * g)
     hidden = o * cell.tanh()
     return hidden if w_hr is None else hidden @ w_hr.t(), cell
 
@@ -383,7 +390,7 @@ class RNNBase(Module):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         inputs, ends = self._layers(inputs, states, self._walk)
         if self.batch_first:  # in place unless it is an LSTM, as in PyTorch
-            inputs = inputs.transpose_(0, 1) if self.states == 1 else inputs.transpose(0, 1)
+            inputs = within(inputs, "transpose", 0, 1) if self.states == 1 else inputs.transpose(0, 1)
         if not batched:
             inputs, ends = inputs.squeeze(batch_dim), tuple(e.squeeze(1) for e in ends)
         return inputs, ends if self.states > 1 else ends[0]
