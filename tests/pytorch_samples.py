@@ -76,13 +76,13 @@ ROUGH = {
     "softmax/twice": (1e-2, "the same, twice"),
     "log_softmax/twice": (1e-4, "the same"),
 }
-# Modules among the arguments: the arguments that they were made with, and where they are found in the module.
-MODULES = {
-    "PairwiseDistance": {"p": "norm", "eps": "eps", "keepdim": "keepdim"},
-    "TransformerEncoderLayer": {
-        "d_model": "linear1.in_features", "nhead": "self_attn.num_heads", "dim_feedforward": "linear1.out_features",
-        "dropout": "dropout.p", "activation": "activation", "layer_norm_eps": "norm1.eps",
-        "batch_first": "self_attn.batch_first", "norm_first": "norm_first",
+# Modules among the arguments: what they were made with.
+MODULES: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "PairwiseDistance": lambda m: {"p": m.norm, "eps": m.eps, "keepdim": m.keepdim},
+    "TransformerEncoderLayer": lambda m: {
+        "d_model": m.linear1.in_features, "nhead": m.self_attn.num_heads, "dim_feedforward": m.linear1.out_features,
+        "dropout": m.dropout.p, "activation": m.activation, "layer_norm_eps": m.norm1.eps,
+        "batch_first": m.self_attn.batch_first, "norm_first": m.norm_first, "bias": m.linear1.bias is not None,
     },
 }  # fmt: skip
 # Functions that take the sample's input somewhere else than in the first place.
@@ -205,8 +205,7 @@ def converted(value: Any, module: ModuleType) -> Any:
         return tuple(value)
     if isinstance(value, torch.nn.Module):
         name = type(value).__name__
-        given = {k: converted(find(place, value), module) for k, place in MODULES[name].items()}
-        twin = getattr(module.nn, name)(**given)
+        twin = getattr(module.nn, name)(**converted(MODULES[name](value), module))
         twin.load_state_dict({k: converted(v, module) for k, v in value.state_dict().items()})
         return twin
     if callable(value) and value is getattr(torch.nn.functional, getattr(value, "__name__", ""), None):

@@ -182,3 +182,59 @@ def test_a_gradient_through_the_batch_is_the_sum_of_the_loops(name):
         rtol=1e-9,
         atol=1e-12,
     )
+
+
+# ---------------------------------------------------------------- one example decides about dtypes and shapes
+
+
+PROMOTED = {
+    "mul": lambda torch: lambda a, b: a * b,
+    "sub": lambda torch: lambda a, b: b - a,
+    "lt": lambda torch: lambda a, b: a < b,
+    "atan2": lambda torch: lambda a, b: torch.atan2(a, b),
+    "where": lambda torch: lambda a, b: torch.where(a > 0, a, b),
+    "addcmul": lambda torch: lambda a, b: torch.addcmul(a, b, b),
+}
+
+
+@pytest.mark.parametrize("shapes", [((2,), (3,)), ((2,), ()), ((2, 3), ()), ((2, 3), (3,))])
+@pytest.mark.parametrize("name", PROMOTED)
+def test_dtypes_are_promoted_as_for_one_example(torch, name, shapes):
+    """A number for each example counts as a number beside vectors; PyTorch takes this care of two operands only."""
+
+    def found(engine, kinds):
+        x, w = (
+            engine.ones(shape, dtype=getattr(engine, kind)) for shape, kind in zip(shapes, kinds, strict=True)
+        )
+        f = PROMOTED[name](engine)
+        outs = engine.func.vmap(f, (0, None))(x, w), engine.func.vmap(f, (None, 0))(w, x)
+        return [(str(out.dtype).split(".")[-1], tuple(out.shape)) for out in outs]
+
+    for kinds in (("float64", "float32"), ("float32", "float64"), ("int64", "float32"), ("float16", "int32")):
+        assert found(minigrad, kinds) == found(torch, kinds)
+
+
+SHAPED = {
+    "as_strided": (lambda torch: lambda x: x.as_strided((2, 2), (1, 2), 1), (3, 6)),
+    "cat of nothing": (lambda torch: lambda x: torch.cat((x[:0, 0], x), 1), (3, 2, 2)),
+    "unfold of a number": (lambda torch: lambda x: x.unfold(0, 1, 1), (3,)),
+    "diff of order 0": (lambda torch: lambda x: torch.diff(x, 0), (3, 4)),
+    "gradient of a bias": (
+        lambda torch: (
+            lambda x: torch.func.grad(
+                lambda b: torch.nn.functional.conv1d(
+                    x[None], torch.ones(2, 2, 1, dtype=x.dtype) * x[0, 0], b
+                ).sum()
+            )(x[:, 0])
+        ),
+        (3, 2, 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_an_example_has_the_shape_that_it_has_alone(torch, name):
+    make, shape = SHAPED[name]
+    values = RNG.standard_normal(shape)
+    expected, got = (engine.func.vmap(make(engine))(engine.tensor(values)) for engine in (torch, minigrad))
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-12)

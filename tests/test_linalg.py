@@ -163,7 +163,32 @@ EXPRESSIONS = lines("""
     torch.linalg.svd(x.t(),full_matrices=False).S
     torch.addmm(x,sq,y,beta=0)
     torch.matrix_power(sq,5)
+    torch.cdist(L(26,2),L(3,2))
+    torch.cdist(L(2,26,2),L(3,2))
+    torch.cdist(L(4,2),L(3,2),compute_mode='use_mm_for_euclid_dist')
+    torch.linalg.cond(L(3,3))
+    torch.linalg.cond(L(3,3),'nuc')
+    torch.linalg.matrix_norm(L(3,2),'nuc',keepdim=True)
+    torch.linalg.vector_norm(L(3,2),0)
+    torch.linalg.vecdot(v,v)
+    torch.tensordot(L(2,2),L(2,2),((0,1),(1,0)))
+    torch.tensordot(L(1,3),L(2,4),((0,),(0,)))
+    torch.linalg.multi_dot([L(2,2),L(2,3),L(3,2)])
+    torch.linalg.multi_dot([L(2,4),L(4,3),L(3,5),L(5,3),L(3,2)])
+    torch.linalg.inv(L(3,3)).reshape(-1)
+    torch.linalg.lstsq(L(4,3),L(4,2),driver='gelsd')[1]
+    torch.linalg.vander(s,N=3)
+    torch.nn.functional.cosine_similarity(L(1,2,3),L(2,1,3),dim=-1)
+    torch.nn.functional.linear(v,L(2,4),L(2))
 """)
+# PyTorch has no second derivatives of these
+ONCE = lines("""
+    torch.cdist(L(5,1,4,2),L(3,2),1.5)
+    torch.nn.functional.pdist(L(4,3))
+    torch.nn.functional.pdist(L(4,3),1)
+    torch.nn.functional.pdist(L(4,3),float('inf'))
+""")
+
 ERRORS = lines("""
     torch.ones(2,3).mm(torch.ones(2,3))
     torch.ones(2).mm(torch.ones(2,3))
@@ -246,6 +271,12 @@ def test_value_and_graph_are_torchs(torch, expression):
 def test_derivatives_are_torchs(torch, expression, order):
     if differentiable(torch, evaluate(torch, expression)[0]):
         check_derivatives(torch, expression, order)
+
+
+@pytest.mark.parametrize("expression", ONCE)
+def test_distances_are_torchs(torch, expression):
+    check(torch, f"out = {expression}")
+    check_derivatives(torch, expression, 1)
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

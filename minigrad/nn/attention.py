@@ -133,21 +133,21 @@ class MultiheadAttention(Module):
         weights = None
         if need_weights:
             out, weights = self._attend(q, k, v, mask, dropout)
-            weights = weights.view(n, self.num_heads, length, source)
-            weights = weights.mean(1) if average_attn_weights else weights
-            weights = weights if batched else weights.squeeze(0)
-            out = out.transpose(0, 1).contiguous()
+            out = out.transpose(0, 1)
         else:
             q, k, v = (t.view(n, self.num_heads, -1, self.head_dim) for t in (q, k, v))
             if mask is not None:
                 each = mask.shape[0] == 1
                 mask = mask.unsqueeze(0) if each else mask.view(n, self.num_heads, -1, source)
             out = F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal)
-            out = out.permute(2, 0, 1, 3).contiguous()
-        out = F.linear(out.view(n * length, width), self.out_proj.weight, self.out_proj.bias)
+            out = out.permute(2, 0, 1, 3)
+        out = F.linear(out.reshape(n * length, width), self.out_proj.weight, self.out_proj.bias)
         out = out.view(length, n, out.shape[1])
+        if weights is not None:
+            weights = weights.view(n, self.num_heads, length, source)
+            weights = weights.mean(1) if average_attn_weights else weights
         if not batched:
-            return out.squeeze(1), weights
+            return out.squeeze(1), None if weights is None else weights.squeeze(0)
         return out.transpose(1, 0) if self.batch_first else out, weights
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

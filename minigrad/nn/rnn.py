@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..ops.joining import cat, stack
+from ..autograd.grad_mode import local
+from ..ops.joining import cat, stack, unsafe_split
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
@@ -22,25 +23,42 @@ from .parameter import Parameter
 from .utils.rnn import PackedSequence
 
 # ---------------------------------------------------------------- one step
+#
+# In PyTorch's order and with its writing in place, so that graphs are its graphs too. `x` is the input multiplied by its
+# weight already, or a function that does this: cells do it after the product with the hidden state.
 
 
-def rnn_step(x: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None, activation: str) -> Tensor:
-    """h' = tanh(x + h Wᵀ + b), where `x` has already been multiplied by its weight."""
-    out = F.linear(hidden, w_hh, b_hh) + x
+def given_by(x: Tensor | Callable[[], Tensor]) -> Tensor:
+    return x if isinstance(x, Tensor) else x()
+
+
+def within(x: Tensor, name: str, *others: Tensor | int) -> Tensor:
+    """`x.name_(...)`; inside a transform, where a write may be refused, `x.name(...)`."""
+    return getattr(x, name + "_" if local.interpreter is None else name)(*others)
+
+
+def rnn_step(
+    x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None, activation: str
+) -> Tensor:
+    """h' = tanh(x + h Wᵀ + b)."""
+    out = F.linear(hidden, w_hh, b_hh)
+    out = within(out, "add", given_by(x))
     return out.tanh() if activation == "tanh" else out.relu()
 
 
-def gru_step(x: Tensor, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None) -> Tensor:
+def gru_step(x: Tensor | Callable, hidden: Tensor, w_hh: Tensor, b_hh: Tensor | None) -> Tensor:
     """h' = (1 - z)·n + z·h with reset gate r, update gate z and candidate n."""
-    x_r, x_z, x_n = x.chunk(3, 1)
-    h_r, h_z, h_n = F.linear(hidden, w_hh, b_hh).chunk(3, 1)
-    r, z = (h_r + x_r).sigmoid(), (h_z + x_z).sigmoid()
-    n = (x_n + h_n * r).tanh()
-    return (hidden - n) * z + n
+    size = hidden.shape[1]
+    x_r, x_z, x_n = unsafe_split(given_by(x), size, 1)
+    h_r, h_z, h_n = unsafe_split(F.linear(hidden, w_hh, b_hh), size, 1)
+    r = within(within(h_r, "add", x_r), "sigmoid")
+    z = within(within(h_z, "add", x_z), "sigmoid")
+    n = within(x_n + within(h_n, "mul", r), "tanh")
+    return within(within(hidden - n, "mul", z), "add", n)
 
 
 def lstm_step(
-    x: Tensor,
+    x: Tensor | Callable,
     state: tuple[Tensor, Tensor],
     w_hh: Tensor,
     b_hh: Tensor | None,
@@ -48,9 +66,13 @@ def lstm_step(
 ) -> tuple[Tensor, Tensor]:
     """c' = f·c + i·g, h' = o·tanh(c') (· w_hrᵀ) with gates input i, forget f, output o and candidate g."""
     hidden, cell = state
-    i, f, g, o = (F.linear(hidden, w_hh, b_hh) + x).chunk(4, 1)
-    cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-    hidden = o.sigmoid() * cell.tanh()
+    gates = F.linear(hidden, w_hh, b_hh)
+    gates = within(gates, "add", given_by(x))
+    i, f, g, o = unsafe_split(gates, gates.shape[1] // 4, 1)
+    i, f = within(i, "sigmoid"), within(f, "sigmoid")
+    g, o = within(g, "tanh"), within(o, "sigmoid")
+    cell = within(f * cell, "add", i * g)
+    hidden = o * cell.tanh()
     return hidden if w_hr is None else hidden @ w_hr.t(), cell
 
 
@@ -117,7 +139,7 @@ class RNNCellBase(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
-        return text if self.bias else text + f", bias={self.bias}"
+        return text if self.bias is True else text + f", bias={self.bias}"
 
 
 class RNNCell(RNNCellBase):
@@ -143,8 +165,13 @@ class RNNCell(RNNCellBase):
         """The next hidden state; `hx` is the last one, zeros if omitted."""
         x, batched = self._start(input)
         h = self._state(hx, x, batched, 0, "hidden")
-        given = F.linear(x, self.weight_ih, self.bias_ih)
-        out = rnn_step(given, h, self.weight_hh, self.bias_hh, self.nonlinearity)
+        out = rnn_step(
+            lambda: F.linear(x, self.weight_ih, self.bias_ih),
+            h,
+            self.weight_hh,
+            self.bias_hh,
+            self.nonlinearity,
+        )
         return out if batched else out.squeeze(0)
 
     def extra_repr(self) -> str:
@@ -175,7 +202,7 @@ class LSTMCell(RNNCellBase):
         x, batched = self._start(input)
         h, c = (None, None) if hx is None else hx
         hx = self._state(h, x, batched, 0, "hx[0]"), self._state(c, x, batched, 1, "hx[1]")
-        out = lstm_step(F.linear(x, self.weight_ih, self.bias_ih), hx, self.weight_hh, self.bias_hh)
+        out = lstm_step(lambda: F.linear(x, self.weight_ih, self.bias_ih), hx, self.weight_hh, self.bias_hh)
         return out if batched else tuple(t.squeeze(0) for t in out)
 
 
@@ -206,7 +233,7 @@ class RNNBase(Module):
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
-        self._check_sizes()
+        self._check_options(dropout)
         widths = [input_size] + [self._width * self._directions] * (num_layers - 1)
         rows = self.gates * hidden_size
         for layer, width in enumerate(widths):
@@ -220,8 +247,8 @@ class RNNBase(Module):
                     setattr(self, name + suffix, new_parameter(shape, dtype))
         self.reset_parameters()
 
-    def _check_sizes(self) -> None:
-        if isinstance(self.dropout, bool) or not 0 <= self.dropout <= 1:
+    def _check_options(self, dropout: float) -> None:
+        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
             )
@@ -232,11 +259,12 @@ class RNNBase(Module):
                 UserWarning,
                 stacklevel=4,
             )
-        for name in ("input_size", "hidden_size"):
-            if not isinstance(getattr(self, name), int):
-                raise TypeError(f"{name} should be of type int, got: {type(getattr(self, name)).__name__}")
-        for name in ("hidden_size", "num_layers"):
-            if getattr(self, name) <= 0:
+        kinds = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int, "num_layers": int}
+        for name, kind in kinds.items():
+            given = getattr(self, name)
+            if not isinstance(given, kind):
+                raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(given).__name__}")
+            if kind is int and given <= 0:
                 raise ValueError(f"{name} must be greater than zero")
         if self.proj_size < 0:
             raise ValueError("proj_size should be a positive integer or zero to disable projections")
@@ -310,7 +338,7 @@ class RNNBase(Module):
 
     def _layers(self, inputs: Tensor, states: tuple, walk: Callable) -> tuple[Tensor, tuple]:
         """All layers in all directions: the outputs of the last, and the last states of all."""
-        last = []
+        last, states = [], tuple(s.unbind(0) for s in states)
         for layer in range(self.num_layers):
             outputs = []
             for d, suffix in enumerate(self._suffixes(layer)):
@@ -321,7 +349,8 @@ class RNNBase(Module):
             inputs = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 inputs = F.dropout(inputs, self.dropout, self.training)
-        return inputs, tuple(stack(parts) for parts in zip(*last, strict=True))
+        ends = [stack(parts) for parts in reversed(list(zip(*last, strict=True)))]  # PyTorch's order
+        return inputs, tuple(reversed(ends))
 
     def _forward_packed(self, packed: PackedSequence, hx) -> tuple[PackedSequence, object]:
         data, sizes = packed.data, packed.batch_sizes.tolist()
@@ -352,18 +381,19 @@ class RNNBase(Module):
         given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
         batched = input.dim() == 3
         self._check_states(given, batched)
-        inputs = input if batched else input.unsqueeze(1)
-        if batched and self.batch_first:
+        batch_dim = 0 if self.batch_first else 1
+        inputs = input if batched else input.unsqueeze(batch_dim)
+        states = self._first_states(inputs, inputs.shape[batch_dim], given, batched)
+        if self.batch_first:
             inputs = inputs.transpose(0, 1)
-        states = self._first_states(inputs, inputs.shape[1], given, batched)
         if not inputs.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         inputs, ends = self._layers(inputs, states, self._walk)
-        if batched:
-            output = inputs.transpose(0, 1) if self.batch_first else inputs
-        else:
-            output, ends = inputs.squeeze(1), tuple(e.squeeze(1) for e in ends)
-        return output, ends if self.states > 1 else ends[0]
+        if self.batch_first:  # in place unless it is an LSTM, as in PyTorch
+            inputs = within(inputs, "transpose", 0, 1) if self.states == 1 else inputs.transpose(0, 1)
+        if not batched:
+            inputs, ends = inputs.squeeze(batch_dim), tuple(e.squeeze(1) for e in ends)
+        return inputs, ends if self.states > 1 else ends[0]
 
     def _check_input(self, input: Tensor) -> None:
         if not isinstance(input, Tensor):

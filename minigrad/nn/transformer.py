@@ -6,6 +6,7 @@ What is computed is what PyTorch computes in training. In evaluation it has a se
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -151,6 +152,23 @@ def copies(layer: Module, count: int) -> ModuleList:
     return ModuleList(copy.deepcopy(layer) for _ in range(count))
 
 
+def nested_refused(layer: Module) -> str:
+    """Why PyTorch would not use nested tensors for an encoder of such layers; "" if it would. It warns of that."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        "norm_first was True": layer.norm_first,
+        "self_attn.batch_first was not True(use batch_first for better inference performance)": not attention.batch_first,
+        "self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        "self_attn was passed bias=False": attention.in_proj_bias is None,
+        "activation_relu_or_gelu was not True": layer.activation not in (F.relu, F.gelu),
+        "norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        "self_attn.num_heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((f"encoder_layer.{reason}" for reason, holds in reasons.items() if holds), "")
+
+
 class TransformerEncoder(Module):
     """num_layers copies of an encoder layer, one behind the other; then `norm`, if there is one.
 
@@ -168,6 +186,14 @@ class TransformerEncoder(Module):
         super().__init__()
         self.layers, self.num_layers, self.norm = copies(encoder_layer, num_layers), num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        reason = nested_refused(encoder_layer) if enable_nested_tensor else ""
+        self.use_nested_tensor = enable_nested_tensor and not reason
+        if reason:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def forward(
         self,

@@ -282,15 +282,19 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 @method()
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """One number written onto the main diagonal. Returns this tensor."""
+    """One number written onto the main diagonal; with `wrap` onto those below it, too, each one row below the end of the
+    one before, if the matrix is that tall. Returns this tensor."""
     if self._array.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
-    if wrap:
-        raise NotImplementedError("fill_diagonal_: wrap=True is not supported")
     if self._array.ndim > 2 and len(set(self._array.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    n = min(self._array.shape)
-    self.as_strided((n,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
+    n, step, start = min(self._array.shape), sum(self.stride()), self.storage_offset()
+    self.as_strided((n,), (step,), start).fill_(fill_value)
+    rows, columns = self._array.shape[:2]
+    if wrap and self._array.ndim == 2 and rows > columns + 1:
+        below = self.stride(0) * (columns + 1)
+        count = -(-self._array.size // (columns + 1)) - n
+        self.as_strided((count,), (step,), start + below).fill_(fill_value)
     return self
 
 

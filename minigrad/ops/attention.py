@@ -46,7 +46,11 @@ def _forward(query, key, value, attn_mask, dropout_p, is_causal, scale):
     with np.errstate(divide="ignore"):
         logsumexp = top + np.log(sums)
     heads = query.shape[:-1]
-    return (weights @ v).reshape(*heads, value.shape[-1]), logsumexp.reshape(heads), weights
+    out = (weights @ v).reshape(query.shape)
+    if not query.flags.c_contiguous:  # the result lies in memory as the query does
+        out, found = np.empty_like(query), out
+        out[...] = found
+    return out, logsumexp.reshape(heads), weights
 
 
 def scale_of(query, scale: float | None) -> float:

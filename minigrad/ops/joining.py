@@ -265,6 +265,12 @@ _split = define(
     self=lambda grad, self_sym_sizes, split_size, dim:
         joined(grad, self_sym_sizes, dim, equal_widths(self_sym_sizes[dim], split_size)),
 )  # fmt: skip
+unsafe_split = define(  # not views: whoever writes to a part must not use the whole again
+    "unsafe_split", lambda self, split_size, dim: _parts(self, dim, equal_widths(self.shape[dim], split_size)),
+    kind="linear", outputs=(),
+    self=lambda grad, self_sym_sizes, split_size, dim:
+        joined(grad, self_sym_sizes, dim, equal_widths(self_sym_sizes[dim], split_size)),
+)  # fmt: skip
 _split_with_sizes = define(
     "split_with_sizes", lambda self, split_sizes, dim: _parts(self, dim, split_sizes), kind="linear", view=True, outputs=(),
     self=lambda grad, self_sym_sizes, split_sizes, dim: joined(grad, self_sym_sizes, dim, split_sizes),

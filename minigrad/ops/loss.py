@@ -104,7 +104,7 @@ soft_margin_loss = define(
 def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
     """(where in the flattened input the scores of each entry begin, the step from class to class)."""
     inner = math.prod(sizes[2:])
-    starts = np.arange(0, math.prod(sizes), sizes[1] * inner)[:, None] + np.arange(inner)
+    starts = (np.arange(sizes[0]) * (sizes[1] * inner))[:, None] + np.arange(inner)
     return starts.reshape(sizes[:1] + sizes[2:]), inner
 
 
@@ -165,8 +165,9 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
     out, kept = np.zeros(sizes, self.dtype), None
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
+    ignores_class = 0 <= ignore_index < sizes[1]
     all_count = reduction != NONE and weight is None and total_weight.item() == target.size
-    if not all_count:
+    if not (all_count or ignores_class):  # there may be targets that are no classes
         target, kept = _without_strangers(target, sizes[1], ignore_index)
     if reduction == NONE:
         parts = -self
@@ -180,7 +181,7 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
     if kept is not None:
         parts = _masked(np.broadcast_to(parts, kept.shape), kept)
     out.put(_class_places(sizes, target), parts)
-    if 0 <= ignore_index < sizes[1]:
+    if ignores_class:
         out.reshape(sizes)[:, ignore_index] = 0
     return out
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim
+from ..tensor import Tensor, check_dim, dtype_word
 from .arguments import NUMBERS, explain
-from .choice import zeros_like
+from .choice import refuse, zeros_like
 from .elementary import _polygamma, polygamma
 from .inplace import cast_error, writer
 from .pointwise import pow
@@ -59,9 +59,10 @@ for _name, _compare, *_aliases in (
 def _accumulated(self: Tensor, dim: int, dtype: dtypes.dtype | None, call: Callable) -> Tensor:
     if dtype is not None and dtype is not self.dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {dtypes.word(self._array.dtype).lower()} and output tensor dtype "
-            f"{dtypes.word(dtype.numpy).lower()} should match"
+            f"Bad in-place call: input tensor dtype {dtype_word(self)} and output tensor dtype "
+            f"{dtype_word(self.to(dtype))} should match"
         )
+    refuse(self._array, "b", f"{call.op.name}_out_cpu")
     return writer(call.op)(self, check_dim(dim, self._array.ndim))
 
 

@@ -140,6 +140,14 @@ _mean_dim = define(
 )  # fmt: skip
 
 
+def refuse_keepdim(name: str, keepdim: object) -> None:
+    """Raise PyTorch's error: `x.sum(0, 1)` is not a sum over two dimensions, which is `x.sum((0, 1))`."""
+    if not isinstance(keepdim, np.bool_):
+        raise TypeError(
+            f"{name}(): argument 'keepdim' (position 2) must be bool, not {type(keepdim).__name__}"
+        )
+
+
 def sum(
     input: Tensor,
     dim: int | tuple | None = ALL,
@@ -156,6 +164,8 @@ def sum(
         input = widened(input)
     if axis is not ALL or keepdims:
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
+    if keepdim is not False and keepdim is not True:
+        refuse_keepdim("sum", keepdim)
     if dim is ALL and not keepdim:
         return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
     dim = dims_of(dim, input._array.ndim)
@@ -193,6 +203,8 @@ def mean(
         _float_dtype("mean", dtype)
     if axis is not ALL or keepdims:
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
+    if keepdim is not False and keepdim is not True:
+        refuse_keepdim("mean", keepdim)
     if dim is ALL and not keepdim:
         size = input._array.size
         return _mean(input, size) if dtype is None else computed_in(dtype, input, _mean, size)

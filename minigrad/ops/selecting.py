@@ -170,17 +170,22 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {dtypes.word(mask._array.dtype)}"
         )
+    _same_dtype(input, source)
+    return _masked_scatter, input, mask, source
+
+
+def _same_dtype(input: Tensor, source: Tensor) -> None:
     if input._array.dtype != source._array.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{dtypes.word(input._array.dtype)} and {dtypes.word(source._array.dtype)}"
         )
-    return _masked_scatter, input, mask, source
 
 
 @method()
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """`masked_scatter`, written into this tensor, to whose shape the mask is stretched. Returns it."""
+    _same_dtype(self, source)
     own, given = self._array.shape, mask._array.shape
     if len(given) > len(own):
         raise RuntimeError(
@@ -272,6 +277,8 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor 
     dim = check_dim(dim, input._array.ndim)
     if index._array.dtype not in (np.int64, np.int32) and index._array.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if src is not None and src._array.dtype != input._array.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     shape, wanted = input._array.shape, index._array.shape
     if len(wanted) != len(shape) and index._array.size and (len(wanted) or 1) != (len(shape) or 1):
         raise RuntimeError(
@@ -329,10 +336,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 def _source(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor) -> tuple[Tensor, int]:
     """`src`, checked, and the dimension."""
-    dim = _check_index(name, input, dim, index, src)
-    if src._array.dtype != input._array.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-    return src, dim
+    return src, _check_index(name, input, dim, index, src)
 
 
 @method()
