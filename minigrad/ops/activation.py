@@ -401,16 +401,32 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu_self(grad, self):
-    s = sigmoid(self)
-    return grad * (s * (1 + self * (1 - s)))
+    if not is_array(self):
+        s = sigmoid(self)
+        return grad * (s * (1 + self * (1 - s)))
+    one, s = ONE[self.dtype.char], _sigmoid(self)
+    slope = np.subtract(one, s, out=...)
+    slope *= self
+    slope += one
+    slope *= s
+    slope *= grad
+    return slope
 
 
-_silu = define("silu", lambda x: x / (np.exp(-x) + 1), kind="elementwise", self=silu_self)
+def _silu_forward(x: ndarray) -> ndarray:
+    if x.dtype.kind != "f":
+        refuse(x, "biu", "silu_cpu")
+    out = np.negative(x, out=...)
+    np.exp(out, out=out)
+    out += ONE[out.dtype.char]
+    return np.divide(x, out, out=out)
+
+
+_silu = define("silu", _silu_forward, kind="elementwise", self=silu_self)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`x * sigmoid(x)`."""
-    _floating(input, "silu_cpu")
     return apply_inplace(_silu.op, (input,)) if inplace else _silu(input)
 
 
