@@ -592,17 +592,17 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
         a = a.sum(d, keepdim=True)
     for d in plan.sums[1]:
         b = b.sum(d, keepdim=True)
-    left, right = _permute(a, plan.orders[0]), _permute(b, plan.orders[1])
     height, length, width = plan.sizes
     if height == 1 == width:
+        left, right = _permute(a, plan.orders[0]), _permute(b, plan.orders[1])
         if left._array.flags.c_contiguous and right._array.flags.c_contiguous:
             right = right if right._array.ndim == 1 else _view(right, (length,))
             left = left if left._array.ndim == 1 else _view(left, (length,))
             return _view(dot(left, right), plan.shape)
         right = squeeze(right)
         return view(mul(squeeze(left), right).sum(), plan.shape)
-    left = reshape(left, (height, length))
-    right = reshape(right, (length, width))
+    left = reshape(_permute(a, plan.orders[0]), (height, length))
+    right = reshape(_permute(b, plan.orders[1]), (length, width))
     return view(mm(left, right), plan.shape)
 
 
