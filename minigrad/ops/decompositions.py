@@ -587,9 +587,10 @@ def svd_backward(grad, U, S, Vh, full_matrices: bool):
     return gA
 
 
-def _svd_forward(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
+def _svd_forward(A: ndarray, full_matrices: bool, vectors: bool = True) -> tuple[ndarray, ndarray, ndarray]:
+    """vectors: whether U and Vᵀ are to be seen, or are for the derivative alone."""
     U, S, Vh = singular(A, full_matrices)
-    return by_columns(U), S, by_columns(Vh)
+    return (by_columns(U), S, by_columns(Vh)) if vectors else (U, S, Vh)
 
 
 def singular(A: ndarray, full_matrices: bool = False) -> tuple[ndarray, ndarray, ndarray]:
@@ -628,7 +629,7 @@ def svdvals(A: Tensor, *, driver: None = None) -> Tensor:
     """The singular values of a matrix, descending. `driver` is for CUDA."""
     refuse_driver("svd", driver)
     check_matrices("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
-    return _svd(A, False)[1]
+    return _svd(A, False, False)[1]
 
 
 @method()
