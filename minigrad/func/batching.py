@@ -188,10 +188,11 @@ def _t(level, op, pairs, params):
 
 
 @batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind",
-       "split", "unsafe_split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean", "nansum",
-       "prod", "var", "std", "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median", "nanmedian",
-       "kthvalue", "mode", "sort", "argsort", "topk", "cumsum", "cumsum_back", "cumprod", "cummax", "cummin",
-       "logcumsumexp", "softmax", "log_softmax", "logsumexp", "glu", "linalg_vector_norm", "norm", "all", "any", "count_nonzero", "_safe_softmax")  # fmt: skip
+       "split", "unsafe_split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean",
+       "nansum", "prod", "var", "std", "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median",
+       "nanmedian", "kthvalue", "mode", "sort", "argsort", "topk", "cumsum", "cumsum_back", "cumprod", "cummax",
+       "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp", "glu", "linalg_vector_norm", "norm", "all",
+       "any", "count_nonzero", "_safe_softmax")  # fmt: skip
 def _one_tensor(level, op, pairs, params):
     """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
     ((value, _),) = pairs
