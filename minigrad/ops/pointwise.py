@@ -243,7 +243,7 @@ def _modulo(self: ndarray, other: ndarray) -> ndarray:
         refuse(self, "b", "remainder_cpu")
         _refuse_zero(other)
         return np.remainder(self, other)
-    rest = _rest_in_double(self, other) if other.dtype.char == "f" else None
+    rest = _rest_in_double(self, other) if other.dtype.char == "f" and self.size > 64 else None
     if rest is not None:
         return rest
     rest = np.fmod(self, other, out=...)  # it has the sign of `self`
