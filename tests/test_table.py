@@ -7,7 +7,8 @@ import pytest
 
 import minigrad as mg
 import minigrad.nn.functional as F
-from minigrad.ops.table import OPS, define, first_of, gives_several
+from minigrad.ops.rules import gives_several
+from minigrad.ops.table import OPS, define, first_of
 
 # ---------------------------------------------------------------- results without a derivative
 

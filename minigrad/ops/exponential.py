@@ -9,7 +9,8 @@ from ..tensor import Tensor, check_dim
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
-from .table import added, define, function, in_single, rows_added
+from .sums import added, in_single, rows_added
+from .table import define, function
 
 ndarray = np.ndarray
 

@@ -16,7 +16,8 @@ from . import places
 from .choice import at_most, between, refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
-from .table import define, first_of, in_single, is_array, ones
+from .sums import in_single, ones
+from .table import define, first_of, is_array
 
 ndarray = np.ndarray
 NONE, MEAN, SUM = 0, 1, 2

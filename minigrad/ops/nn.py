@@ -21,7 +21,8 @@ from ..tensor import Tensor
 from . import places
 from .choice import refuse
 from .indexing import no_repeats
-from .table import added, columns_added, define, even, first_of, is_array, ones, rows_added
+from .sums import added, columns_added, even, ones, rows_added
+from .table import define, first_of, is_array
 from .windows import pooled_size
 
 ndarray = np.ndarray

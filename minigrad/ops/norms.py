@@ -14,7 +14,8 @@ from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
 from .reduction import dims_of
 from .shape import _permute, broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
-from .table import define, in_single, is_array, method, rows_added
+from .sums import in_single, rows_added
+from .table import define, is_array, method
 
 ndarray = np.ndarray
 

@@ -18,7 +18,8 @@ from ..autograd.node import edge
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
-from .table import added, define, function, in_single, is_array
+from .sums import added, in_single
+from .table import define, function, is_array
 
 ndarray = np.ndarray
 

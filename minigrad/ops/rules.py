@@ -23,6 +23,28 @@ def parameters_of(function: Callable) -> tuple[str, ...]:
     return () if code is None else code.co_varnames[: code.co_argcount]
 
 
+MASK = "grad_input_mask"
+
+
+def gives_several(rule: Callable) -> bool:
+    """Is this a rule for several inputs, which is told whose gradients are needed?"""
+    return MASK in parameters_of(rule)
+
+
+def names_read(rule: Callable) -> tuple[str, ...]:
+    """What a rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all."""
+    return parameters_of(rule)[2 if gives_several(rule) else 1 :]
+
+
+def one_of_several(rule: Callable, place: int, count: int) -> Callable:
+    """The rule of one input alone, from one that gives the gradients of `count` inputs.
+
+    Forward mode needs it: there `grad` is another one for each input.
+    """
+    mask = tuple(i == place for i in range(count))
+    return lambda grad, *values: rule(grad, mask, *values)[place]
+
+
 @functools.lru_cache(maxsize=2048)
 def source_text(rule: Callable) -> str:
     """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`."""

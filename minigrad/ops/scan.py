@@ -18,7 +18,8 @@ from .pointwise import div_number, mul_number
 from .reduction import any_zero, computed_in, widened
 from .shape import refuse_repeated
 from .sorting import spread
-from .table import define, function, in_single, is_array
+from .sums import in_single
+from .table import define, function, is_array
 
 ndarray = np.ndarray
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Size, Tensor, check_dim, full_name, wrap
-from .table import define, method, sum_to
+from .sums import sum_to
+from .table import define, method
 
 ndarray = np.ndarray
 

@@ -1,0 +1,79 @@
+"""Sums of arrays, formed as quickly and as exactly as PyTorch's: by products with ones, halves in single precision."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+ndarray = np.ndarray
+
+
+def sum_to(array: ndarray, shape: tuple) -> ndarray:
+    """Sum an array over the axes that broadcasting has added or stretched."""
+    if array.dtype.char == "e":
+        return in_single(sum_to, array, shape)
+    axes, last = broadcast_axes(array.shape, shape)
+    if last:
+        array = rows_added(array)
+    elif axes:
+        array = np.add.reduce(array, axis=axes, keepdims=True)
+    lead = array.ndim - len(shape)
+    if lead > 0:
+        array = array.reshape(array.shape[lead:])
+    if array.shape != shape:  # a gradient that is smaller than its input: stretch it
+        array = np.broadcast_to(array, shape)
+    return array
+
+
+@functools.lru_cache(maxsize=256)
+def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
+    """(the axes of `wide` that broadcasting of `shape` would have added or stretched, whether it is the last alone)."""
+    lead = len(wide) - len(shape)
+    axes = tuple(
+        i for i, n in enumerate(wide) if i < lead or (n != 1 and i - lead >= 0 and shape[i - lead] == 1)
+    )
+    return axes, axes == (len(wide) - 1,)
+
+
+def in_single(compute: Callable, halves: ndarray, *params: object) -> ndarray:
+    """What `compute` makes of halves, worked out in single precision and rounded once, as in PyTorch.
+
+    Half precision is no place to add in: 2048 + 1 is 2048.
+    """
+    return compute(halves.astype(np.float32), *params).astype(np.float16)
+
+
+def added(array: ndarray, axis: int | tuple | None, keepdims: bool = False) -> ndarray:
+    """The sum over axes."""
+    if array.dtype.char == "e":
+        return in_single(added, array, axis, keepdims)
+    return np.add.reduce(array, axis=axis, keepdims=keepdims)
+
+
+def columns_added(matrix: ndarray) -> ndarray:
+    """The sums of a matrix over axis 0: ones @ matrix, which takes half the time of np.add.reduce or less."""
+    kind = matrix.dtype.char
+    return ones(len(matrix), kind).dot(matrix) if kind in "fd" else added(matrix, 0)
+
+
+def rows_added(array: ndarray) -> ndarray:
+    """The sums over the last axis, which is kept: array @ ones."""
+    kind = array.dtype.char
+    if kind not in "fd":
+        return added(array, -1, True)
+    return array.dot(ones((array.shape[-1], 1), kind))
+
+
+@functools.lru_cache(maxsize=64)
+def ones(shape: int | tuple, dtype: str) -> ndarray:
+    return np.ones(shape, dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def even(shape: int | tuple, dtype: str) -> ndarray:
+    """As many times 1/n as there are elements, n: a product with it gives the mean, at the price of a sum."""
+    out = np.ones(shape, dtype)
+    out /= max(out.size, 1)
+    return out
