@@ -29,11 +29,17 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 
-# a Python number becomes a tensor; those that were met before are looked up here, which saves a call
-NUMBER_LINES = [
-    "        number = scalars.get((t1, type(t1), t0._array.dtype.num))",
-    "        t1 = operand(t1, t0) if number is None else number",
-]
+def number_lines(otherwise: str) -> list[str]:
+    """Make the second operand a tensor if it is a Python number; one that was met before is looked up, without a call."""
+    return [
+        "    kind = type(t1)",
+        "    if kind is not Tensor:",
+        "        if kind is float or kind is int:",
+        "            number = scalars.get((t1, kind, t0._array.dtype.num))",
+        "            t1 = operand(t1, t0) if number is None else number",
+        "        elif kind not in plain_types:",
+        f"            {otherwise}",
+    ]
 
 
 def make_call(
@@ -165,10 +171,7 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
         lines += [
             f"    if recording is None or {plain[0]}:",
             *instead,
-            f"    if {plain[1]}:",
-            "        if type(t1) is not float and type(t1) is not int:",
-            f"            return unusual({inputs}, {params})",
-            *NUMBER_LINES,
+            *number_lines(f"return unusual({inputs}, {params})"),
         ]
     else:
         lines += [

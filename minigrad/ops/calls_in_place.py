@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..autograd.node import FIELD
-from .calls import NUMBER_LINES, edge_lines, node_lines
+from .calls import edge_lines, node_lines, number_lines
 
 if TYPE_CHECKING:
     from .table import Op
@@ -42,12 +42,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
     instead = f"return general(t0{rest}{', **options' * options})"
     lines += [f"    if {' or '.join(unusual)}:", f"        {instead}"]
     if number:
-        lines += [
-            "    if type(t1) is not Tensor and type(t1) not in plain_types:",
-            "        if type(t1) is not float and type(t1) is not int:",
-            f"            {instead}",
-            *NUMBER_LINES,
-        ]
+        lines += number_lines(instead)
     lines += [f"    x{i} = t{i}._array" for i in range(count)]
     lines += ["    counter = t0._counter or t0.counter()"]
     unusual = ["(0 in x0.strides and is_stretched(x0))"]
