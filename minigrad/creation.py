@@ -512,9 +512,8 @@ def arange(
     else:
         if not (math.isfinite(start) and math.isfinite(end)):
             raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
-        if (
-            wanted == np.int64
-        ):  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
+        # PyTorch cuts the fractions off first; for shorter integers, once it has counted
+        if wanted == np.int64:
             start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise RuntimeError("step must be nonzero")

@@ -76,9 +76,7 @@ class Counter:
     def add_view(self, view: Tensor) -> None:
         if self.views is None:
             self.views = []
-        elif (
-            len(self.views) >= self.prune_at
-        ):  # forget the dead ones, so that a long-lived base does not grow
+        elif len(self.views) >= self.prune_at:  # forget the dead, so that a long-lived base does not grow
             self.views = [r for r in self.views if r() is not None]
             self.prune_at = 2 * len(self.views) + 16
         self.views.append(weakref.ref(view))

@@ -47,9 +47,8 @@ class Comparison:
         forward: tuple[Function, Function] | None = None,
     ):
         self.left, self.right, self.pairs, self.labels = left, right, pairs, labels
-        self.forward = (
-            forward  # the first two nodes whose results are known and differ: the forward pass was another
-        )
+        # the first two nodes whose results are known and differ: the forward pass was another
+        self.forward = forward
         different = [p for p in pairs if p.difference]
         self.first = next((p for p in different if not p.moved), different[0] if different else None)
 

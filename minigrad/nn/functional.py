@@ -386,9 +386,8 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return out.squeeze_(0) if inplace else out.squeeze(0)
 
 
-SELU_FLOOR = (
-    1.7580993408473766  # the value that a SELU comes near to for large negative inputs, without its sign
-)
+# the value that a SELU comes near to for large negative inputs, without its sign
+SELU_FLOOR = 1.7580993408473766
 
 
 def _alpha_dropped(

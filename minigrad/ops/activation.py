@@ -79,9 +79,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     _floating(input, "leaky_relu_cpu")
     if not inplace:
         return _leaky_relu(input, negative_slope)
-    if (
-        negative_slope < 0 and input._requires_grad
-    ):  # the sign of the result would not tell the sign of the input
+    # the sign of the result would not tell the sign of the input
+    if negative_slope < 0 and input._requires_grad:
         raise RuntimeError(
             "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused "
             "by calling in-place forward function with a negative slope, please call out-of-place version instead. File an "

@@ -669,9 +669,8 @@ def _pinv_forward(self: ndarray, rtol: ndarray, hermitian: bool, atol: ndarray |
         rtol = max(self.shape[-2:]) * np.finfo(self.dtype).eps
     if not np.isfinite(self).all():
         singular(self)
-    if (
-        atol is not None and self.size and np.any(atol != 0)
-    ):  # a share of the largest singular value, as NumPy wants it
+    # a share of the largest singular value, as NumPy wants it
+    if atol is not None and self.size and np.any(atol != 0):
         rtol = np.maximum(rtol, atol / np.linalg.svd(self, compute_uv=False).max(axis=-1))
     return np.linalg.pinv(self, rcond=rtol, hermitian=hermitian).astype(self.dtype, copy=False)
 

@@ -162,9 +162,8 @@ def refuse_bool(a: ndarray, kernel: str) -> None:
 def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     _check_batches(self, mat2)
     refuse_bool(self, "bmm")
-    if (
-        self.shape[2] == 1
-    ):  # outer products, as in the gradients for each example: np.matmul is ten times as slow
+    # outer products, as in the gradients for each example: np.matmul is ten times as slow
+    if self.shape[2] == 1:
         return np.einsum("nij,njk->nik", self, mat2)
     return np.matmul(self, mat2)
 
@@ -779,9 +778,8 @@ def check_chain(tensors: list[Tensor]) -> None:
 def product_in_order(matrices: list[Tensor]) -> Tensor:
     """Cormen et al., Introduction to Algorithms, section 15.2: the cheapest split of every stretch of the chain."""
     n = len(matrices)
-    if (
-        n == 3
-    ):  # where both ways cost the same, PyTorch starts at the left, but with more matrices at the right
+    # where both ways cost the same, PyTorch starts at the left, but with more matrices at the right
+    if n == 3:
         (a, b), (c, d) = matrices[0]._array.shape, matrices[2]._array.shape
         if a * c * (b + d) <= b * d * (a + c):
             return mm(mm(matrices[0], matrices[1]), matrices[2])

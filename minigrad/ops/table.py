@@ -48,9 +48,8 @@ OPS: list[Op] = []  # every operation: the calculus of the whole library
 class Op:
     """All that is known of one operation. `apply` and the transforms in minigrad.func work from this."""
 
-    into = (
-        None  # as `forward`, but it writes into its first array, and may raise before it has written anything
-    )
+    # as `forward`, but it writes into its first array, and may raise before it has written anything
+    into = None
 
     def __init__(
         self,
