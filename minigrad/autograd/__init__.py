@@ -3,7 +3,8 @@
 In this order its files can be read, each with what stands before it and `tensor.py` alone:
 
     grad_mode      is anything recorded?                 no_grad, enable_grad, inference_mode
-    node           the graph                             Node, its edges and saved tensors; AccumulateGrad, its end
+    node           the graph                             Node and its edges; AccumulateGrad, where paths end
+    saved          what a node keeps for its rule        the version check, tensors that hooks pack
     hooks          users' functions in a pass            tensor.register_hook, retain_grad; how a pass calls them
     anomaly_mode   which operation made the NaN?         detect_anomaly
     engine         the pass: which node runs when        execute
@@ -16,7 +17,7 @@ In this order its files can be read, each with what stands before it and `tensor
     graph          more to do with a graph               saved_tensors_hooks, register_multi_grad_hook
     variable       an old name of tensors                Variable
 
-How an operation gets its node, and its rule, is told in ops/table.py.
+How an operation gets its node and its rule is told in ops/table.py, how the rule is run in ops/vjps.py.
 """
 
 from . import graph

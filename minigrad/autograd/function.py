@@ -21,7 +21,8 @@ from .anomaly_mode import remember_traceback
 from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
-from .node import Node, Packed, edge, next_sequence, no_recording
+from .node import Node, edge, next_sequence, no_recording
+from .saved import FREED, Packed, modified_error, version_of
 
 
 def twin(t: Tensor) -> Tensor:
@@ -103,7 +104,7 @@ class FunctionCtx(Node):
                 kept.append((Packed(t, local.saved_hooks[-1], self), 0, None))
             else:
                 own = t._grad_fn is self
-                kept.append((twin(t) if own else t, nodes.version_of(t), t._output_nr if own else None))
+                kept.append((twin(t) if own else t, version_of(t), t._output_nr if own else None))
         self._kept, self.to_save = tuple(kept), ()
 
     # ------------------------------------------------------------ for backward
@@ -114,7 +115,7 @@ class FunctionCtx(Node):
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
         if self._kept is None:
-            raise RuntimeError(nodes.FREED)
+            raise RuntimeError(FREED)
         return tuple(self.unpack(*entry) for entry in self._kept)
 
     @property
@@ -127,9 +128,9 @@ class FunctionCtx(Node):
             return None
         if type(t) is Packed:
             return t.unpack(self)
-        if nodes.version_of(t) != version:
+        if version_of(t) != version:
             maker = t._grad_fn if output_nr is None else self
-            raise nodes.modified_error(t._array, maker, output_nr or 0, nodes.version_of(t), version)
+            raise modified_error(t._array, maker, output_nr or 0, version_of(t), version)
         if output_nr is None:
             return t
         out = twin(t)

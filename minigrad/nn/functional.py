@@ -42,7 +42,7 @@ from ..ops.activation import (  # noqa: F401
     tanhshrink,
     threshold,
 )  # fmt: skip
-from ..ops.attention import fused_attention
+from ..ops.attention import fused_attention as _fused_attention
 from ..ops.elementary import sigmoid, tanh  # noqa: F401
 from ..ops.exponential import safe_softmax
 from ..ops.linalg import bilinear  # noqa: F401
@@ -689,7 +689,7 @@ def scaled_dot_product_attention(
         and dropout_p == 0.0
         and _can_be_fused(query, key, value, attn_mask, enable_gqa)
     ):
-        return fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+        return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (t.repeat_interleave(groups, -3) for t in (key, value))

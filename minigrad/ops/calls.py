@@ -19,7 +19,8 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
-from ..autograd.node import FIELD, edge, next_sequence
+from ..autograd.node import edge, next_sequence
+from ..autograd.saved import FIELD
 from ..tensor import Counter, Tensor, new_object, plain_types
 from .dispatch import Promoted, apply, explained, make_view, operand, promoted, scalars
 

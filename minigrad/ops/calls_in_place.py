@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..autograd.node import FIELD
+from ..autograd.saved import FIELD
 from .calls import edge_lines, node_lines, number_lines
 
 if TYPE_CHECKING:

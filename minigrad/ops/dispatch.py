@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import anomaly_mode
-from ..autograd import node as nodes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
-from ..autograd.node import FIELD, PACKED, Node, Packed, edge, next_sequence
+from ..autograd.node import Node, edge, next_sequence
+from ..autograd.saved import PACKED, Packed, versions
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
 from .arguments import explain_operands, takes_number
 
@@ -243,17 +243,6 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     if anomaly.on:
         anomaly_mode.remember_traceback(node)
     return node
-
-
-def versions(node: Node) -> int:
-    """The versions that the saved inputs and result of a node have now, as one number."""
-    op, found = node.op, 0
-    for i in op.saved_inputs:
-        if node.saved[i] is not None:
-            found += nodes.version_of(node.saved[i]) << FIELD * i
-    if op.saved_results:
-        found += node.counter.version << FIELD * op.saved_results[0]
-    return found
 
 
 def saved_values(

@@ -17,8 +17,8 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
+from ..autograd.saved import FREED, versions, written_views
 from ..tensor import Counter, Tensor, new_object, wrap
-from .dispatch import versions
 from .strides import (
     in_elements,
     is_stretched,
@@ -52,7 +52,7 @@ class CopySlices(Node):
     def vjp(self, grad, recorded: bool) -> tuple:
         inner = self.inner
         if inner is None:
-            raise RuntimeError(nodes.FREED)
+            raise RuntimeError(FREED)
         if recorded:
             rest, others = self.on_tensors(grad)
             return (None if self.edges[0] is None else rest, *others)
@@ -154,7 +154,7 @@ def hang(t: Tensor, node: Node) -> None:
         slices = new_object(CopySlices)
         slices.place = place_of(t)
         if node.op is not None and node.op.saved_results:
-            nodes.written_views[node] = reader_of(weakref.ref(slices))
+            written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = None

@@ -13,6 +13,7 @@ from ..autograd import node as nodes
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
+from ..autograd.saved import short_name
 from ..tensor import Tensor, address, new_object, wrap
 from .table import define, is_array, method
 
@@ -287,7 +288,7 @@ def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
     if made_in == "custom":
-        maker = "" if node is None else f"Output {view._output_nr} of {nodes.short_name(node)}"
+        maker = "" if node is None else f"Output {view._output_nr} of {short_name(node)}"
         return (
             f"{maker} is a view and {modified} modified inplace. This view was created inside a custom Function (or because an "
             "input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
@@ -295,7 +296,7 @@ def refusal(view: Tensor, modified: str) -> str:
             "by cloning the output of the custom Function."
         )
     mode = "inference" if made_in == "inference" else "no_grad"
-    maker = "" if node is None else nodes.short_name(node)
+    maker = "" if node is None else short_name(node)
     if made_in == "multi_output" and node is not None:
         start = f"Output {view._output_nr} of {maker} is a view and {modified} modified inplace."
     else:

@@ -33,13 +33,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..autograd import node as nodes
-from ..autograd.node import PACKED, Node, Packed, SavedTensor
+from ..autograd.node import Node
+from ..autograd.saved import FREED, PACKED, Packed, SavedTensor, saved_result, unpack
 from ..tensor import Tensor, wrap
 from .calls import make_call
 from .dispatch import apply, operand, record
 from .rules import gives_several, names_read, one_of_several, parameters_of, source_text
-from .vjps import make_vjp, unpack
+from .vjps import make_vjp
 
 ndarray = np.ndarray
 OPS: list[Op] = []  # every operation: the calculus of the whole library
@@ -192,14 +192,14 @@ def make_node_class(op: Op, name: str) -> type[Node]:
 def saved_reader(position: int) -> Callable:
     def read(node: Node):
         if node.saved is None:
-            raise RuntimeError(nodes.FREED)
+            raise RuntimeError(FREED)
         value, (source, number) = node.saved[position], node.op.sources[position]
         if value is None or source in ("param", "sizes"):
             return value
         if type(value) is Packed:
             return value.unpack(node)
         if node.version == PACKED:  # another one has hooks of its own, which are not to run
-            found = value if source == "input" else nodes.saved_result(node, value, number)
+            found = value if source == "input" else saved_result(node, value, number)
         else:
             found = unpack(node, recorded=True)[position]
         return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found

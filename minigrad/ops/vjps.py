@@ -15,10 +15,11 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd import node as nodes
-from ..autograd.node import FIELD, PACKED, Node, Packed
+from ..autograd.node import Node
+from ..autograd.saved import FIELD, unpack
 from ..tensor import Tensor, wrap
 from .calls import written_later
-from .dispatch import Promoted, versions
+from .dispatch import Promoted
 from .rules import gives_several, parameters_of, written_in
 from .sums import columns_added, sum_to
 
@@ -149,54 +150,6 @@ def on_tensors(node: Node, grad: ndarray, vjp: Callable) -> tuple:
     """Run the rules of a plain backward on tensors: mixed dtypes are promoted as PyTorch does, NumPy does it otherwise."""
     with nodes.no_recording():
         return tuple(None if t is None else t._array for t in vjp(node, wrap(grad), True))
-
-
-def unpack(node: Node, recorded: bool):
-    """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
-    saved = node.saved
-    if saved is None:
-        raise RuntimeError(nodes.FREED)
-    op, version, values = node.op, 0, list(saved)
-    for i in op.saved_inputs:
-        t = saved[i]
-        if t is not None:
-            counter = t._counter
-            if counter is not None:
-                version += counter.version << FIELD * i
-            values[i] = t if recorded else t._array
-    if op.saved_results:
-        if node.counter is not None:
-            version += node.counter.version << FIELD * op.saved_results[0]
-        if recorded:
-            for i in op.saved_results:
-                if saved[i] is not None and type(saved[i]) is not Packed:
-                    values[i] = nodes.saved_result(node, saved[i], op.sources[i][1])
-    if version != node.version:
-        if node.version != PACKED:
-            explain_modified(node)
-        for i in (*op.saved_inputs, *op.saved_results):
-            if type(saved[i]) is Packed:
-                t = saved[i].unpack(node)
-                source, number = op.sources[i]
-                if recorded:
-                    values[i] = nodes.saved_result(node, t._array, number) if source == "result" else t
-                else:
-                    values[i] = t._array
-    return values
-
-
-def explain_modified(node: Node) -> None:
-    """Raise PyTorch's error for the saved tensor whose version has changed."""
-    op, changed = node.op, versions(node) ^ node.version
-    for i in (*op.saved_inputs, *op.saved_results):
-        then, differs = (number >> FIELD * i & (1 << FIELD) - 1 for number in (node.version, changed))
-        if not differs:
-            continue
-        if i in op.saved_inputs:
-            t = node.saved[i]
-            raise nodes.modified_error(t._array, nodes.grad_fn(t), t._output_nr, nodes.version_of(t), then)
-        kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
-        raise nodes.modified_error(kept, node, op.sources[i][1], node.counter.version, then)
 
 
 def fit(grad, shape: tuple, dtype: np.dtype):

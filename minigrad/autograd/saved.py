@@ -1,0 +1,223 @@
+"""What a node saves for its rules: reading it, the check that nobody has written to it since, and the hooks that pack it.
+
+A node saves its inputs as tensors and its own result as an array, or it would never die. It remembers the versions that
+they had, all in one number. Imports `node`, which knows nothing of what is saved.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import Tensor, plain_types, wrap
+from .node import AccumulateGrad, Node, edge, grad_fn, no_recording
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+PACKED = -1  # in the place of a node's version: hooks hold its values
+FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
+
+
+def version_of(t: Tensor) -> int:
+    counter = t._counter
+    return 0 if counter is None else counter.version
+
+
+def versions(node: Node) -> int:
+    """The versions that the saved inputs and result of a node have now, as one number."""
+    op, found = node.op, 0
+    for i in op.saved_inputs:
+        if node.saved[i] is not None:
+            found += version_of(node.saved[i]) << FIELD * i
+    if op.saved_results:
+        found += node.counter.version << FIELD * op.saved_results[0]
+    return found
+
+
+def unpack(node: Node, recorded: bool):
+    """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
+    saved = node.saved
+    if saved is None:
+        raise RuntimeError(FREED)
+    op, version, values = node.op, 0, list(saved)
+    for i in op.saved_inputs:
+        t = saved[i]
+        if t is not None:
+            counter = t._counter
+            if counter is not None:
+                version += counter.version << FIELD * i
+            values[i] = t if recorded else t._array
+    if op.saved_results:
+        if node.counter is not None:
+            version += node.counter.version << FIELD * op.saved_results[0]
+        if recorded:
+            for i in op.saved_results:
+                if saved[i] is not None and type(saved[i]) is not Packed:
+                    values[i] = saved_result(node, saved[i], op.sources[i][1])
+    if version != node.version:
+        if node.version != PACKED:
+            explain_modified(node)
+        for i in (*op.saved_inputs, *op.saved_results):
+            if type(saved[i]) is Packed:
+                t = saved[i].unpack(node)
+                source, number = op.sources[i]
+                if recorded:
+                    values[i] = saved_result(node, t._array, number) if source == "result" else t
+                else:
+                    values[i] = t._array
+    return values
+
+
+def explain_modified(node: Node) -> None:
+    """Raise PyTorch's error for the saved tensor whose version has changed."""
+    op, changed = node.op, versions(node) ^ node.version
+    for i in (*op.saved_inputs, *op.saved_results):
+        then, differs = (number >> FIELD * i & (1 << FIELD) - 1 for number in (node.version, changed))
+        if not differs:
+            continue
+        if i in op.saved_inputs:
+            t = node.saved[i]
+            raise modified_error(t._array, grad_fn(t), t._output_nr, version_of(t), then)
+        kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
+        raise modified_error(kept, node, op.sources[i][1], node.counter.version, then)
+
+
+# The node of a write into a view -> a function that makes the node which reads the view's new value from the base.
+written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
+
+
+def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
+    """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
+    out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
+    if output_nr >= node.outputs or out._array.dtype.kind != "f":
+        return out  # an index is not differentiable
+    reader = written_views.get(node)
+    out._grad_fn = node if reader is None else reader()
+    out._requires_grad, out._output_nr, out._counter = True, output_nr, node.counter
+    return out
+
+
+def short_name(node: Node) -> str:
+    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
+    # the last word: the name of a custom Function may contain it too
+    name, _, number = node.name().rpartition("Backward")
+    return name + (number if number != "0" else "")
+
+
+def modified_error(
+    array: np.ndarray, maker: Node | None, output_nr: int, now: int, then: int
+) -> RuntimeError:
+    """PyTorch's complaint about a saved tensor that was written to."""
+    kind = dtypes.of_numpy(array.dtype).tensor_type
+    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{made_by} is at version {now}; expected version {then} "
+        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+# ---------------------------------------------------------------- hooks
+
+
+class Packed:
+    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back, at its place in the graph.
+
+    `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
+    """
+
+    __slots__ = ("hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
+    _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
+
+    def __init__(
+        self, t: Tensor, hooks: tuple[Callable, Callable], keeper: Node, values: Tensor | None = None
+    ):
+        """`values`: what the hook gets, if not `t` itself."""
+        node = edge(t)
+        self.is_result, self.output_nr = node is keeper, t._output_nr
+        self.node = None if self.is_result else node
+        values = t if values is None else values
+        before = version_of(values)
+        with no_recording():
+            packed, self.hook = hooks[0](values), hooks[1]
+        if version_of(values) != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+                "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
+                "need to perform in-place operations on the input to a pack hook."
+            )
+        self.is_unchanged = self.is_result and packed is t
+        self.packed = t._array if self.is_unchanged else packed
+
+    def unpack(self, keeper: Node) -> Tensor:
+        t = self.hook(saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"
+            )
+        node = keeper if self.is_result else self.node
+        if node is None or type(t) not in plain_types or t._grad_fn is node:
+            return t
+        if type(node) is not AccumulateGrad:
+            out = wrap(t._array, requires_grad=True)
+            out._grad_fn, out._output_nr = node, self.output_nr
+            return out
+        if t._requires_grad and t._grad_fn is None and edge(t) is node:
+            return t  # the leaf itself
+        out = wrap(t._array, requires_grad=True)
+        out.meta().accumulator = weakref.ref(node)
+        return out
+
+
+class SavedTensor:
+    """One of the tensors that a node saves, as `node._raw_saved_self` gives it: hooks can be put on this one alone."""
+
+    __slots__ = ("node", "position")
+
+    def __init__(self, node: Node, position: int):
+        self.node, self.position = node, position
+
+    def __repr__(self) -> str:
+        return f"<SavedTensor object at {id(self):#x}>"
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
+        node, position = self.node, self.position
+        if node.saved is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward."
+            )
+        value = node.saved[position]
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if type(value) is Packed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "allowed at a time."
+            )
+        source, number = node.op.sources[position]
+        t = saved_result(node, value, number) if source == "result" else value
+        saved = list(node.saved)
+        values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
+        saved[position] = Packed(t, (pack_hook, unpack_hook), node, values)
+        node.saved, node.version = tuple(saved), PACKED
+
+    @property
+    def data(self) -> object:
+        """What is kept: what the hook made of the tensor, else the tensor."""
+        value = self.node.saved[self.position]
+        return value.packed if type(value) is Packed else self.unpack()
+
+    def unpack(self) -> Tensor | None:
+        """The tensor, as `_saved_...` of the node gives it."""
+        return getattr(self.node, f"_saved_{self.node.op.saves[self.position]}")
