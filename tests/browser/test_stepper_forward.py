@@ -99,15 +99,15 @@ def test_tangents_stand_beside_values_and_gradients(browser: Browser, tmp_path: 
     with mg.autograd.forward_ad.dual_level(), viz.record():
         d = mg.autograd.forward_ad.make_dual(x, mg.tensor([1.0, 0.0]))
         z = (d * d).sum()
-    data = payload(z, names={"x": x, "z": z}, view="cards")
-    leaf = next(ident for ident, node in data["nodes"].items() if node["name"] == "x")
+    data = payload(z, names={"x": x, "d": d, "z": z}, view="cards")
+    dual = next(ident for ident, node in data["nodes"].items() if node["name"] == "d")
     with opened(browser, page(data), tmp_path) as pane:
         pane.press("End")
         pane.at(len(data["steps"]))
-        boxes = pane.node(leaf).locator(".mgv-cells")
+        boxes = pane.node(dual).locator(".mgv-cells")
         numbers = [box.locator("text").all_text_contents() for box in boxes.all()]
         assert sorted(numbers) == [["1", "0"], ["1", "2"], ["2", "4"]]  # tangent, value, gradient
-        pane.node(leaf).hover()
+        pane.node(dual).hover()
         expect(pane.page.get_by_role("tooltip")).to_contain_text("tangent")
 
 
