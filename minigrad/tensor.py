@@ -99,6 +99,10 @@ class AutogradMeta:
     hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
     post_hooks = None  # register_post_accumulate_grad_hook
 
+    def __init__(self):
+        # what is asked of a leaf in every pass; views, which are made more often, are made without
+        self.grad = self.base = self.hooks = self.post_hooks = None
+
 
 def read_only(name: str) -> Callable:
     """The setter of an attribute that nobody may set."""

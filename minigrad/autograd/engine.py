@@ -71,6 +71,7 @@ def run(
     leaves: deque[AccumulateGrad] = deque()  # ready: these go first, in the order in which they became so
     ready: list[tuple[int, int, Node]] = []  # ready: a heap, highest sequence number first, then first come
     following = None  # ready while nothing else is: it need not go through the heap
+    watched = anomaly.on
     for ticket, (node, output_nr, grad) in enumerate(roots):
         if node not in arrived and not waiting[node]:
             heappush(ready, (-node.sequence, ticket, node))
@@ -105,14 +106,14 @@ def run(
             try:
                 grad_inputs = node.vjp(grad, recorded)
             except Exception:
-                if anomaly.on:
+                if watched:
                     anomaly_mode.warn_of(node)
                 raise
         if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
             continue
         if node.frees and not retain_graph:
             node.release()
-        if anomaly.on:
+        if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
@@ -156,16 +157,17 @@ def run(
 
 def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it will have to wait for."""
-    waiting = {node: 0 for node, _, _ in roots}
+    waiting: dict[Node, int] = {}
+    for node, _, _ in roots:
+        waiting[node] = 0
     found = list(waiting)
     for node in found:  # which grows meanwhile
         for parent in node.edges:
-            if parent is not None:
-                if parent in waiting:
-                    waiting[parent] += 1
-                else:
-                    waiting[parent] = 1
-                    found.append(parent)
+            if parent in waiting:
+                waiting[parent] += 1
+            elif parent is not None:
+                waiting[parent] = 1
+                found.append(parent)
     return waiting
 
 

@@ -201,7 +201,7 @@ def product_of_any(input: Tensor, other: Tensor) -> Tensor:
 # `input @ other`: of two matrices, as nearly always, it is `mm` without a detour
 matrix_product = make_call(
     mm.op, compute=ndarray.dot, otherwise=product_of_any,
-    suits="x0.ndim == 2 == x1.ndim and x0.dtype is x1.dtype and x0.dtype.kind == 'f'",
+    suits="x0.ndim == 2 == x1.ndim and x0.dtype is x1.dtype and x0.dtype.num",
 )  # fmt: skip
 
 

@@ -455,7 +455,7 @@ def _operator(run, reflected: bool = False):
 _plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=True)
 
 _minus = make_call(  # bools are refused
-    _sub.op, suits="same and dtype.kind == 'f'", otherwise=_operator(sub)
+    _sub.op, suits="same and dtype.num", otherwise=_operator(sub)
 )
 _to_the_power = make_call(
     _pow_scalar.op, compute=lambda self, exponent: self * self if exponent == 2 else _pow_forward(self, exponent),
