@@ -51,6 +51,10 @@ MANY = 1024  # elements from which on it pays to write into memory of one's own 
 def masked(x: ndarray, mask: ndarray) -> ndarray:
     """`x` where `mask` holds, else an exact zero, even for NaN."""
     dtype = x.dtype
+    if x.size < MANY:
+        out = np.zeros(x.shape, dtype)
+        np.putmask(out, mask, x)
+        return out
     bits = mask.astype(BITS[dtype])
     bits *= x.view(bits.dtype)
     return bits.view(dtype)
