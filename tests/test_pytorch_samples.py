@@ -13,7 +13,7 @@ import pytest
 from tests import pytorch_samples as samples
 
 PARTS = 8
-MOST = 48  # samples of one operation; of more, these many are taken at even distances
+MOST = 24  # samples of one operation; of more, these many are taken at even distances
 
 in_parts = pytest.mark.parametrize("part", range(PARTS))
 
@@ -54,12 +54,19 @@ class TestForwardMode:
         check("forward", "float64", part)
 
 
-def check(what: str, inputs: str, part: int) -> None:
+@pytest.mark.usefixtures("torch")
+class TestBatches:
+    @in_parts
+    def test_vmap(self, part: int) -> None:
+        check("vmap", "float64", part, most=8)
+
+
+def check(what: str, inputs: str, part: int, most: int = MOST) -> None:
     """Compare one part of the operations on one kind of input; fail with the first differences of each."""
     found, compared = [], 0
     for info in samples.table():
         if zlib.crc32(samples.key(info).encode()) % PARTS == part and what in samples.programs(info):
-            for form, sample in chosen(info, inputs):
+            for form, sample in chosen(info, inputs, most):
                 try:
                     different = samples.compare(info, form, sample, what)
                 except samples.Unsuitable:
@@ -74,7 +81,7 @@ def check(what: str, inputs: str, part: int) -> None:
     assert compared > 20
 
 
-def chosen(info, inputs: str) -> itertools.product:
+def chosen(info, inputs: str, most: int) -> itertools.product:
     """The calls of an operation: (form, sample)."""
     forms = samples.forms(info)
     every = (
@@ -82,5 +89,5 @@ def chosen(info, inputs: str) -> itertools.product:
         if forms
         else []
     )
-    step = -(-len(every) // MOST) or 1
+    step = -(-len(every) // most) or 1
     return itertools.product(forms, every[::step])
