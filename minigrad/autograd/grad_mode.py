@@ -38,21 +38,7 @@ class Local(threading.local):
         for name, value in changes.items():
             setattr(self, name, value)
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
-        self.set_grad(self.grad)
-
-    def set_grad(self, enabled: bool) -> bool:
-        """Turn recording on or off: `update(grad=enabled)`, quickly. Returns what it was before."""
-        modes = self.__dict__  # the thread's own, looked up once
-        before, modes["grad"] = modes["grad"], enabled
-        if not modes["ordinary"]:
-            modes["recording"] = None
-        else:
-            modes["recording"] = enabled
-            if enabled:
-                special.discard(modes["key"])
-                return before
-        special.add(modes["key"])
-        return before
+        set_grad(self.grad)
 
     def gradients_are_tensors(self, create_graph: bool) -> bool:
         """Are gradients Tensors in a pass that starts now? If it is recorded, or in a transform; else they are arrays."""
@@ -70,6 +56,21 @@ class Anomaly:
 
 anomaly = Anomaly()
 local = Local()
+
+
+def set_grad(enabled: bool) -> bool:
+    """Turn recording on or off in this thread: `local.update(grad=enabled)`, quickly. Returns what it was before."""
+    modes = local.__dict__  # the thread's own, looked up once
+    before, modes["grad"] = modes["grad"], enabled
+    if not modes["ordinary"]:
+        modes["recording"] = None
+    else:
+        modes["recording"] = enabled
+        if enabled:
+            special.discard(modes["key"])
+            return before
+    special.add(modes["key"])
+    return before
 
 
 def is_grad_enabled() -> bool:
@@ -93,7 +94,7 @@ class _Mode:
 
     def __exit__(self, *exc: object) -> None:
         before, self.previous = self.previous
-        local.set_grad(before)
+        set_grad(before)
 
     def clone(self) -> _Mode:
         return type(self)()
@@ -149,7 +150,7 @@ class no_grad(_Mode):
         return object.__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
 
     def __enter__(self) -> None:
-        self.previous = local.set_grad(False), self.previous
+        self.previous = set_grad(False), self.previous
 
 
 class enable_grad(_Mode):
@@ -159,7 +160,7 @@ class enable_grad(_Mode):
         return object.__new__(cls) if function is None else cls()(function)
 
     def __enter__(self) -> None:
-        self.previous = local.set_grad(True), self.previous
+        self.previous = set_grad(True), self.previous
 
 
 class set_grad_enabled(_Mode):
@@ -175,7 +176,7 @@ class set_grad_enabled(_Mode):
 
     def __enter__(self) -> None:
         self.previous = self.before, self.previous
-        local.set_grad(self.mode)
+        set_grad(self.mode)
 
     def clone(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)

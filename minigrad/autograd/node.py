@@ -18,7 +18,7 @@ from sys import getrefcount
 import numpy as np
 
 from ..tensor import Counter, Tensor, new_object, read_only, wrap
-from .grad_mode import local
+from .grad_mode import local, set_grad
 
 ndarray = np.ndarray
 next_sequence = itertools.count().__next__  # later operations have higher numbers: these go first
@@ -227,10 +227,10 @@ class no_recording:
         self.recorded = recorded
 
     def __enter__(self) -> None:
-        self.before = local.set_grad(self.recorded)
+        self.before = set_grad(self.recorded)
 
     def __exit__(self, *exc: object) -> None:
-        local.set_grad(self.before)
+        set_grad(self.before)
 
 
 def edge(t: Tensor) -> Node | None:
