@@ -18,7 +18,7 @@ from ..autograd.node import edge
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
-from .sums import added, in_single
+from .sums import added, all_added, in_single
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -115,15 +115,14 @@ def widened(input: Tensor) -> Tensor:
 # ---------------------------------------------------------------- sum and mean
 
 _sum = define(
-    "sum", lambda self: added(self, None) if self.dtype.char == "e" else np.add.reduce(self, axis=None), kind="linear",
-    self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes),
-)  # fmt: skip
+    "sum", all_added, kind="linear", self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes)
+)
 _sum_dim = define(
     "sum", lambda self, dim, keepdim: added(self, dim, keepdim), kind="linear", node="SumBackward1",
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
 )  # fmt: skip
 _mean = define(
-    "mean", lambda self, self_sym_numel: np.add.reduce(self, axis=None) / self_sym_numel
+    "mean", lambda self, self_sym_numel: all_added(self) / self_sym_numel
         if self.dtype.char != "e" else in_single(_mean.op.forward, self, self_sym_numel), kind="linear",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(divided(grad, self_sym_numel), self_sym_sizes),
 )  # fmt: skip
