@@ -13,6 +13,7 @@ import builtins
 import functools
 import linecache
 from collections.abc import Callable, Collection, Mapping
+from types import CodeType, ModuleType
 
 import numpy as np
 
@@ -93,16 +94,27 @@ def written_in(
 
 
 def expression_of(rule: Callable) -> ast.expr | None:
-    """The body of a lambda; None if that is not all there is to know of it."""
+    """The body of a lambda; None if that is not all there is to know of it, or if its text is not to be trusted.
+
+    Without the source file, or with one that was edited since it was imported, the text is that of something else.
+    """
     code = rule.__code__
     if code.co_name != "<lambda>" or code.co_freevars or code.co_cellvars:
         return None
+    text = f"lambda {', '.join(parameters_of(rule))}: ({source_text(rule)})"
     try:
-        body = ast.parse(f"({source_text(rule)})", mode="eval").body
-    except SyntaxError:  # the source is not at hand, or the span was cut at a bracket
+        whole = ast.parse(text, mode="eval").body
+    except SyntaxError:
         return None
     inner = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.NamedExpr)
-    return None if any(isinstance(part, inner) for part in ast.walk(body)) else body
+    if any(isinstance(part, inner) for part in ast.walk(whole.body)):
+        return None
+    # a call of a function of an imported module is compiled in its own way
+    modules = [n for n in code.co_names if isinstance(rule.__globals__.get(n), ModuleType)]
+    module = compile("".join(f"import {n}\n" for n in modules) + text, code.co_filename, "exec")
+    again = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    same = (again.co_code, again.co_consts, again.co_names) == (code.co_code, code.co_consts, code.co_names)
+    return whole.body if same else None
 
 
 class ForArrays(ast.NodeTransformer):
