@@ -9,9 +9,9 @@ arguments, and one of optimizers, with keyword arguments; of both also what must
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 import minigrad
 from tests.oracle import Program, differences, run
-from tests.pytorch_samples import Unsuitable, converted, is_rounding, roughly, shown
+from tests.pytorch_samples import Report, asked_for, converted, is_rounding, roughly, shown
 
 # What is done with a module. `_adopt` gives it the weights that PyTorch's has; a lazy one has them after its first call.
 MODULE = """
@@ -146,41 +146,27 @@ def main(words: list[str]) -> None:
     import torch
 
     torch.set_num_threads(1)
-    most = next((int(w) for w in words if w.isdigit()), 3)
+    report = Report(next((int(w) for w in words if w.isdigit()), 3))
     words = [w for w in words if not w.isdigit()]
-    counts: Counter[str] = Counter()
     jobs = [(name, info, training) for name, info in modules().items() for training in (True, False)]
     jobs += [(name, info, None) for name, info in optimizers().items()]
     for name, info, training in jobs:
-        if words and not any(name.startswith(w) if not w.endswith("$") else name == w[:-1] for w in words):
+        if not asked_for(words, name, name):
             continue
-        told = 0
-        samples = optimizer_samples(info) if training is None else module_samples(info, training)
-        for number, sample in enumerate(samples):
-            try:
-                if training is None:
-                    different, given = compare_optimizer(name, sample), (sample.params, sample.kwargs)
-                else:
-                    different = compare_module(name, sample, training)
-                    inputs = [
-                        x and (x.args, x.kwargs) for x in (sample.constructor_input, sample.forward_input)
-                    ]
-                    given = tuple(inputs)
-            except Unsuitable:
-                counts["unsuitable"] += 1
-                continue
-            counts["different" if different else "same"] += 1
-            told += bool(different)
-            if different and told <= most:
-                mode = {None: "", True: " training", False: " evaluating"}[training]
-                print(f"\n== {name}{mode} #{number}: {shown(given)}")
-                for line in different[:4]:
-                    print("   ", line)
-        if told:
-            print(f"-- {name}: {told} differences")
-            counts["names that differ"] += 1
-        sys.stdout.flush()
-    print(dict(counts))
+        for number, sample in enumerate(
+            optimizer_samples(info) if training is None else module_samples(info, training)
+        ):
+            if training is None:
+                given = (sample.params, sample.kwargs)
+                compare = functools.partial(compare_optimizer, name, sample)
+            else:
+                calls = (sample.constructor_input, sample.forward_input)
+                given = tuple(call and (call.args, call.kwargs) for call in calls)
+                compare = functools.partial(compare_module, name, sample, training)
+            mode = {None: "", True: " training", False: " evaluating"}[training]
+            report.compared(f"{name}{mode} #{number}: {shown(given)}", compare, lines=4)
+        report.ended(name)
+    print(dict(report.counts))
 
 
 if __name__ == "__main__":

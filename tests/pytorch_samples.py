@@ -12,6 +12,8 @@ It needs `torch` and `expecttest`. To see what differs:
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 import sys
 import warnings
@@ -354,48 +356,62 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
+class Report:
+    """Counts comparisons, prints the first differences of each name and at the end what was counted."""
+
+    def __init__(self, most: int):
+        self.most, self.told, self.counts = most, 0, Counter()
+
+    def compared(self, title: str, compare: Callable[[], list[str]], lines: int) -> None:
+        """Count one comparison; if something differs print the title and the first `lines` differences."""
+        try:
+            different = compare()
+        except Unsuitable:
+            self.counts["unsuitable"] += 1
+            return
+        except Exception as error:
+            different = [f"the harness: {type(error).__name__}: {error}"]
+        self.counts["different" if different else "same"] += 1
+        self.told += bool(different)
+        if different and self.told <= self.most:
+            print(f"\n== {title}")
+            for line in different[:lines]:
+                print("   ", line)
+
+    def ended(self, name: str) -> None:
+        """All comparisons of one name are done."""
+        if self.told:
+            print(f"-- {name}: {self.told} differences")
+            self.counts["names that differ"] += 1
+        self.told = 0
+        sys.stdout.flush()
+
+
+def asked_for(words: list[str], name: str, whole: str) -> bool:
+    """Is it asked for on the command line? Its `name` begins with one of the words, or a word is its `whole` name and $."""
+    return not words or any(whole == w[:-1] if w.endswith("$") else name.startswith(w) for w in words)
+
+
 def main(words: list[str]) -> None:
     import torch
 
     torch.set_num_threads(1)
     dtypes = [w for w in words if w in DTYPES] or DTYPES[:1]
-    most = next((int(w) for w in words if w.isdigit()), 3)
+    report = Report(next((int(w) for w in words if w.isdigit()), 3))
     what = next((w for w in words if w in PROGRAMS), "once")
     words = [w for w in words if w not in DTYPES and w not in PROGRAMS and not w.isdigit()]
-    counts: Counter[str] = Counter()
     for info in table():
-        if words and not any(
-            key(info).startswith(w) if not w.endswith("$") else info.name == w[:-1] for w in words
-        ):
-            continue
         ways = forms(info)
-        if not ways or what not in programs(info):
+        if not (ways and asked_for(words, key(info), info.name) and what in programs(info)):
             continue
-        told = 0
-        for dtype in (*dtypes, *["errors"] * (what == "once")):
-            every = error_samples(info) if dtype == "errors" else samples(info, dtype)
-            for number, sample in enumerate(every):
-                for form in ways:
-                    try:
-                        different = compare(info, form, sample, what)
-                    except Unsuitable:
-                        counts["unsuitable"] += 1
-                        continue
-                    except Exception as error:
-                        different = [f"the harness: {type(error).__name__}: {error}"]
-                    counts["different" if different else "same"] += 1
-                    if different:
-                        told += 1
-                        if told <= most:
-                            call = f"{shown(sample.input)}, {shown(sample.args)}, {shown(sample.kwargs)}"
-                            print(f"\n== {key(info)} {dtype} #{number} as {forms(info)[form]}: {call}")
-                            for line in different[:3]:
-                                print("   ", line)
-        if told:
-            print(f"-- {key(info)}: {told} differences")
-            counts["operations that differ"] += 1
-        sys.stdout.flush()
-    print(dict(counts))
+        for kind in (*dtypes, *["errors"] * (what == "once")):
+            every = error_samples(info) if kind == "errors" else samples(info, kind)
+            for (number, sample), form in itertools.product(enumerate(every), ways):
+                given = ", ".join(map(shown, (sample.input, sample.args, sample.kwargs)))
+                title = f"{key(info)} {kind} #{number} as {ways[form]}: {given}"
+                report.compared(title, functools.partial(compare, info, form, sample, what), lines=3)
+        report.ended(key(info))
+    print(dict(report.counts))
 
 
 if __name__ == "__main__":
