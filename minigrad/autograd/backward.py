@@ -84,7 +84,7 @@ def backward(
         for i in inputs:
             if isinstance(i, Tensor):
                 retain_grad(i)  # a result keeps its gradient from now on
-            last.add(edge_of(i, "backward")[0])  # this node is run, nothing behind it
+            last.add(edge_of(i)[0])  # this node is run, nothing behind it
     execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, last=last)
 
 
@@ -109,9 +109,6 @@ def grad(
     outputs, inputs = as_tuple(outputs), as_tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    for i in inputs:
-        if not isinstance(i, (Tensor, GradientEdge)):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(i).__name__}")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -132,7 +129,7 @@ def grad(
             lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options)
         )(as_tuple(grad_outputs))
     roots = make_roots(outputs, grad_outputs, local.gradients_are_tensors(create_graph))
-    places = [edge_of(i, "grad") for i in inputs]
+    places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph
     execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
@@ -174,14 +171,12 @@ def as_tuple(given) -> tuple:
     return () if given is None else tuple(given)
 
 
-def edge_of(given: Tensor | GradientEdge, caller: str) -> tuple[Node, int]:
+def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     """(node, output number) of something to differentiate with respect to."""
     if isinstance(given, GradientEdge):
         return given.node, given.output_nr
     if not isinstance(given, Tensor):
-        raise TypeError(
-            f"{caller}() expects Tensors or GradientEdges as inputs, but got {type(given).__name__}"
-        )
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
     given = given.in_graph()
     node = edge(given)
     if node is None:
@@ -202,7 +197,7 @@ def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
         if isinstance(start, Tensor):
             start = start.in_graph()
         elif not isinstance(start, GradientEdge):
-            raise TypeError(f"element {i} of tensors is a {type(start).__name__}, not a Tensor")
+            raise AssertionError("Expected output to be a torch.Tensor")
         shape = getattr(start, "shape", None)  # unknown for an edge that was not taken from a tensor
         if g is None:
             if shape is None or (start.requires_grad and shape.numel() != 1):

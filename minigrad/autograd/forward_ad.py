@@ -306,7 +306,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
     if not isinstance(tensor, Tensor):
         raise TypeError(
-            f"unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
+            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
         )
     found = current_level()
     return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))

@@ -85,7 +85,6 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
     def __init__(self):
         super().__init__(self.pack, self.unpack)
         self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
-        self.open = False
 
     def pack(self, t: Tensor) -> Kept:
         kept = Kept(t)
@@ -93,7 +92,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         return kept
 
     def unpack(self, kept: Kept) -> Tensor:
-        if not self.open:
+        if kept not in self.kept:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
                 "recorded."
@@ -109,19 +108,20 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
                 kept.tensor._grad_fn, kept.tensor._output_nr = old._grad_fn, old._output_nr
 
     def clear(self) -> None:
-        """Forget all that was saved."""
+        """Forget all that was saved: no backward pass can use it any more."""
         self.kept.clear()
 
     def __enter__(self) -> allow_mutation_on_saved_tensors:
         if local.before_write is not None:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         super().__enter__()
-        self.open, local.before_write = True, self.before_write
+        local.before_write = self.before_write
         return self
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__()
-        self.open, local.before_write = False, None
+        local.before_write = None
+        self.clear()
 
 
 def increment_version(tensors: Tensor | Sequence[Tensor]) -> None:
@@ -174,5 +174,5 @@ def register_multi_grad_hook(
 
 def will_get_gradient(t: Tensor) -> bool:
     """Is this tensor's node part of the backward pass that is running?"""
-    node, _ = edge_of(t, "register_multi_grad_hook")
+    node, _ = edge_of(t)
     return local.backward_pass is not None and node in local.backward_pass

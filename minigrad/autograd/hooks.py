@@ -149,7 +149,8 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: boo
             new = new if isinstance(new, tuple) else (new,)
             if len(new) != len(grads):
                 raise RuntimeError(
-                    f"hook 'hook' has returned an incorrect number of values (got {len(new)}, but expected {len(grads)})"
+                    f"hook '{name_of(fn)}' has returned an incorrect number of values (got {len(new)}, but expected "
+                    f"{len(grads)})"
                 )
             for before, after in zip(grads, new, strict=True):
                 if after is not None:
@@ -158,15 +159,18 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: boo
     return list(grads)
 
 
+def name_of(hook: Callable) -> str:
+    return getattr(hook, "__name__", "<unknown>")
+
+
 def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> None:
     """What a hook returns must fit where the gradient it replaces fitted."""
-    name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(after, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if after._array.shape != before._array.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
+        raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
     if after._array.dtype != before._array.dtype:
         was, got = before.dtype.tensor_type, after.dtype.tensor_type
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got})")
+        raise RuntimeError(f"hook '{name_of(hook)}' has changed the type of value (was {was} got {got})")

@@ -174,6 +174,7 @@ def generated(level: Vmap, cls: type[Function], in_dims: tuple) -> type[Function
             return tuple(out) if isinstance(found, tuple) else out[0]
 
     Generated.__name__ = cls.__name__
+    Generated.node_class.__name__ = f"Vmapped{cls.__name__}Backward"
     return Generated
 
 
