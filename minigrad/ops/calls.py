@@ -63,8 +63,6 @@ def make_call(
     count = len(op.inputs)
     if op.variadic:
         return make_variadic(op)
-    if not op.outputs or (op.view and count > 1) or (op.optional and (op.broadcasts or op.floating)):
-        return lambda *args: apply(op, args[:count], args[count:])
     scope = {
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": compute or op.forward,
@@ -150,9 +148,7 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
         f"def call({', '.join(tensors)}{star}):",
         "    recording = not special or (None if anomaly.on else local.recording)",
     ]
-    given = [
-        f"{t} is not None and " if n in op.optional else "" for t, n in zip(tensors, op.inputs, strict=True)
-    ]
+    given = [perhaps(op, i, "{} is not None and ") for i in range(count)]
     plain = [
         f"({there}type({t}) is not Tensor and type({t}) not in plain_types)"
         for t, there in zip(tensors, given, strict=True)
@@ -181,80 +177,102 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
         ]
 
     # the arrays, of an elementwise operation in their common dtype
-    for x, t, there in zip(arrays, tensors, given, strict=True):
-        lines += [f"    {x} = {f'None if {t} is None else ' if there else ''}{t}._array"]
+    lines += [f"    x{i} = {perhaps(op, i, 'None if {} is None else ')}t{i}._array" for i in range(count)]
     alike = differentiable or range(count)  # the inputs that are brought into one dtype
     if elementwise and len(alike) > 1:
-        first, *others = (f"x{i}" for i in alike)
         chosen = "".join(f"t{i}, " for i in alike)
-        same = " and ".join(f"(dtype is {x}.dtype or dtype == {x}.dtype)" for x in others)
-        lines += [f"    dtype = {first}.dtype", f"    same = {same}"]
+        same = " and ".join(
+            f"({perhaps(op, i, '{} is None or ')}dtype is x{i}.dtype or dtype == x{i}.dtype)"
+            for i in alike[1:]
+        )
+        lines += [f"    dtype = x{alike[0]}.dtype", f"    same = {same}"]
         not_float = " or dtype.kind != 'f'" if op.floating else ""
         lines += [f"    if not same{not_float}:"]
         lines += [f"        {''.join(f'x{i}, ' for i in alike)} = promoted(op, ({chosen}))"]
     elif op.floating:
-        for i in differentiable or range(count):
-            lines += [f"    if x{i}.dtype.kind != 'f':", f"        x{i} = x{i}.astype(default_float())"]
+        for i in alike:
+            lines += [f"    if {given[i]}x{i}.dtype.kind != 'f':"]
+            lines += [f"        x{i} = x{i}.astype(default_float())"]
     if suits:
         lines += [f"    if not ({suits}):", f"        return unusual({inputs}, {params})"]
     always_array = type(compute) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
+    arguments = f"{', '.join(arrays)}{star}{', out=...' if always_array else ''}"
     lines += [
         "    try:",
-        f"        {', '.join(results)} = forward({', '.join(arrays)}{star}{', out=...' if always_array else ''})",
+        f"        {', '.join(results) if op.outputs else 'ys'} = forward({arguments})",
         "    except (ValueError, TypeError) as error:",
         f"        raise explained(error, op, {values}) from None",
     ]
-    if not always_array:
-        for y in results:
-            lines += [f"    if type({y}) is not ndarray:", f"        {y} = asarray({y})"]
-    for out, y in zip(outs, results, strict=not first):
-        lines += [
-            f"    {out} = new_object(Tensor)",
-            f"    {out}._array = {y}",
-            f"    {out}._output_nr = 0",
-            f"    {out}._meta = {out}._counter = None",
-        ]
-        if len(outs) > 1:
-            lines += [f"    {out}._requires_grad = False", f"    {out}._grad_fn = None"]
-    if op.view:
-        lines += ["    out._requires_grad = False", "    make_view(out, t0)"]
+    lines += indented(wrapping_lines(op, first, always_array))
     wanted = " or ".join(
         f"({given[i]}t{i}._requires_grad)" if given[i] else f"t{i}._requires_grad" for i in differentiable
     )
     if wanted:
         lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
-        lines += [f"        {line}" for line in recording_lines(op, first)]
-    if len(outs) == 1:
-        indent = "    "
-        if wanted:
-            lines, indent = [*lines, "    else:"], "        "
-        lines += [f"{indent}out._grad_fn = None"]
-        if not op.view:  # a view may require grad because its base does
-            lines += [f"{indent}out._requires_grad = False"]
-    return "\n".join([*lines, f"    return {', '.join(outs)}"])
+        lines += indented(indented(recording_lines(op, first)))
+    if has_one_history(op, first):
+        otherwise = ["    out._grad_fn = None", "    out._requires_grad = False"]
+        lines += ["    else:", *indented(otherwise)] if wanted else otherwise
+    return "\n".join([*lines, f"    return {', '.join(outs) if op.outputs else 'tuple(outs)'}"])
+
+
+def indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
 
 
 def result_names(op: Op, first: bool) -> tuple[list[str], list[str]]:
-    """What the function calls the tensors that it hands out, and the arrays of all its results."""
-    if len(op.outputs) == 1:
+    """What the function calls the tensors that it hands out, and the arrays of all its results.
+
+    Where only `forward` knows how many there are, they are in `outs` and `ys`, and these are the names of one of them.
+    """
+    if len(op.outputs) < 2:
         return ["out"], ["y"]
     numbers = range(len(op.outputs))
     return ["out"] if first else [f"out{i}" for i in numbers], [f"y{i}" for i in numbers]
 
 
+def has_one_history(op: Op, first: bool) -> bool:
+    """Is there one result whose history is all that it is told? A view may require grad only because its base does."""
+    return (first or len(op.outputs) == 1) and not op.view
+
+
+def wrapping_lines(op: Op, first: bool, always_array: bool) -> list[str]:
+    """The part of the function that makes tensors of the results."""
+    outs, results = result_names(op, first)
+    lines = []
+    for y in () if always_array else results:
+        lines += [f"if type({y}) is not ndarray:", f"    {y} = asarray({y})"]
+    for out, y in zip(outs, results, strict=not first):
+        lines += [
+            f"{out} = new_object(Tensor)",
+            f"{out}._array = {y}",
+            f"{out}._output_nr = 0",
+            f"{out}._meta = {out}._counter = None",
+        ]
+        if not has_one_history(op, first):
+            lines += [f"{out}._requires_grad = False", f"{out}._grad_fn = None"]
+        if op.view:
+            lines += [f"make_view({out}, t0, {len(op.outputs) != 1})"]
+    return lines if op.outputs else ["outs = []", "for y in ys:", *indented([*lines, "outs.append(out)"])]
+
+
 def recording_lines(op: Op, first: bool) -> list[str]:
     """The part of the function that makes the node."""
-    outs, results = result_names(op, first)
+    outs, _ = result_names(op, first)
     lines = [*edge_lines(op), "node = Node()"]
-    if len(outs) == 1:
-        lines += ["out._requires_grad = True", "out._grad_fn = node"]
-    for number in range(op.node_class.outputs) if len(outs) > 1 else ():
-        out = outs[number]
-        lines += [
-            f"if {results[number]}.dtype.kind == 'f':  # an index is not differentiable",
-            f"    {out}._requires_grad = True",
-            f"    {out}._grad_fn, {out}._output_nr = node, {number}",
-        ]
+    if first or len(op.outputs) == 1:
+        lines += ["out._requires_grad, out._grad_fn = True, node"]
+    else:
+        told = []
+        for number, out in enumerate(outs[: op.node_class.outputs]) if op.outputs else [("number", "out")]:
+            told += [
+                f"if {out}._array.dtype.kind == 'f':  # an index is not differentiable",
+                f"    {out}._requires_grad = True",
+                f"    {out}._grad_fn, {out}._output_nr = node, {number}",
+            ]
+        if not op.outputs:
+            told = ["node.outputs = len(outs)", "for number, out in enumerate(outs):", *indented(told)]
+        lines += told
     lines += node_lines(op)
     if op.saved_results:
         number = op.sources[op.saved_results[0]][1]
@@ -262,27 +280,27 @@ def recording_lines(op: Op, first: bool) -> list[str]:
     return lines
 
 
-def may_be_absent(op: Op) -> set[int]:
-    """The differentiable inputs that may be None."""
-    return {i for i in op.differentiable if op.inputs[i] in op.optional}
+def perhaps(op: Op, i: int, words: str) -> str:
+    """What is to be said of an input if it may be None, such as "{} is None or "; nothing if it is always there."""
+    return words.format(f"t{i}") if op.inputs[i] in op.optional else ""
 
 
 def edge_lines(op: Op) -> list[str]:
     """The nodes of the inputs: `edge()`, inlined for results of operations."""
-    lines, maybe = [], may_be_absent(op)
+    lines = []
     for i in op.differentiable:
         plain = f"t{i}._grad_fn or (edge(t{i}) if t{i}._requires_grad else None)"
         target = f"({plain}) if t{i}._meta is None else edge(t{i})"
-        lines += [f"e{i} = {f'None if t{i} is None else ' if i in maybe else ''}{target}"]
+        lines += [f"e{i} = {perhaps(op, i, 'None if {} is None else ')}{target}"]
     return lines
 
 
 def node_lines(op: Op) -> list[str]:
     """What the node is told: its edges, what it saves, and what broadcasting and promotion did."""
-    differentiable, maybe = op.differentiable, may_be_absent(op)
+    differentiable = op.differentiable
     edges = "".join(f"e{i}, " for i in differentiable)
     numbers = [
-        f"(0 if t{i} is None else t{i}._output_nr)" if i in maybe else f"t{i}._output_nr"
+        f"(0 if t{i} is None else t{i}._output_nr)" if op.inputs[i] in op.optional else f"t{i}._output_nr"
         for i in differentiable
     ]
     lines = [
@@ -308,12 +326,17 @@ def node_lines(op: Op) -> list[str]:
         lines += ["node.version = version"]
 
     # what broadcasting and promotion did is undone for the gradient
-    metas = "".join(f"(t{i}._array.shape, t{i}._array.dtype), " for i in differentiable)
+    metas = "".join(
+        f"{perhaps(op, i, 'None if {} is None else ')}(t{i}._array.shape, t{i}._array.dtype), "
+        for i in differentiable
+    )
     if op.kind == "elementwise" and len(differentiable) > 1:
-        first, *others = (f"x{i}" for i in differentiable)
-        unlike = "".join(f" or {first}.shape != {x}.shape" for x in others)
+        one, *others = differentiable
+        unlike = "".join(
+            f" or {perhaps(op, i, '{} is not None and ')}x{one}.shape != x{i}.shape" for i in others
+        )
         if len(op.inputs) > len(differentiable):
-            unlike += f" or {first}.shape != y.shape"
+            unlike += f" or x{one}.shape != y.shape"
         lines += [f"if not same{unlike}:", f"    node.meta = ({metas}) if same else Promoted(({metas}))"]
     elif op.kind == "elementwise" and len(op.inputs) == 1:
         lines += [

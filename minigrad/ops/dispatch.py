@@ -1,7 +1,7 @@
 """Running an operation, whatever is going on: `apply` is the one door.
 
-Arrays inside a rule, transforms, inference mode, hooks on saved tensors, operations with several results: all come
-here. The ordinary case, plain tensors and nothing unusual, does not: see calls.py.
+Arrays inside a rule, transforms, inference mode, hooks on saved tensors: all come here. The ordinary case, plain
+tensors and nothing unusual, does not: see calls.py.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def of_number(value: float | int | bool) -> np.dtype:
 
 
 def promoted(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
-    """The inputs' arrays in the common dtype in which an elementwise operation is done."""
-    arrays = [t._array for t in inputs]
-    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays]
+    """The inputs' arrays in the common dtype in which an elementwise operation is done, None for one that is not given."""
+    arrays = [None if t is None else t._array for t in inputs]
+    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
     if op.floating and wanted.kind != "f":
         wanted = dtypes.default_float()
-    return [a if a.dtype == wanted else a.astype(wanted) for a in arrays]
+    return [a if a is None or a.dtype == wanted else a.astype(wanted) for a in arrays]
 
 
 # ---------------------------------------------------------------- the general path
@@ -96,8 +96,7 @@ def apply(op: Op, inputs: tuple, params: tuple):
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
-    if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
-        inputs = tuple(t.outside() for t in inputs)
+    inputs = tuple([t.outside() for t in inputs])  # of a transform that has ended
     result = forward(op, inputs, params)
     several = len(op.outputs) != 1
     outs = tuple(map(wrap, result)) if several else (wrap(result),)
@@ -155,10 +154,8 @@ def operands(op: Op, inputs: Sequence[Tensor]) -> list[ndarray]:
     arrays = [t._array for t in inputs]
     if op.kind == "elementwise" or op.floating:
         which = op.differentiable if op.differentiable and not op.variadic else range(len(inputs))
-        if op.optional:
-            which = [i for i in which if arrays[i] is not None]
-        first = arrays[which[0]].dtype if which else None
-        if op.floating or any(arrays[i].dtype != first for i in which):
+        kinds = {arrays[i].dtype for i in which if arrays[i] is not None}
+        if op.floating or len(kinds) > 1:
             for i, a in zip(which, promoted(op, [inputs[i] for i in which]), strict=True):
                 arrays[i] = a
     return arrays

@@ -70,10 +70,7 @@ def with_dimension(array: ndarray, dim: int) -> ndarray:
 
 def slices(grad, dim: int) -> list:
     """The gradient of a stack taken apart."""
-    if is_array(grad):
-        lead = (slice(None),) * dim
-        return [grad[(*lead, i, ...)] for i in range(grad.shape[dim])]
-    return list(unbind(grad, dim))
+    return list(_unbind(grad, dim))
 
 
 def _checked(name: str, tensors: object) -> tuple[Tensor, ...]:
@@ -209,8 +206,11 @@ _block_diag = define(
 def joined(grads, sizes: tuple, dim: int, widths: list[int]):
     """The gradients of consecutive parts, put together; a part that got none counts as zeros."""
     grads = grads if type(grads) is list else [grads]
-    like = next(g for g in grads if g is not None)
+    given = [g for g in grads if g is not None]
+    like = given[0]
     if is_array(like):
+        if len(given) == len(grads):
+            return np.concatenate(given, dim)
         out, start = np.zeros(sizes, like.dtype), 0
         for g, width in zip(grads, widths, strict=True):
             if g is not None:
@@ -229,10 +229,10 @@ def stacked(grads, sizes: tuple, dim: int):
     grads = grads if type(grads) is list else [grads]
     like = next(g for g in grads if g is not None)
     if is_array(like):
-        out = np.zeros(sizes, like.dtype)
+        out, lead = np.zeros(sizes, like.dtype), (slice(None),) * dim
         for i, g in enumerate(grads):
             if g is not None:
-                out[(slice(None),) * dim + (i,)] = g
+                out[(*lead, i)] = g
         return out
     return stack(
         [wrap(np.zeros(like._array.shape, like._array.dtype)) if g is None else g for g in grads], dim
@@ -254,9 +254,13 @@ def equal_widths(length: int, split_size: int) -> list[int]:
     return [min(split_size, length - start) for start in range(0, length, split_size)]
 
 
+def _slices(array: ndarray, dim: int) -> tuple[ndarray, ...]:
+    lead = (slice(None),) * dim
+    return tuple([array[(*lead, i, ...)] for i in range(array.shape[dim])])
+
+
 _unbind = define(
-    "unbind", lambda self, dim: tuple(self[(slice(None),) * dim + (i, ...)] for i in range(self.shape[dim])),
-    kind="linear", view=True, outputs=(),
+    "unbind", _slices, kind="linear", view=True, outputs=(),
     self=lambda grad, _self_sym_sizes, dim: stacked(grad, _self_sym_sizes, dim),
 )  # fmt: skip
 _split = define(
