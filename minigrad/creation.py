@@ -13,6 +13,7 @@ import numpy as np
 from . import dtypes
 from .autograd.grad_mode import local, special
 from .autograd.interpreter import Wrapper
+from .memory import laid_out_like
 from .ops.arguments import NUMBERS, explain
 from .ops.conversion import check_device
 from .ops.dispatch import of_number
@@ -59,7 +60,7 @@ def placed(make):
 
     @functools.wraps(make)
     def anywhere(
-        *args, device: object = None, layout: object = None, pin_memory: bool = False, memory_format: object = None, **kwargs
+        *args, device: object = None, layout: object = None, pin_memory: bool = False, **kwargs
     ) -> Tensor:  # fmt: skip
         check_device(device)
         if layout is not None and str(layout) != "torch.strided":
@@ -355,7 +356,8 @@ def ones(
 
 
 def empty(
-    *size: int, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False, **names: tuple
+    *size: int, dtype: dtypes.dtype | None = None, device: object = None, requires_grad: bool = False,
+    memory_format: object = None, **names: tuple
 ) -> Tensor:  # fmt: skip
     """An uninitialised tensor: its values are whatever the memory held."""
     check_device(device)
@@ -381,11 +383,18 @@ def _like(fill):
     """The shape, dtype and layout of a tensor for a new one, which `fill(shape, dtype, *values)` makes."""
 
     def make(
-        input: Tensor, values: tuple, dtype: dtypes.dtype | None, device: object, requires_grad: bool
-    ) -> Tensor:
+        input: Tensor, values: tuple, dtype: dtypes.dtype | None, device: object, requires_grad: bool, memory_format: object
+    ) -> Tensor:  # fmt: skip
         check_device(device)
         wanted = input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
-        return _finish(fill(input._array.shape, *values, wanted), requires_grad, input)
+        make_array = (lambda shape, dtype: fill(shape, *values, dtype)) if values else fill
+        rows = memory_format is not None and str(memory_format) == "torch.contiguous_format"
+        array = (
+            make_array(input._array.shape, wanted)
+            if rows
+            else laid_out_like(input._array, wanted, make_array)
+        )
+        return _finish(array, requires_grad, input)
 
     return make
 
@@ -398,7 +407,7 @@ def zeros_like(
     memory_format: object = None,
 ) -> Tensor:  # fmt: skip
     """Zeros in the shape and dtype of `input`."""
-    return _zeros_like(input, (), dtype, device, requires_grad)
+    return _zeros_like(input, (), dtype, device, requires_grad, memory_format)
 
 
 def ones_like(
@@ -406,7 +415,7 @@ def ones_like(
     memory_format: object = None,
 ) -> Tensor:  # fmt: skip
     """Ones in the shape and dtype of `input`."""
-    return _ones_like(input, (), dtype, device, requires_grad)
+    return _ones_like(input, (), dtype, device, requires_grad, memory_format)
 
 
 def empty_like(
@@ -414,7 +423,7 @@ def empty_like(
     memory_format: object = None,
 ) -> Tensor:  # fmt: skip
     """Uninitialised memory in the shape and dtype of `input`."""
-    return _empty_like(input, (), dtype, device, requires_grad)
+    return _empty_like(input, (), dtype, device, requires_grad, memory_format)
 
 
 def full_like(
@@ -425,7 +434,7 @@ def full_like(
     value = dtypes.fitting(
         _number(fill_value), input._array.dtype if dtype is None else dtypes.to_numpy(dtype)
     )
-    return _full_like(input, (value,), dtype, device, requires_grad)
+    return _full_like(input, (value,), dtype, device, requires_grad, memory_format)
 
 
 def _new(name: str, fill):

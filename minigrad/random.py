@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +12,7 @@ from . import dtypes
 from .autograd.grad_mode import local
 from .autograd.interpreter import Wrapper
 from .creation import _dtype, _finish, _size, empty_like, lengths, only_size, placed
+from .memory import in_rows, laid_out_like
 from .mersenne import Stream
 from .ops.arguments import NUMBERS
 from .ops.assigning import nothing
@@ -328,7 +330,11 @@ def multinomial(
     if not replacement or num_samples == 1:  # the largest weights, each divided by exponential noise
         noise = -np.log1p(-rng(generator).random(weights.shape))
         return wrap(
-            np.argsort(-(weights / noise.astype(weights.dtype)), axis=-1, kind="stable")[..., :num_samples]
+            in_rows(
+                np.argsort(-(weights / noise.astype(weights.dtype)), axis=-1, kind="stable")[
+                    ..., :num_samples
+                ]
+            )
         )
     bounds = np.cumsum(np.atleast_2d(weights), axis=-1, dtype=weights.dtype)
     bounds /= bounds[:, -1:]
@@ -351,12 +357,18 @@ _log_normal = _overwriting("log_normal_", "LogNormalBackward0")
 _cauchy = _overwriting("cauchy_", "CauchyBackward0")
 
 
-def overwrite(op, self: Tensor, draw: Callable[[], np.ndarray]) -> Tensor:
-    """Write what `draw` gives into the tensor; inside vmap as its `randomness` says."""
+def overwrite(op, self: Tensor, draw: Callable[[tuple], np.ndarray], rows: bool = False) -> Tensor:
+    """Write what `draw` gives for a shape into the tensor, in the order of the elements in memory, or in `rows`.
+
+    Inside vmap as its `randomness` says.
+    """
     if local.interpreter is None:
-        return apply_inplace(op, (self,), (draw(),))
+        numbers = (
+            draw(tuple(self.shape)) if rows else laid_out_like(self._array, make=lambda shape, _: draw(shape))
+        )
+        return apply_inplace(op, (self,), (numbers,))
     local.interpreter.refuse_random_write(self)
-    return self.copy_(drawn_for_each_example(lambda: wrap(draw()))())
+    return self.copy_(drawn_for_each_example(lambda: wrap(draw(tuple(self.shape))))())
 
 
 @method()
@@ -374,10 +386,10 @@ def random_(
         limits = {"float16": 2**11 + 1, "float32": 2**24 + 1, "float64": 2**53 + 1, "bool": 2}
         widest = limits.get(self.dtype.name) or int(np.iinfo(self._array.dtype).max) + 1
         low, high = 0, low or widest
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     low, high = within_dtype(int(low), int(high), dtype)
     return overwrite(
-        _random[left_out].op, self, lambda: rng(generator).integers(low, high, shape).astype(dtype)
+        _random[left_out].op, self, lambda shape: rng(generator).integers(low, high, shape).astype(dtype)
     )
 
 
@@ -396,9 +408,9 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     check_continuous(self, "Exponential", dtypes.word(self._array.dtype))
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     return overwrite(
-        _exponential.op, self, lambda: (-np.log1p(-rng(generator).random(shape)) / lambd).astype(dtype)
+        _exponential.op, self, lambda shape: (-np.log1p(-rng(generator).random(shape)) / lambd).astype(dtype)
     )
 
 
@@ -411,8 +423,17 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse(self._array, "biu", "normal_kernel_cpu")
-    shape, dtype = tuple(self.shape), self._array.dtype
-    return overwrite(_normal.op, self, lambda: rng(generator).normal(mean, std, shape, dtype))
+    dtype = self._array.dtype
+    if self._array.flags.c_contiguous:
+        return overwrite(_normal.op, self, lambda shape: rng(generator).normal(mean, std, shape, dtype))
+    return overwrite(
+        _normal.op, self, lambda shape: one_by_one(rng(generator), mean, std, shape).astype(dtype)
+    )
+
+
+def one_by_one(stream: Stream, mean: float, std: float, shape: tuple) -> np.ndarray:
+    """Normally distributed numbers as PyTorch draws few of them, or those of a tensor that is not contiguous."""
+    return np.array([stream.normal(mean, std, 1)[0] for _ in range(math.prod(shape))]).reshape(shape)
 
 
 @method()
@@ -430,24 +451,28 @@ def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Genera
             f"uniform_ expects to-from <= std::numeric_limits<{dtypes.word(self._array.dtype)}>::max(), but found to={to:g} "
             f"and from={a:g} which result in to-from to exceed the limit"
         )
-    shape, dtype = tuple(self.shape), self._array.dtype
-    return overwrite(_uniform.op, self, lambda: rng(generator).uniform(a, to, shape, dtype))
+    dtype = self._array.dtype
+    return overwrite(_uniform.op, self, lambda shape: rng(generator).uniform(a, to, shape, dtype))
 
 
 @method()
 def bernoulli_(self: Tensor, p: float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Write ones with probability `p` (one for all, or a tensor of them), else zeros, into the tensor. Returns it."""
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     if isinstance(p, Tensor):
         check_probabilities(p)
-        chances = p.detach().expand(shape).numpy()
+        chances = p.detach().expand(self.shape).numpy()
         kind = chances.dtype if chances.dtype == np.float32 else np.float64
+        # they are drawn in row-major order
         return overwrite(
-            _bernoulli.op, self, lambda: (rng(generator).random(shape, kind) < chances).astype(dtype)
+            _bernoulli.op,
+            self,
+            lambda _: (rng(generator).random(chances.shape, kind) < chances).astype(dtype),
+            rows=True,
         )
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return overwrite(_bernoulli.op, self, lambda: rng(generator).tosses(p, shape).astype(dtype))
+    return overwrite(_bernoulli.op, self, lambda shape: rng(generator).tosses(p, shape).astype(dtype))
 
 
 @method()
@@ -456,10 +481,10 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     refuse(self._array, "b", "geometric_cpu")
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     return overwrite(
         _geometric.op, self,
-        lambda: np.ceil(np.log(rng(generator).random(shape)) / np.log1p(-p)).astype(dtype),
+        lambda shape: np.ceil(np.log(rng(generator).random(shape)) / np.log1p(-p)).astype(dtype),
     )  # fmt: skip
 
 
@@ -471,11 +496,10 @@ def log_normal_(
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse(self._array, "biu", "log_normal_cpu")
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     return overwrite(
         _log_normal.op, self,
-        lambda: np.exp(np.array([rng(generator).normal(mean, std, 1)[0] for _ in range(self.numel())])).reshape(shape)
-            .astype(dtype),
+        lambda shape: np.exp(one_by_one(rng(generator), mean, std, shape)).astype(dtype),
     )  # fmt: skip
 
 
@@ -487,11 +511,16 @@ def cauchy_(
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     check_continuous(self, "Cauchy", dtype_word(self))
-    shape, dtype = tuple(self.shape), self._array.dtype
+    dtype = self._array.dtype
     return overwrite(
         _cauchy.op, self,
-        lambda: (median + sigma * np.tan(np.pi * (rng(generator).random(shape) - 0.5))).astype(dtype),
+        lambda shape: (median + sigma * np.tan(np.pi * (rng(generator).random(shape) - 0.5))).astype(dtype),
     )  # fmt: skip
+
+
+def randn_one_by_one(size: tuple, dtype: dtypes.dtype) -> Tensor:
+    """`randn` as PyTorch draws for a tensor that is not contiguous."""
+    return wrap(one_by_one(rng(), 0.0, 1.0, size).astype(dtype.numpy))
 
 
 @drawn_for_each_example
@@ -502,24 +531,49 @@ def randint_like(
     *,
     dtype: dtypes.dtype | None = None,
     requires_grad: bool = False,
+    memory_format: object = None,
 ) -> Tensor:
     """Integers from `low` (0 if there is one bound) up to but not including `high`, in the shape and dtype of `input`."""
     given = [v for v in (low, high) if v is not None]
     if not given or not all(map(_is_whole, given)):
         raise _no_form("randint_like", input, *given)
     low, high = (0, given[0]) if len(given) == 1 else (low, high)
-    dtype = input.dtype if dtype is None else dtype
-    return randint(low, high, tuple(input.shape), dtype=dtype, requires_grad=requires_grad)
+    return _drawn_like(input, functools.partial(randint, low, high), dtype, memory_format, requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    memory_format: object = None,
+) -> Tensor:
     """Normally distributed numbers in the shape and dtype of `input`."""
-    return randn(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    rows = input._array.flags.c_contiguous
+    return _drawn_like(input, randn if rows else randn_one_by_one, dtype, memory_format, requires_grad)
 
 
-def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor,
+    *,
+    dtype: dtypes.dtype | None = None,
+    requires_grad: bool = False,
+    memory_format: object = None,
+) -> Tensor:
     """Evenly distributed numbers in the shape and dtype of `input`."""
-    return rand(input.shape, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    return _drawn_like(input, rand, dtype, memory_format, requires_grad)
+
+
+def _drawn_like(
+    input: Tensor, draw: Callable, dtype: dtypes.dtype | None, memory_format: object, requires_grad: bool
+) -> Tensor:
+    """Numbers for a tensor of the shape of `input`, in the order in which its elements lie in memory, as PyTorch draws."""
+    dtype = input.dtype if dtype is None else dtype
+    if local.interpreter is not None or str(memory_format) == "torch.contiguous_format":
+        draw = randn if draw is randn_one_by_one else draw
+        return draw(input.shape, dtype=dtype, requires_grad=requires_grad)
+    numbers = laid_out_like(input._array, make=lambda shape, _: draw(shape, dtype=dtype)._array)
+    return _finish(numbers, requires_grad)
 
 
 # Methods whose wrong arguments are explained.

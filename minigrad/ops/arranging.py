@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim
 from .inplace import in_both_forms
 from .shape import refuse_repeated, reshape, wanted_shape
@@ -67,7 +68,7 @@ def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
         if cut:
             before = (slice(None),) * dim
             out = np.concatenate((out[(*before, slice(cut, None))], out[(*before, slice(cut))]), axis=dim)
-    return self.copy() if out is self else out
+    return self.copy() if out is self else in_rows(out)
 
 
 _roll = define(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
+from ..memory import copied
 from ..tensor import InferenceTensor, Tensor, wrap
 from .shape import _contiguous
 from .table import define, function, method
 
-_clone = define("clone", lambda x: x.copy("K"), kind="linear", self=lambda grad: grad)
+_clone = define("clone", copied, kind="linear", self=lambda grad: grad)
 _to_copy = define("to_copy", lambda self, dtype: self.astype(dtype), kind="linear", self=lambda grad: grad)
 _to_integers = define("to_copy", lambda self, dtype: self.astype(dtype), self=None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim
 from . import places
 from .elementary import exp
@@ -48,7 +49,7 @@ def _softmax_forward(self: ndarray, dim: int) -> ndarray:
         return in_single(_softmax_forward, self, dim)
     _, e, sums = shifted(self, dim)
     e /= sums
-    return e
+    return in_rows(e)
 
 
 def softmax_self(grad, result, dim):
@@ -85,7 +86,7 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
         return in_single(_log_softmax_forward, self, dim)
     y, _, sums = shifted(self, dim)
     y -= np.log(sums)
-    return y
+    return in_rows(y)
 
 
 log_softmax_along = define(  # without a check of its arguments

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .shape import (
     _contiguous,
@@ -47,7 +48,7 @@ def pieces(grad, sizes: list[tuple], dim: int) -> list:
 
 def _cat_forward(tensors: Sequence[ndarray], dim: int) -> ndarray:
     full = [a for a in tensors if a.ndim != 1 or a.size] or tensors
-    result = np.concatenate(full, axis=dim)
+    result = in_rows(np.concatenate(full, axis=dim))
     if any(a.dtype != tensors[0].dtype for a in tensors):
         result = result.astype(dtypes.promote([(a.dtype, 2) for a in tensors]))
     return result
@@ -420,7 +421,7 @@ def fold_repeats(grad, sizes: tuple, repeats: tuple):
 
 
 _repeat = define(
-    "repeat", lambda self, repeats: np.tile(self, repeats), kind="linear",
+    "repeat", lambda self, repeats: in_rows(np.tile(self, repeats)), kind="linear",
     self=lambda grad, self_sym_sizes, repeats: fold_repeats(grad, self_sym_sizes, repeats),
 )  # fmt: skip
 

@@ -164,7 +164,7 @@ def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
     refuse_bool(self, "bmm")
     # outer products, as in the gradients for each example: np.matmul is ten times as slow
     if self.shape[2] == 1:
-        return np.einsum("nij,njk->nik", self, mat2)
+        return np.einsum("nij,njk->nik", self, mat2, order="C")
     return np.matmul(self, mat2)
 
 

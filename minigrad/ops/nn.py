@@ -17,6 +17,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor
 from . import places
 from .choice import refuse
@@ -224,7 +225,8 @@ def conv_tangent(op: Callable, primals: tuple, moves: tuple, result: Tensor, par
 
 
 def _conv_transposed_forward(input, weight, bias, size, stride, padding, dilation, groups):
-    return _with_bias(_convolve_input(input, weight, size, stride, padding, dilation, groups), bias)
+    out = _with_bias(_convolve_input(input, weight, size, stride, padding, dilation, groups), bias)
+    return in_rows(out)
 
 
 _convolution_transposed = define(
@@ -529,7 +531,7 @@ def _avg_pool_forward(self, kernel_size, stride, padding, ceil_mode, count_inclu
     if self.dtype.kind != "f":  # towards zero
         refuse(self, "b" if self.dtype == np.int64 else "biu", f"avg_pool{len(kernel_size)}d_out_frame")
         return np.sign(result) * np.sign(divisor) * (np.abs(result) // np.abs(divisor))
-    return np.asarray(result / divisor)
+    return in_rows(np.asarray(result / divisor))
 
 
 def _avg_unpool_forward(
@@ -852,7 +854,7 @@ def channel_means(x):
 def _batch_norm_forward(input, weight, bias, running_mean, running_var, training, eps):
     if training:
         mean = channel_means(input)
-        out = input - per_channel(mean, input)
+        out = in_rows(input - per_channel(mean, input))
         var = channel_means(out * out)
         rstd = _inverse_root(var, eps)
         out *= per_channel(rstd if weight is None else rstd * weight, input)
@@ -863,7 +865,7 @@ def _batch_norm_forward(input, weight, bias, running_mean, running_var, training
     if weight is not None:
         scale *= weight
     shift = running_mean * scale
-    out = input * per_channel(scale, input)
+    out = in_rows(input * per_channel(scale, input))
     out += per_channel(np.negative(shift) if bias is None else bias - shift, input)
     return out, *(np.empty(0, input.dtype),) * 3
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
@@ -369,7 +370,7 @@ def cdist_backward(grad, x1, x2, result, p: float):
 
 
 _cdist = define(
-    "cdist", lambda x1, x2, p: _norm_forward(_pairs(x1, x2), p, (-1,), False), broadcasts=True,
+    "cdist", lambda x1, x2, p: in_rows(_norm_forward(_pairs(x1, x2), p, (-1,), False)), broadcasts=True,
     x1=lambda grad, x1, x2, p, result: cdist_backward(grad, x1, x2, result, p),
     x2=lambda grad, x1, x2, p, result: cdist_backward(grad.swapaxes(-1, -2), x2, x1, result.swapaxes(-1, -2), p),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from .. import dtypes
 from ..autograd.grad_mode import special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
@@ -298,7 +299,8 @@ def prod_dim_self(grad, self, result, dim, keepdim):
 
 _prod = define("prod", lambda self: np.multiply.reduce(self, axis=None), self=prod_self)
 _prod_dim = define(
-    "prod", lambda self, dim, keepdim: np.multiply.reduce(self, axis=dim, keepdims=keepdim), node="ProdBackward1",
+    "prod", lambda self, dim, keepdim: in_rows(np.multiply.reduce(self, axis=dim, keepdims=keepdim)),
+    node="ProdBackward1",
     self=prod_dim_self,
 )  # fmt: skip
 
@@ -343,8 +345,10 @@ def _moments(
     deviation = self - average
     deviation *= deviation
     freedom = builtins.max(count - (1 if correction is None else correction), 0)
-    variance = np.add.reduce(deviation, axis=dims, keepdims=keepdim) / np.asarray(freedom, self.dtype)
-    return variance, average if keepdim else average.reshape(variance.shape)
+    variance = in_rows(
+        np.add.reduce(deviation, axis=dims, keepdims=keepdim) / np.asarray(freedom, self.dtype)
+    )
+    return variance, in_rows(average) if keepdim else average.reshape(variance.shape)
 
 
 def var_self(grad, self, dim, correction, keepdim):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes, return_types
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where, zeros_like
 from .elementary import exp
@@ -26,7 +27,7 @@ ndarray = np.ndarray
 
 def running(compute, x: ndarray, dim: int) -> ndarray:
     """A ufunc's running results along `dim`; a 0-d array is its own."""
-    return compute.accumulate(x, axis=dim) if x.ndim else x.copy()
+    return in_rows(compute.accumulate(x, axis=dim)) if x.ndim else x.copy()
 
 
 def running_back(compute, x: ndarray, dim: int) -> ndarray:

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, dtype_word, wrap
 from . import places
 from .indexing import add_at
@@ -29,7 +30,7 @@ def zeros_as(grad, shape: tuple):
 def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
-    out = np.array(self)
+    out = self.copy()
     try:
         np.copyto(out, value, where=mask, casting="unsafe")
     except OverflowError:
@@ -129,7 +130,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def _scattered(self: ndarray, mask: ndarray, source: ndarray) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
-    out = np.array(self)
+    out = self.copy()
     mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if source.size < count:
@@ -375,8 +376,7 @@ def _at(dim: int, index: ndarray) -> tuple:
 
 
 _index_select = define(
-    "index_select", lambda self, index, dim: self.copy() if not self.ndim else self[_at(dim, index)],
-    kind="linear",
+    "index_select", lambda self, index, dim: in_rows(self[_at(dim, index)]) if self.ndim else self.copy(), kind="linear",
     self=lambda grad, self_sym_sizes, index, dim: index_add(zeros_as(grad, self_sym_sizes), dim, index, grad),
     index=None,
 )  # fmt: skip
@@ -680,8 +680,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False):
     input.dynamic("aten::nonzero")
     found = np.nonzero(np.atleast_1d(input.numpy(force=True)))
     if as_tuple:
-        return tuple(wrap(i) for i in found)
-    return wrap(np.stack(found, axis=1) if input._array.ndim else np.zeros((found[0].size, 0), np.int64))
+        return tuple(wrap(in_rows(i)) for i in found)
+    return wrap(np.stack(found).T if input._array.ndim else np.zeros((found[0].size, 0), np.int64))
 
 
 @method()

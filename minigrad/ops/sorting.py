@@ -11,6 +11,7 @@ import functools
 import numpy as np
 
 from .. import return_types
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from . import places
 from .choice import maximum, minimum, refuse
@@ -62,9 +63,8 @@ def _selection(name: str, choose, node: str | None = None):
     def forward(self, dim, keepdim, k=None):
         if not self.ndim:
             return self.copy(), np.zeros((), np.int64)
-        index = choose(self if dim == self.ndim - 1 else self.swapaxes(dim, -1), k)[..., None].swapaxes(
-            dim, -1
-        )
+        rows = self if dim == self.ndim - 1 else self.swapaxes(dim, -1)
+        index = in_rows(choose(rows, k)[..., None].swapaxes(dim, -1))
         values = places.read(self, index, dim)
         return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
@@ -157,8 +157,8 @@ argmax, argmin = _argument("argmax", ndarray.argmax), _argument("argmin", ndarra
 
 
 def _aminmax_forward(self, dim, keepdim):
-    return np.minimum.reduce(self, axis=dim, keepdims=keepdim), np.maximum.reduce(
-        self, axis=dim, keepdims=keepdim
+    return tuple(
+        in_rows(bound.reduce(self, axis=dim, keepdims=keepdim)) for bound in (np.minimum, np.maximum)
     )
 
 
@@ -204,9 +204,9 @@ def order(x: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
         values = places.read(x, index, dim)
         rising = values[later] > values[earlier]
         if np.count_nonzero(rising) == rising.size:
-            return (values[backwards], index[backwards]) if descending else (values, index)
+            return (in_rows(values[backwards]), in_rows(index[backwards])) if descending else (values, index)
     if descending:
-        index = (x.shape[dim] - 1 - x[backwards].argsort(dim, kind="stable"))[backwards]
+        index = in_rows((x.shape[dim] - 1 - x[backwards].argsort(dim, kind="stable"))[backwards])
     else:
         index = x.argsort(dim, kind="stable")
     return places.read(x, index, dim), index
@@ -252,9 +252,9 @@ def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarr
     first = (slice(None),) * dim + (slice(0, k),)
     if self.shape[dim] < 16:  # here PyTorch, too, keeps equal elements in their order
         values, index = order(self, dim, largest)
-        return values[first], index[first]
+        return in_rows(values[first]), in_rows(index[first])
     index = np.argsort(self, axis=dim)
-    index = (index[(slice(None),) * dim + (slice(None, None, -1),)] if largest else index)[first]
+    index = in_rows((index[(slice(None),) * dim + (slice(None, None, -1),)] if largest else index)[first])
     return places.read(self, index, dim), index
 
 

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes, return_types
+from ..memory import in_rows
 from ..tensor import Tensor, check_dim, dtype_word, wrap
 from . import places
 from .choice import where
@@ -447,9 +448,8 @@ def _others(ndim: int, dim: int) -> tuple:
 
 def _renorm_forward(self: ndarray, p: float, dim: int, maxnorm: float) -> ndarray:
     norm = _norm(self, p, _others(self.ndim, dim), True)
-    return self * np.where(
-        norm > maxnorm, self.dtype.type(maxnorm) / (norm + self.dtype.type(1e-7)), 1
-    ).astype(self.dtype)
+    shorter = self.dtype.type(maxnorm) / (norm + self.dtype.type(1e-7))
+    return in_rows(self * np.where(norm > maxnorm, shorter, 1).astype(self.dtype))
 
 
 def renorm_self(grad, self, p, dim, maxnorm):

@@ -1,0 +1,60 @@
+"""How arrays lie in memory, by PyTorch's rules: row by row, or as the array that they are made from. Imports NumPy only.
+
+It shows in `stride()` and `is_contiguous()`, and it decides whether `view` can give a tensor another shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+ndarray = np.ndarray
+
+
+def in_rows(array: ndarray) -> ndarray:
+    """The array, its elements in row-major order without gaps: itself or a copy."""
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def dimensions_outwards(array: ndarray) -> list[int]:
+    """The dimensions from the one with the smallest steps in memory to the one with the largest.
+
+    Where there are no steps at all, in an expanded dimension, they stand in their order, as in PyTorch.
+    """
+    strides, dims = array.strides, list(range(array.ndim))[::-1]
+    for place in range(1, len(dims)):
+        mine = place
+        for other in range(place - 1, -1, -1):
+            inner, outer = strides[dims[other]], strides[dims[mine]]
+            if (
+                not inner
+                or not outer
+                or (inner == outer and array.shape[dims[other]] <= array.shape[dims[mine]])
+            ):
+                continue
+            if inner < outer:
+                break
+            dims[other], dims[mine] = dims[mine], dims[other]
+            mine = other
+    return dims
+
+
+def laid_out_like(
+    array: ndarray, dtype: np.dtype | None = None, make: Callable[..., ndarray] = np.empty
+) -> ndarray:
+    """What `make(shape, dtype)` gives for the shape of `array`, laid out as that is, without gaps and repetitions."""
+    dtype = array.dtype if dtype is None else dtype
+    if array.flags.c_contiguous:
+        return make(array.shape, dtype)
+    order = dimensions_outwards(array)[::-1]
+    return make(tuple([array.shape[d] for d in order]), dtype).transpose(np.argsort(order))
+
+
+def copied(array: ndarray) -> ndarray:
+    """A copy that is laid out like the array, without its gaps and repetitions."""
+    if 0 not in array.strides:
+        return array.copy("K")
+    out = laid_out_like(array)
+    out[...] = array
+    return out
