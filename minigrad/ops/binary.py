@@ -112,6 +112,8 @@ def inverse_or_zero(x):
 
 atan2 = define(
     "atan2", np.arctan2, kind="elementwise", floating=True, numbers=False,
+    doc="`atan(input / other)` in the right quadrant: the angle, from -pi to pi, of the point (`other`, "
+    "`input`). At the origin the derivatives are 0.",
     self=lambda grad, self, other: grad * (other * inverse_or_zero(self * self + other * other)),
     other=lambda grad, self, other: grad * (-self * inverse_or_zero(self * self + other * other)),
 )  # fmt: skip
@@ -129,6 +131,7 @@ def only_floating(compute: Callable, kernel: str):
 
 hypot = define(
     "hypot", only_floating(np.hypot, "hypot_cpu"), kind="elementwise", numbers=False,
+    doc="`sqrt(input ** 2 + other ** 2)`. At the origin the derivatives are NaN. Raises NotImplementedError for integers.",
     self=lambda grad, self, result: grad * (self / result),
     other=lambda grad, other, result: grad * (other / result),
 )  # fmt: skip
@@ -144,11 +147,13 @@ def _log_of_sum(self: ndarray, other: ndarray) -> ndarray:
 
 logaddexp = define(
     "logaddexp", only_floating(_log_of_sum, "logaddexp_cpu"), kind="elementwise", numbers=False,
+    doc="`log(exp(input) + exp(other))`, without overflow. Raises NotImplementedError for integers.",
     self=lambda grad, self, other: grad / (1 + exp(other - self)),
     other=lambda grad, self, other: grad / (1 + exp(self - other)),
 )  # fmt: skip
 logaddexp2 = define(
     "logaddexp2", only_floating(np.logaddexp2, "logaddexp2_cpu"), kind="elementwise", numbers=False,
+    doc="`log2(2 ** input + 2 ** other)`, without overflow. Raises NotImplementedError for integers.",
     self=lambda grad, self, other: grad / (1 + exp2(other - self)),
     other=lambda grad, self, other: grad / (1 + exp2(self - other)),
 )  # fmt: skip
@@ -231,6 +236,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 ldexp = define(
     "ldexp", lambda self, other: self * np.exp2(other), kind="elementwise", floating=True, numbers=False,
+    doc="`input * 2 ** other`.",
     self=lambda grad, other: grad * exp2(other),
     other=lambda grad, result: grad * result * math.log(2),
 )  # fmt: skip
@@ -247,11 +253,17 @@ def only_integers(compute: np.ufunc, kernel: str):
 
 
 gcd = define(
-    "gcd", only_integers(np.gcd, "gcd_cpu"), kind="elementwise", numbers=False, self=None, other=None
-)
+    "gcd", only_integers(np.gcd, "gcd_cpu"), kind="elementwise", numbers=False,
+    doc="The greatest common divisor of each pair of integers, not negative. Raises NotImplementedError for floating point.",
+    self=None,
+    other=None,
+)  # fmt: skip
 lcm = define(
-    "lcm", only_integers(np.lcm, "lcm_cpu"), kind="elementwise", numbers=False, self=None, other=None
-)
+    "lcm", only_integers(np.lcm, "lcm_cpu"), kind="elementwise", numbers=False,
+    doc="The least common multiple of each pair of integers, not negative. Raises NotImplementedError for floating point.",
+    self=None,
+    other=None,
+)  # fmt: skip
 
 for _call in (atan2, hypot, logaddexp, logaddexp2, ldexp, gcd, lcm):
     function(_call, _call.op.name)

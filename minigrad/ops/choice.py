@@ -151,21 +151,29 @@ def _where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Ten
 
 maximum = define(
     "maximum", np.maximum, kind="elementwise", numbers=False,
+    doc="The larger of each pair of elements, NaN if one is NaN. Equal ones share the gradient, half to "
+    "each.",
     self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
 )  # fmt: skip
 minimum = define(
     "minimum", np.minimum, kind="elementwise", numbers=False,
+    doc="The smaller of each pair of elements, NaN if one is NaN. Equal ones share the gradient, half to "
+    "each.",
     self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
 )  # fmt: skip
 fmax = define(
     "fmax", np.fmax, kind="elementwise", numbers=False,
+    doc="The larger of each pair of elements; of a number and NaN, the number. Of equal ones, `input` gets "
+    "the gradient.",
     self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad),
 )  # fmt: skip
 fmin = define(
     "fmin", np.fmin, kind="elementwise", numbers=False,
+    doc="The smaller of each pair of elements; of a number and NaN, the number. Of equal ones, `input` "
+    "gets the gradient.",
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad),
 )  # fmt: skip

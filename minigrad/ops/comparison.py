@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor
 from .calls import make_call
+from .described import described
 from .inplace import define_inplace
 from .table import define, function
 
@@ -16,55 +17,85 @@ ndarray = np.ndarray
 NUMBERS = (bool, int, float, np.generic)
 
 
-def _comparison(name: str, compare: np.ufunc, *aliases: str):
-    call = define(name, compare, kind="elementwise", numbers="others", self=None, other=None)
-    call.__doc__ = f"Elementwise `{name}`, broadcast: a tensor of bools."
-    function(make_call(call.op, operator=True), f"__{name}__")
+def _comparison(name: str, symbol: str, compare: np.ufunc, *aliases: str):
+    doc = f"`input {symbol} other` of each pair of elements."
+    call = define(name, compare, kind="elementwise", numbers="others", doc=doc, self=None, other=None)
+    function(described(make_call(call.op, operator=True), call.op), f"__{name}__")
     return function(call, name, *aliases)
 
 
-eq, ne = _comparison("eq", np.equal), _comparison("ne", np.not_equal, "not_equal")
-lt, le = _comparison("lt", np.less, "less"), _comparison("le", np.less_equal, "less_equal")
-gt, ge = _comparison("gt", np.greater, "greater"), _comparison("ge", np.greater_equal, "greater_equal")
+eq, ne = _comparison("eq", "==", np.equal), _comparison("ne", "!=", np.not_equal, "not_equal")
+lt, le = _comparison("lt", "<", np.less, "less"), _comparison("le", "<=", np.less_equal, "less_equal")
+gt, ge = (
+    _comparison("gt", ">", np.greater, "greater"),
+    _comparison("ge", ">=", np.greater_equal, "greater_equal"),
+)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 
 
 # ---------------------------------------------------------------- logic and bits
 
-logical_and = define("logical_and", np.logical_and, kind="elementwise", numbers=False, self=None, other=None)
-logical_or = define("logical_or", np.logical_or, kind="elementwise", numbers=False, self=None, other=None)
-logical_xor = define("logical_xor", np.logical_xor, kind="elementwise", numbers=False, self=None, other=None)
-logical_not = define("logical_not", np.logical_not, kind="elementwise", self=None)
+logical_and = define(
+    "logical_and", np.logical_and, kind="elementwise", numbers=False, self=None, other=None,
+    doc="True where both elements are nonzero, whatever their dtypes.",
+)  # fmt: skip
+logical_or = define(
+    "logical_or", np.logical_or, kind="elementwise", numbers=False, self=None, other=None,
+    doc="True where at least one of both elements is nonzero, whatever their dtypes.",
+)  # fmt: skip
+logical_xor = define(
+    "logical_xor", np.logical_xor, kind="elementwise", numbers=False, self=None, other=None,
+    doc="True where exactly one of both elements is nonzero, whatever their dtypes.",
+)  # fmt: skip
+logical_not = define(
+    "logical_not", np.logical_not, kind="elementwise", self=None,
+    doc="True where the element is zero, whatever the dtype.",
+)  # fmt: skip
 
 
-def _bitwise(name: str, compute: Callable, symbol: str):
+def _bitwise(name: str, compute: Callable, symbol: str, doc: str):
     def forward(self: ndarray, other: ndarray) -> ndarray:
         if self.dtype.kind == "f" or (self.dtype.kind == "b" and "shift" in name):
             kernel = name.replace("bitwise_left_shift", "lshift").replace("bitwise_right_shift", "rshift")
             raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{dtypes.word(self.dtype)}'")
         return compute(self, other)
 
-    call = define(name, forward, kind="elementwise", self=None, other=None)
+    call = define(name, forward, kind="elementwise", doc=doc, self=None, other=None)
 
     def reflected(self: Tensor, other: Tensor | int) -> Tensor:
         return call(other, self) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
 
-    function(make_call(call.op, operator=True), f"__{symbol}__")
+    reflected.__doc__ = f"`{name}(other, self)`: this tensor is the second operand."
+    function(described(make_call(call.op, operator=True), call.op), f"__{symbol}__")
     function(reflected, f"__r{symbol}__")
     return function(call, name)
 
 
-bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "and")
-bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "or")
-bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "xor")
-
-
-bitwise_left_shift = _bitwise("bitwise_left_shift", np.left_shift, "lshift")
-bitwise_right_shift = _bitwise("bitwise_right_shift", np.right_shift, "rshift")
-bitwise_not = define("bitwise_not", np.invert, kind="elementwise", self=None)
+REFUSES = "Raises NotImplementedError for floating point"
+bitwise_and = _bitwise(
+    "bitwise_and", np.bitwise_and, "and", f"`input & other`, bit by bit, of integers or bools. {REFUSES}."
+)
+bitwise_or = _bitwise(
+    "bitwise_or", np.bitwise_or, "or", f"`input | other`, bit by bit, of integers or bools. {REFUSES}."
+)
+bitwise_xor = _bitwise(
+    "bitwise_xor", np.bitwise_xor, "xor", f"`input ^ other`, bit by bit, of integers or bools. {REFUSES}."
+)
+bitwise_left_shift = _bitwise(
+    "bitwise_left_shift", np.left_shift, "lshift", f"`input << other`: `input * 2 ** other`, of integers. {REFUSES} and bools."
+)  # fmt: skip
+bitwise_right_shift = _bitwise(
+    "bitwise_right_shift", np.right_shift, "rshift",
+    f"`input >> other`: `input / 2 ** other`, rounded down, of integers. {REFUSES} and bools.",
+)  # fmt: skip
+bitwise_not = define(
+    "bitwise_not", np.invert, kind="elementwise", self=None,
+    doc="`~input`: each bit inverted; for bools, not. Of integers (`-input - 1`, if signed) or bools.",
+)  # fmt: skip
 
 
 def _invert(self: Tensor) -> Tensor:
+    """`~self`: each bit inverted; for bools, not. Raises TypeError for floating point."""
     if self._array.dtype.kind == "f":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
@@ -85,15 +116,31 @@ for _symbol, _name in {
 
 # ---------------------------------------------------------------- special values
 
-isnan = define("isnan", np.isnan, kind="elementwise", self=None)
-isinf = define("isinf", np.isinf, kind="elementwise", self=None)
-isfinite = define("isfinite", np.isfinite, kind="elementwise", self=None)
-isposinf = define("isposinf", lambda x: x == np.inf, kind="elementwise", self=None)
-isneginf = define("isneginf", lambda x: x == -np.inf, kind="elementwise", self=None)
-isreal = define("isreal", lambda x: np.ones(x.shape, bool), kind="elementwise", self=None)
+isnan = define("isnan", np.isnan, kind="elementwise", self=None, doc="True where an element is NaN.")
+isinf = define(
+    "isinf", np.isinf, kind="elementwise", self=None,
+    doc="True where an element is infinite, of either sign.",
+)  # fmt: skip
+isfinite = define(
+    "isfinite", np.isfinite, kind="elementwise", self=None,
+    doc="True where an element is neither infinite nor NaN.",
+)  # fmt: skip
+isposinf = define(
+    "isposinf", lambda x: x == np.inf, kind="elementwise", self=None,
+    doc="True where an element is positive infinity.",
+)  # fmt: skip
+isneginf = define(
+    "isneginf", lambda x: x == -np.inf, kind="elementwise", self=None,
+    doc="True where an element is negative infinity.",
+)  # fmt: skip
+isreal = define(
+    "isreal", lambda x: np.ones(x.shape, bool), kind="elementwise", self=None,
+    doc="True for every element, as there are no complex tensors here.",
+)  # fmt: skip
 signbit = define(
-    "signbit", lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0, kind="elementwise", self=None
-)
+    "signbit", lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0, kind="elementwise", self=None,
+    doc="True where the sign is minus, for -0.0, too.",
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------- equality of whole tensors

@@ -20,94 +20,132 @@ LN2, LN10 = math.log(2), math.log(10)
 
 # ---------------------------------------------------------------- exponentials, logarithms, roots
 
-exp = define("exp", np.exp, kind="elementwise", floating=True, self=lambda grad, result: grad * result)
+exp = define(
+    "exp", np.exp, kind="elementwise", floating=True,
+    doc="`exp(input)`: e to the power of each element.",
+    self=lambda grad, result: grad * result,
+)  # fmt: skip
 exp2 = define(
-    "exp2", np.exp2, kind="elementwise", floating=True, self=lambda grad, result: grad * result * LN2
-)
+    "exp2", np.exp2, kind="elementwise", floating=True,
+    doc="`2 ** input`: 2 to the power of each element.",
+    self=lambda grad, result: grad * result * LN2,
+)  # fmt: skip
 expm1 = define(
-    "expm1", np.expm1, kind="elementwise", floating=True, self=lambda grad, result: grad * (result + 1)
-)
-log = define("log", np.log, kind="elementwise", floating=True, self=lambda grad, self: grad / self)
-log2 = define("log2", np.log2, kind="elementwise", floating=True, self=lambda grad, self: grad / (self * LN2))
+    "expm1", np.expm1, kind="elementwise", floating=True,
+    doc="`exp(input) - 1`, accurate also near 0.",
+    self=lambda grad, result: grad * (result + 1),
+)  # fmt: skip
+log = define(
+    "log", np.log, kind="elementwise", floating=True,
+    doc="`log(input)`: the natural logarithm. -inf at 0, where the derivative is inf; NaN below.",
+    self=lambda grad, self: grad / self,
+)  # fmt: skip
+log2 = define(
+    "log2", np.log2, kind="elementwise", floating=True,
+    doc="`log2(input)`: the logarithm to base 2. -inf at 0, NaN below.",
+    self=lambda grad, self: grad / (self * LN2),
+)  # fmt: skip
 log10 = define(
-    "log10", np.log10, kind="elementwise", floating=True, self=lambda grad, self: grad / (self * LN10)
-)
+    "log10", np.log10, kind="elementwise", floating=True,
+    doc="`log10(input)`: the logarithm to base 10. -inf at 0, NaN below.",
+    self=lambda grad, self: grad / (self * LN10),
+)  # fmt: skip
 log1p = define(
     "log1p", np.log1p, kind="elementwise", floating=True, node="Log1PBackward0",
+    doc="`log(1 + input)`, accurate also near 0. -inf at -1, NaN below.",
     self=lambda grad, self: grad / (self + 1),
 )  # fmt: skip
 sqrt = define(
-    "sqrt", np.sqrt, kind="elementwise", floating=True, self=lambda grad, result: grad / (2 * result)
-)
+    "sqrt", np.sqrt, kind="elementwise", floating=True,
+    doc="`sqrt(input)`: the square root. Its derivative at 0 is inf; NaN below 0.",
+    self=lambda grad, result: grad / (2 * result),
+)  # fmt: skip
 rsqrt = define(
     "rsqrt", lambda x: 1 / np.sqrt(x), kind="elementwise", floating=True,
+    doc="`1 / sqrt(input)`: inf at 0, where the derivative is -inf; NaN below.",
     self=lambda grad, result: -0.5 * grad * (result * result * result),
 )  # fmt: skip
 
 # ---------------------------------------------------------------- trigonometry
 
-sin = define("sin", np.sin, kind="elementwise", floating=True, self=lambda grad, self: grad * cos(self))
-cos = define("cos", np.cos, kind="elementwise", floating=True, self=lambda grad, self: grad * -sin(self))
+sin = define(
+    "sin", np.sin, kind="elementwise", floating=True,
+    doc="`sin(input)`, of angles in radians.",
+    self=lambda grad, self: grad * cos(self),
+)  # fmt: skip
+cos = define(
+    "cos", np.cos, kind="elementwise", floating=True,
+    doc="`cos(input)`, of angles in radians.",
+    self=lambda grad, self: grad * -sin(self),
+)  # fmt: skip
 tan = define(
-    "tan", np.tan, kind="elementwise", floating=True, self=lambda grad, result: grad * (1 + result * result)
-)
+    "tan", np.tan, kind="elementwise", floating=True,
+    doc="`tan(input)`, of angles in radians.",
+    self=lambda grad, result: grad * (1 + result * result),
+)  # fmt: skip
 asin = define(
-    "asin",
-    np.arcsin,
-    kind="elementwise",
-    floating=True,
+    "asin", np.arcsin, kind="elementwise", floating=True,
+    doc="`asin(input)`: the angle, from -pi/2 to pi/2, whose sine it is. NaN outside [-1, 1]; at -1 and 1 "
+    "the derivative is inf.",
     self=lambda grad, self: grad * rsqrt(1 - self * self),
-)
+)  # fmt: skip
 acos = define(
-    "acos",
-    np.arccos,
-    kind="elementwise",
-    floating=True,
+    "acos", np.arccos, kind="elementwise", floating=True,
+    doc="`acos(input)`: the angle, from 0 to pi, whose cosine it is. NaN outside [-1, 1]; at -1 and 1 the "
+    "derivative is -inf.",
     self=lambda grad, self: -grad * rsqrt(1 - self * self),
-)
+)  # fmt: skip
 atan = define(
-    "atan", np.arctan, kind="elementwise", floating=True, self=lambda grad, self: grad / (self * self + 1)
-)
-sinh = define("sinh", np.sinh, kind="elementwise", floating=True, self=lambda grad, self: grad * cosh(self))
-cosh = define("cosh", np.cosh, kind="elementwise", floating=True, self=lambda grad, self: grad * sinh(self))
+    "atan", np.arctan, kind="elementwise", floating=True,
+    doc="`atan(input)`: the angle, from -pi/2 to pi/2, whose tangent it is.",
+    self=lambda grad, self: grad / (self * self + 1),
+)  # fmt: skip
+sinh = define(
+    "sinh", np.sinh, kind="elementwise", floating=True,
+    doc="`sinh(input)`: `(exp(input) - exp(-input)) / 2`.",
+    self=lambda grad, self: grad * cosh(self),
+)  # fmt: skip
+cosh = define(
+    "cosh", np.cosh, kind="elementwise", floating=True,
+    doc="`cosh(input)`: `(exp(input) + exp(-input)) / 2`.",
+    self=lambda grad, self: grad * sinh(self),
+)  # fmt: skip
 tanh = define(
-    "tanh", np.tanh, kind="elementwise", floating=True, self=lambda grad, result: grad * (1 - result * result)
-)
+    "tanh", np.tanh, kind="elementwise", floating=True,
+    doc="`tanh(input)`: `sinh(input) / cosh(input)`, between -1 and 1.",
+    self=lambda grad, result: grad * (1 - result * result),
+)  # fmt: skip
 asinh = define(
-    "asinh",
-    np.arcsinh,
-    kind="elementwise",
-    floating=True,
+    "asinh", np.arcsinh, kind="elementwise", floating=True,
+    doc="`asinh(input)`: the inverse of sinh, `log(input + sqrt(input ** 2 + 1))`.",
     self=lambda grad, self: grad * rsqrt(self * self + 1),
-)
+)  # fmt: skip
 acosh = define(
-    "acosh",
-    np.arccosh,
-    kind="elementwise",
-    floating=True,
+    "acosh", np.arccosh, kind="elementwise", floating=True,
+    doc="`acosh(input)`: the inverse of cosh, `log(input + sqrt(input ** 2 - 1))`. NaN below 1; at 1 the derivative "
+    "is inf.",
     self=lambda grad, self: grad * rsqrt(self * self - 1),
-)
+)  # fmt: skip
 atanh = define(
-    "atanh", np.arctanh, kind="elementwise", floating=True, self=lambda grad, self: grad / (1 - self * self)
-)
+    "atanh", np.arctanh, kind="elementwise", floating=True,
+    doc="`atanh(input)`: the inverse of tanh, `log((1 + input) / (1 - input)) / 2`. NaN outside [-1, 1].",
+    self=lambda grad, self: grad / (1 - self * self),
+)  # fmt: skip
 sinc = define(
     "sinc", np.sinc, kind="elementwise", floating=True,
+    doc="`sin(pi * input) / (pi * input)`, and 1 at 0, where the derivative is 0.",
     self=lambda grad, self: where(self == 0, 0.0, grad * ((cos(self * pi) - sinc(self)) / self)),
 )  # fmt: skip
 deg2rad = define(
-    "deg2rad",
-    lambda x: x * (pi / 180),
-    kind="elementwise",
-    floating=True,
+    "deg2rad", lambda x: x * (pi / 180), kind="elementwise", floating=True,
+    doc="`input * pi / 180`: degrees as radians.",
     self=lambda grad: grad * (pi / 180),
-)
+)  # fmt: skip
 rad2deg = define(
-    "rad2deg",
-    lambda x: x * (180 / pi),
-    kind="elementwise",
-    floating=True,
+    "rad2deg", lambda x: x * (180 / pi), kind="elementwise", floating=True,
+    doc="`input * 180 / pi`: radians as degrees.",
     self=lambda grad: grad * (180 / pi),
-)
+)  # fmt: skip
 
 # ---------------------------------------------------------------- logistic, error and gamma functions
 
@@ -123,12 +161,10 @@ def _sigmoid(x: ndarray) -> ndarray:
 
 
 sigmoid = define(
-    "sigmoid",
-    _sigmoid,
-    kind="elementwise",
-    floating=True,
+    "sigmoid", _sigmoid, kind="elementwise", floating=True,
+    doc="`1 / (1 + exp(-input))`: between 0 and 1, the logistic function.",
     self=lambda grad, result: grad * ((1 - result) * result),
-)
+)  # fmt: skip
 
 
 def _logit(self: ndarray, eps: float | None) -> ndarray:
@@ -146,26 +182,30 @@ def _logit_self(grad, self, eps):
 _logit_op = define("logit", _logit, kind="elementwise", floating=True, self=_logit_self)
 erf = define(
     "erf", special.erf, kind="elementwise", floating=True,
+    doc="`erf(input)`: the error function, 2 / sqrt(pi) times the integral of exp(-t ** 2) from 0 to "
+    "`input`.",
     self=lambda grad, self: grad * (2 / math.sqrt(pi) * exp(-(self * self))),
 )  # fmt: skip
 erfc = define(
     "erfc", special.erfc, kind="elementwise", floating=True,
+    doc="`1 - erf(input)`, accurate also for large `input`.",
     self=lambda grad, self: grad * (-2 / math.sqrt(pi) * exp(-(self * self))),
 )  # fmt: skip
 erfinv = define(
     "erfinv", special.erfinv, kind="elementwise", floating=True,
+    doc="`erfinv(input)`: the inverse of erf. -inf and inf at -1 and 1, NaN outside.",
     self=lambda grad, self: grad * (math.sqrt(pi) / 2 * exp(erfinv(self) ** 2)),
 )  # fmt: skip
 lgamma = define(
-    "lgamma", special.lgamma, kind="elementwise", floating=True, self=lambda grad, self: grad * digamma(self)
-)
+    "lgamma", special.lgamma, kind="elementwise", floating=True,
+    doc="`log(abs(gamma(input)))`: the logarithm of the gamma function. Its derivative is digamma.",
+    self=lambda grad, self: grad * digamma(self),
+)  # fmt: skip
 digamma = define(
-    "digamma",
-    special.digamma,
-    kind="elementwise",
-    floating=True,
+    "digamma", special.digamma, kind="elementwise", floating=True,
+    doc="`digamma(input)`: the derivative of lgamma.",
     self=lambda grad, self: grad * _polygamma(self, 1),
-)
+)  # fmt: skip
 _polygamma = define(
     "polygamma", lambda self, n: special.polygamma(n, self), kind="elementwise", floating=True,
     self=lambda grad, self, n: grad * _polygamma(self, n + 1),
@@ -212,7 +252,12 @@ def _fraction(x: ndarray) -> ndarray:
     return x - np.trunc(x)
 
 
-abs = define("abs", _absolute, kind="elementwise", self=lambda grad, self: grad * sgn(self))
+abs = define(
+    "abs", _absolute, kind="elementwise",
+    doc="`abs(input)`: the absolute value. Its derivative is the sign, 0 at 0. Raises NotImplementedError "
+    "for bools.",
+    self=lambda grad, self: grad * sgn(self),
+)  # fmt: skip
 
 
 def _sign(x: ndarray) -> ndarray:
@@ -225,17 +270,35 @@ def _sign(x: ndarray) -> ndarray:
     return y
 
 
-sign = define("sign", _sign, kind="elementwise", self=lambda grad: zeros_like(grad))
-sgn = define("sgn", _sign, kind="elementwise", self=lambda grad, self, result: zeros_like(grad))
+sign = define(
+    "sign", _sign, kind="elementwise",
+    doc="`sign(input)`: -1, 0 or 1, as each element is negative, zero or positive. Its derivative is 0 "
+    "everywhere.",
+    self=lambda grad: zeros_like(grad),
+)  # fmt: skip
+sgn = define(
+    "sgn", _sign, kind="elementwise",
+    doc="`sign(input)`: -1, 0 or 1, as each element is negative, zero or positive. Its derivative is 0 "
+    "everywhere.",
+    self=lambda grad, self, result: zeros_like(grad),
+)  # fmt: skip
 floor = define(
-    "floor", _rounding(np.floor, "floor_vml_cpu"), kind="elementwise", self=lambda grad: zeros_like(grad)
-)
+    "floor", _rounding(np.floor, "floor_vml_cpu"), kind="elementwise",
+    doc="`floor(input)`: the largest integer that is not larger, in the same dtype. Its derivative is 0 "
+    "everywhere.",
+    self=lambda grad: zeros_like(grad),
+)  # fmt: skip
 ceil = define(
-    "ceil", _rounding(np.ceil, "ceil_vml_cpu"), kind="elementwise", self=lambda grad: zeros_like(grad)
-)
+    "ceil", _rounding(np.ceil, "ceil_vml_cpu"), kind="elementwise",
+    doc="`ceil(input)`: the smallest integer that is not smaller, in the same dtype. Its derivative is 0 "
+    "everywhere.",
+    self=lambda grad: zeros_like(grad),
+)  # fmt: skip
 trunc = define(
-    "trunc", _rounding(np.trunc, "trunc_vml_cpu"), kind="elementwise", self=lambda grad: zeros_like(grad)
-)
+    "trunc", _rounding(np.trunc, "trunc_vml_cpu"), kind="elementwise",
+    doc="`trunc(input)`: rounded towards zero, in the same dtype. Its derivative is 0 everywhere.",
+    self=lambda grad: zeros_like(grad),
+)  # fmt: skip
 _round = define(
     "round", _rounding(np.rint, "round_vml_cpu"), kind="elementwise", self=lambda grad: zeros_like(grad)
 )
@@ -250,7 +313,12 @@ _round_decimals = define(
     "round", _rounded, kind="elementwise", node="RoundBackward1",
     self=lambda grad: zeros_like(grad),
 )  # fmt: skip
-frac = define("frac", _fraction, kind="elementwise", self=lambda grad: grad)
+frac = define(
+    "frac", _fraction, kind="elementwise",
+    doc="`input - trunc(input)`: the fraction, with the sign of the element. Its derivative is 1. Not for "
+    "integers.",
+    self=lambda grad: grad,
+)  # fmt: skip
 
 
 @in_both_forms()
@@ -306,7 +374,8 @@ def _in_place_only(call: Callable) -> Callable:
         )
 
     return define(
-        name, call.op.forward, kind="elementwise", floating=True, node=name.title() + "Backward1", self=derivative, jvp=jvp
+        name, call.op.forward, kind="elementwise", floating=True, node=name.title() + "Backward1", doc=call.op.doc,
+        self=derivative, jvp=jvp,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ..tensor import Tensor, plain_types, wrap
 from .arguments import explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
+from .described import described, in_place_form
 from .dispatch import as_tensors, forward, operand, record, scalars
 from .history import check_writable, hang, old_value, resave_result, written
 from .shape import broadcast_pair
@@ -183,10 +184,7 @@ def writer(op: Op, general: Callable | None = None, *, options: bool = False) ->
     names = ("self", *op.inputs[1:], *op.params)
     signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"
     source = functools.partial(source_of_write, op, compute, options=options)
-    in_place = written_later("in_place", signature, scope, source, names)
-    in_place.__name__ = in_place.__qualname__ = name
-    in_place.__doc__, in_place.op = f"`{op.name}`, written into this tensor. Returns it.", op
-    return in_place
+    return described(written_later("in_place", signature, scope, source, names), op, in_place=True)
 
 
 def define_inplace(call: Callable, *names: str) -> None:
@@ -230,6 +228,7 @@ def in_both_forms(*names: str, usual: Callable | None = None) -> Callable:
             in_place = writer(usual.op, in_place, options=True)
         in_place = functools.update_wrapper(in_place, choose)
         in_place.__name__ = in_place.__qualname__ = first + "_"
+        in_place.__doc__ = in_place_form(choose.__doc__)
         for name in names or (choose.__name__,):
             function(out_of_place(method=True), name)
             function(in_place, name + "_")

@@ -164,7 +164,12 @@ def _turn(x: ndarray) -> ndarray:
     return np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0)))
 
 
-angle = define("angle", _turn, kind="elementwise", floating=True, self=lambda grad: zeros_like(grad))
+angle = define(
+    "angle", _turn, kind="elementwise", floating=True,
+    doc="0 where an element is not negative, pi where it is, NaN at NaN: the angle of a number in the "
+    "complex plane. Its derivative is 0.",
+    self=lambda grad: zeros_like(grad),
+)  # fmt: skip
 function(angle, "angle")
 
 # ---------------------------------------------------------------- taken apart and put together by hand

@@ -15,6 +15,7 @@ from .. import dtypes
 from ..tensor import Tensor, check_dim, wrap
 from .arranging import _roll
 from .calls import make_call
+from .described import described
 from .history import check_writable, counted, rebase
 from .inplace import in_both_forms
 from .joining import stack
@@ -73,6 +74,8 @@ def _mm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 mm = define(
     "mm", _mm_forward, kind="linear", numbers=False, matrices=True,
+    doc="The product of two matrices: `input` (n, m) @ `mat2` (m, p) is (n, p).\n\n"
+    "Both of the same dtype; nothing is broadcast. Raises RuntimeError if the shapes do not fit.",
     self=lambda grad, mat2: grad @ mat2.T,
     mat2=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -98,11 +101,15 @@ def _dot_forward(self: ndarray, tensor: ndarray) -> ndarray:
 
 dot = define(
     "dot", _dot_forward, kind="linear", numbers=False,
+    doc="The product of two vectors of equal length, `(input * tensor).sum()`: a tensor without dimensions.\n\n"
+    "Raises RuntimeError if they are not 1-D, of equal length and of the same dtype.",
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )  # fmt: skip
 vdot = define(
     "vdot", _dot_forward, kind="linear", numbers=False,
+    doc="The product of two vectors of equal length, `(input * other).sum()`: `dot`, as there are no complex numbers here.\n\n"
+    "Raises RuntimeError if they are not 1-D, of equal length and of the same dtype.",
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
@@ -130,6 +137,8 @@ def _mv_forward(self: ndarray, vec: ndarray) -> ndarray:
 
 mv = define(
     "mv", _mv_forward, kind="linear", numbers=False, matrices=True,
+    doc="The product of a matrix and a vector: `input` (n, m) @ `vec` (m) is (n).\n\n"
+    "Both of the same dtype; nothing is broadcast. Raises RuntimeError if the shapes do not fit.",
     self=lambda grad, vec: outer_product(grad, vec),
     vec=lambda grad, self: self.T @ grad,
 )  # fmt: skip
@@ -170,6 +179,8 @@ def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
 
 bmm = define(
     "bmm", _bmm_forward, kind="linear", numbers=False,
+    doc="The products of pairs of matrices: `input` (b, n, m) @ `mat2` (b, m, p) is (b, n, p).\n\n"
+    "Both of the same dtype; nothing is broadcast. Raises RuntimeError if the shapes do not fit.",
     self=lambda grad, mat2: grad @ mat2.mT,
     mat2=lambda grad, self: self.mT @ grad,
 )  # fmt: skip
@@ -821,7 +832,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 for _fn in (mm, dot, vdot, mv, bmm, matmul):
     function(_fn, _fn.__name__)
-function(matrix_product, "__matmul__")
+function(described(matrix_product, mm.op), "__matmul__")
+matrix_product.__doc__ = matmul.__doc__
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cartesian_prod", "chain_matmul", "cross", "dot", "ger", "inner",

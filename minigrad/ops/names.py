@@ -15,6 +15,7 @@ from types import FunctionType
 from ..tensor import Tensor
 from .arguments import explain, explain_operands
 from .calls import argument_names, make_call
+from .described import described
 from .dispatch import apply
 
 OTHERS = {
@@ -75,10 +76,7 @@ def method_form(call: Callable) -> Callable:
             explain_operands(op, op.name, args, method=True)
             raise
 
-    form = make_call(op, otherwise=general)
-    form.__doc__, form.op = call.__doc__, op
-    form.__name__ = form.__qualname__ = call.__name__
-    return form
+    return described(make_call(op, otherwise=general), op)
 
 
 def is_where_it_says(function: Callable) -> bool:

@@ -17,6 +17,7 @@ from ..dtypes import fitting, wrapped
 from ..tensor import Tensor
 from .calls import make_call
 from .choice import beside, chosen, refuse, where, zeros_like
+from .described import described
 from .elementary import log
 from .inplace import define_inplace, in_both_forms, writer
 from .table import define, function, is_array
@@ -26,7 +27,11 @@ ndarray = np.ndarray
 
 # ---------------------------------------------------------------- addition, subtraction, multiplication
 
-_add = define("add", np.add, kind="elementwise", self=lambda grad: grad, other=lambda grad: grad)
+_add = define(
+    "add", np.add, kind="elementwise", doc="`input + other`.",
+    self=lambda grad: grad,
+    other=lambda grad: grad,
+)  # fmt: skip
 _add_alpha = define(
     "add", lambda self, other, alpha: self + other * fitting(alpha, other.dtype), kind="elementwise",
     self=lambda grad: grad,
@@ -53,7 +58,11 @@ def refuse_bools(*operands: object) -> None:
         raise RuntimeError(TWO_BOOLS if builtins.all(bools) else ONE_BOOL)
 
 
-_sub = define("sub", np.subtract, kind="elementwise", self=lambda grad: grad, other=lambda grad: -grad)
+_sub = define(
+    "sub", np.subtract, kind="elementwise", doc="`input - other`. Raises RuntimeError for bools.",
+    self=lambda grad: grad,
+    other=lambda grad: -grad,
+)  # fmt: skip
 _sub_alpha = define(
     "sub", lambda self, other, alpha: np.subtract(self, other * fitting(alpha, other.dtype)), kind="elementwise",
     self=lambda grad: grad,
@@ -78,7 +87,7 @@ for _op in (_add, _sub):
     _op.op.node_class._saved_alpha = 1  # a fact of the class: so a plain sum stores nothing
 
 _mul = define(
-    "mul", np.multiply, kind="elementwise",
+    "mul", np.multiply, kind="elementwise", doc="`input * other`.",
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
@@ -93,7 +102,11 @@ def _negative(x: ndarray) -> ndarray:
     return np.negative(x)
 
 
-neg = define("neg", _negative, kind="linear", self=lambda grad: -grad)
+neg = define(
+    "neg", _negative, kind="linear",
+    doc="`-input`. Raises RuntimeError for bools.",
+    self=lambda grad: -grad,
+)  # fmt: skip
 
 
 @in_both_forms("add", usual=_add)
@@ -136,12 +149,13 @@ def is_floating(value: object) -> builtins.bool:
 # ---------------------------------------------------------------- division
 
 _div = define(
-    "div", np.true_divide, kind="elementwise", floating=True,
+    "div", np.true_divide, kind="elementwise", floating=True, doc="`input / other`.",
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )  # fmt: skip
 reciprocal = define(
     "reciprocal", np.reciprocal, kind="elementwise", floating=True,
+    doc="`1 / input`: inf at 0.",
     self=lambda grad, result: -grad * (result * result),
 )  # fmt: skip
 
@@ -394,7 +408,7 @@ def type_as(x, other):
     return x if is_array(x) else x.type_as(other)
 
 
-_pow_scalar = define("pow", _pow_forward, kind="elementwise", self=_pow_self)
+_pow_scalar = define("pow", _pow_forward, kind="elementwise", doc="`input ** exponent`.", self=_pow_self)
 _pow_tensor = define(
     "pow", _power_of_arrays, kind="elementwise", node="PowBackward1",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
@@ -441,35 +455,36 @@ def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 # ---------------------------------------------------------------- methods and operators
 
 
-def _operator(run, reflected: bool = False):
-    """A function as an operator, which leaves foreign operands to Python."""
+def _operator(run, reflected: str = ""):
+    """A function as an operator, which leaves foreign operands to Python; as a reflected one of this symbol."""
 
     def operator(self, other):
         if not isinstance(other, (Tensor, int, float, np.generic, ndarray)):
             return NotImplemented
         return run(other, self) if reflected else run(self, other)
 
+    operator.__doc__ = f"`other {reflected} self`, broadcast." if reflected else run.__doc__
     return operator
 
 
-_plus, _times = make_call(_add.op, operator=True), make_call(_mul.op, operator=True)
+_plus, _times, _over = (described(make_call(c.op, operator=True), c.op) for c in (_add, _mul, _div))
 
-_minus = make_call(  # bools are refused
-    _sub.op, suits="same and dtype.num", otherwise=_operator(sub)
-)
+_minus = make_call(_sub.op, suits="same and dtype.num", otherwise=_operator(sub))  # bools are refused
+described(_minus, _sub.op)
 _to_the_power = make_call(
     _pow_scalar.op, compute=lambda self, exponent: self * self if exponent == 2 else _pow_forward(self, exponent),
     suits="(type(params[0]) is int or type(params[0]) is float) and x0.dtype.kind == 'f'", otherwise=_operator(pow),
 )  # fmt: skip
+described(_to_the_power, _pow_scalar.op)
 
 
 for _symbol, _operation in {
     "__add__": _plus, "__radd__": _plus, "__mul__": _times, "__rmul__": _times, "__neg__": neg,
-    "__truediv__": make_call(_div.op, operator=True), "__sub__": _minus, "__rsub__": _operator(rsub),
-    "__rtruediv__": _operator(lambda self, other: _mul(reciprocal(self), other)),  # as PyTorch records `2 / x`
-    "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), True),
-    "__mod__": _operator(remainder), "__rmod__": _operator(remainder, True),
-    "__pow__": _to_the_power, "__rpow__": _operator(pow, True),
+    "__truediv__": _over, "__sub__": _minus, "__rsub__": _operator(rsub),
+    "__rtruediv__": _operator(lambda other, self: _mul(reciprocal(self), other), "/"),  # as PyTorch records `2 / x`
+    "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), "//"),
+    "__mod__": _operator(remainder), "__rmod__": _operator(remainder, "%"),
+    "__pow__": _to_the_power, "__rpow__": _operator(pow, "**"),
     "__iadd__": writer(_add.op, _operator(Tensor.add_)), "__isub__": writer(_sub.op, _operator(Tensor.sub_)),
     "__imul__": writer(_mul.op, _operator(Tensor.mul_)), "__itruediv__": writer(_div.op, _operator(Tensor.div_)),
     "__ifloordiv__": _operator(Tensor.floor_divide_), "__imod__": _operator(Tensor.remainder_),

@@ -27,6 +27,7 @@ def _entropy(x: ndarray) -> ndarray:
 
 entr = define(
     "special_entr", _entropy, kind="elementwise", floating=True,
+    doc="`-input * log(input)`, 0 at 0, -inf below: the terms of an entropy. At 0 the derivative is inf.",
     self=lambda grad, self: grad * (-(1 + log(self))),
 )  # fmt: skip
 entr.__name__ = entr.__qualname__ = "entr"
@@ -58,6 +59,8 @@ def _quantile_of_normal(x: ndarray) -> ndarray:
 
 ndtri = define(
     "special_ndtri", _quantile_of_normal, kind="elementwise", floating=True,
+    doc="The quantile of the standard normal distribution: the x below which a value lies with probability "
+    "`input`. The inverse of ndtr.",
     self=lambda grad, result: grad * math.sqrt(2 * math.pi) * exp(result * result / 2),
 )  # fmt: skip
 ndtri.__name__ = ndtri.__qualname__ = "ndtri"
@@ -149,6 +152,7 @@ def _next(self: ndarray, other: ndarray) -> ndarray:
 
 nextafter = define(
     "nextafter", _next, kind="elementwise", numbers=False, jvp=_next_tangent,
+    doc="The floating point number next to `input`, towards `other`. Raises NotImplementedError for integers.",
     self=lambda grad, self, other: where(self == other, 0.0, grad),
     other=lambda grad: zeros_like(grad),
 )  # fmt: skip

@@ -37,6 +37,7 @@ from ..autograd.node import Node
 from ..autograd.saved import FREED, PACKED, Packed, SavedTensor, saved_result, unpack
 from ..tensor import Tensor, wrap
 from .calls import make_call
+from .described import described
 from .dispatch import apply, operand, record
 from .rules import gives_several, names_read, one_of_several, parameters_of, source_text
 from .vjps import make_vjp
@@ -72,8 +73,9 @@ class Op:
         constants: tuple[str, ...] = (),
         flat: tuple[str, ...] = (),
         matrices: bool = False,
+        doc: str | None = None,
     ):
-        self.name, self.forward, self.kind = name, forward, kind
+        self.name, self.forward, self.kind, self.doc = name, forward, kind, doc
         self.inputs = tuple(rules)  # names of the tensor inputs
         self.rules = {k: r for k, r in rules.items() if r is not None}  # of those that can be differentiated
         self.differentiable = tuple(i for i, k in enumerate(self.inputs) if k in self.rules)
@@ -226,6 +228,7 @@ def define(
     constants: tuple[str, ...] = (),
     flat: tuple[str, ...] = (),
     matrices: bool = False,
+    doc: str | None = None,
     **rules: Callable | None,
 ) -> Callable:
     """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
@@ -244,18 +247,17 @@ def define(
     matrices: the inputs are matrices and vectors, no batches of them.
     broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
     constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
+    doc: what it computes, in a sentence or two, if people call it as it is: what help() shows of its forms begins so.
     rules: one per tensor input, in order; None for an input that is never differentiated.
     """
     op = Op(
         name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
         jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees, flat=flat,
-        constants=constants, matrices=matrices,
+        constants=constants, matrices=matrices, doc=doc,
     )  # fmt: skip
-    call = make_call(op)
-    call.__name__ = call.__qualname__ = name
-    call.op, op.call = op, call
+    op.call = described(make_call(op), op)
     OPS.append(op)
-    return call
+    return op.call
 
 
 def first_of(call: Callable) -> Callable:
