@@ -50,7 +50,8 @@ from .dtypes import (
 from .ops import *  # noqa: F403
 from .printing import set_printoptions
 from .random import *  # noqa: F403
-from .tensor import Size, Tensor
+from .size import Size
+from .tensor import Tensor
 
 __version__ = "0.1.0"
 

@@ -17,6 +17,7 @@ from .memory import laid_out_like
 from .ops.arguments import NUMBERS, explain
 from .ops.conversion import check_device
 from .ops.dispatch import of_number
+from .ops.storage import blank
 from .ops.table import method
 from .tensor import InferenceTensor, Tensor, full_name, wrap
 
@@ -740,7 +741,7 @@ def new_empty_strided(
 
 
 def _laid_out(name: str, size: Sequence[int], stride: Sequence[int], wanted: np.dtype) -> ndarray:
-    """Uninitialised memory, shown with these strides (counted in elements)."""
+    """Memory that is shown with these strides (counted in elements)."""
     size, stride = lengths(name, "size", size), lengths(name, "stride", stride, place=" (position 2)")
     if len(size) != len(stride):
         raise RuntimeError(
@@ -750,9 +751,7 @@ def _laid_out(name: str, size: Sequence[int], stride: Sequence[int], wanted: np.
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
         )
-    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
-    strides = tuple(s * wanted.itemsize for s in stride)
-    return np.lib.stride_tricks.as_strided(np.empty(span, wanted), size, strides)
+    return blank(size, stride, wanted)
 
 
 (

@@ -53,7 +53,10 @@ _limits = {d: (-np.inf, np.inf) for d in _of_numpy if d.kind == "b"}
 _limits |= {d: (np.finfo(d).min.item(), np.finfo(d).max.item()) for d in _of_numpy if d.kind == "f"}
 _limits |= {d: (np.iinfo(d).min, np.iinfo(d).max) for d in _of_numpy if d.kind == "i"}
 _limits |= {d: (-np.iinfo(d).max, np.iinfo(d).max) for d in _of_numpy if d.kind == "u"}
-_c_names = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
+_c_names = {
+    "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
+    "int16": "short int", "int32": "int", "int64": "long int",
+}  # fmt: skip
 _default = float32
 
 
@@ -74,6 +77,11 @@ def word(numpy_dtype: np.dtype) -> str:
     return _words[numpy_dtype.name]
 
 
+def c_name(numpy_dtype: np.dtype) -> str:
+    """How other messages of PyTorch's call it: 'float', 'long int', as C++ does."""
+    return _c_names.get(numpy_dtype.name, numpy_dtype.name)
+
+
 def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that an operation does not take."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
@@ -91,8 +99,9 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-d array. Raises RuntimeError if the dtype does not hold it, or what is negative wrapped."""
     least, most = _limits[numpy_dtype]
     if (number < least or number > most) and not (numpy_dtype.kind == "f" and abs(number) == np.inf):
-        name = _c_names.get(numpy_dtype.name, numpy_dtype.name + "_t")
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        name = numpy_dtype.name
+        told = c_name(numpy_dtype) if numpy_dtype.kind == "f" or name == "int32" else name + "_t"
+        raise RuntimeError(f"value cannot be converted to type {told} without overflow")
     return wrapped(number, numpy_dtype)
 
 

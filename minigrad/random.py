@@ -21,7 +21,7 @@ from .ops.inplace import apply_inplace
 from .ops.names import by_name
 from .ops.shape import broadcast_shapes
 from .ops.table import define, method
-from .tensor import Tensor, dtype_word, full_name, wrap
+from .tensor import Tensor, full_name, wrap
 
 
 class Generator:
@@ -199,7 +199,7 @@ def within_dtype(low: int, high: int, wanted: np.dtype) -> tuple[int, int]:
     least, most = limits_of(wanted)
     for name, bound in (("from", low), ("to - 1", high - 1)):
         if not least <= bound <= most:
-            kind = dtype_word(wrap(np.empty(0, wanted)))
+            kind = dtypes.c_name(wanted)
             raise RuntimeError(f"{name} is out of bounds for {kind}")
     return low, high
 
@@ -443,7 +443,7 @@ def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Genera
     most = np.finfo(self._array.dtype).max
     for name, bound in (("from", a), ("to", to)):
         if not -most <= bound <= most:
-            raise RuntimeError(f"{name} is out of bounds for {dtype_word(self)}")
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.c_name(self._array.dtype)}")
     if a > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={to:g}")
     if float(to) - float(a) > most:
@@ -510,7 +510,7 @@ def cauchy_(
     """Write numbers of the Cauchy distribution into the tensor. Returns it."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    check_continuous(self, "Cauchy", dtype_word(self))
+    check_continuous(self, "Cauchy", dtypes.c_name(self._array.dtype))
     dtype = self._array.dtype
     return overwrite(
         _cauchy.op, self,

@@ -19,7 +19,9 @@ import numpy as np
 
 from . import dtypes
 from .nn.parameter import Parameter
-from .tensor import Size, Tensor, wrap
+from .ops.storage import address
+from .size import Size
+from .tensor import Tensor, wrap
 
 STRUCTURE = "structure"  # the name of the array that holds the JSON text
 PLAIN = (str, int, float, bool, type(None))
@@ -109,10 +111,6 @@ def owner_of(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def start_of(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
 class Writer:
     """Describes an object as JSON, and collects the arrays that its tensors are made of."""
 
@@ -141,7 +139,7 @@ class Writer:
         if self.shared[id(owner)] > 1 and owner.dtype == array.dtype and owner.flags.c_contiguous:
             found["number"] = self.number(owner)
             if owner is not array:
-                offset = start_of(array) - start_of(owner)
+                offset = address(array) - address(owner)
                 found["view"] = [offset, list(array.shape), list(array.strides)]
         else:
             found["number"] = self.number(array)

@@ -9,56 +9,15 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable
-from ctypes import addressof, c_char
 
 import numpy as np
 
 from . import dtypes
 from .device import cpu, device
+from .size import Size, check_dim
 
 ndarray = np.ndarray
 new_object = object.__new__
-
-
-class Size(tuple):
-    """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
-
-    __slots__ = ()
-
-    def __new__(cls, lengths=()) -> Size:
-        lengths = tuple(lengths)
-        for position, n in enumerate(lengths):
-            if not hasattr(n, "__index__"):
-                raise TypeError(
-                    f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')"
-                )
-        return tuple.__new__(cls, lengths)
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    __str__ = __repr__
-
-    def numel(self) -> int:
-        count = 1
-        for n in self:
-            count *= n
-        return count
-
-    def __getitem__(self, key):
-        found = tuple.__getitem__(self, key)
-        return tuple.__new__(Size, found) if isinstance(key, slice) else found
-
-    def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
-
-    def __radd__(self, other: tuple) -> Size:
-        return Size(tuple(other) + tuple(self))
-
-    def __mul__(self, times: int) -> Size:
-        return Size(tuple.__mul__(self, times))
-
-    __rmul__ = __mul__
 
 
 class Counter:
@@ -187,36 +146,6 @@ class Tensor:
 
     nelement = numel
 
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self._array.itemsize
-
-    @property
-    def itemsize(self) -> int:
-        return self._array.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self._array.nbytes
-
-    def stride(self, dim: int | None = None):
-        """Steps between neighbouring elements of each dimension, counted in elements."""
-        strides = tuple(s // self._array.itemsize for s in self._array.strides)
-        return strides if dim is None else strides[check_dim(dim, len(strides))]
-
-    def storage_offset(self) -> int:
-        """Where this view starts in its base's memory, counted in elements."""
-        base = self._base
-        return 0 if base is None else (address(self._array) - address(base._array)) // self._array.itemsize
-
-    def data_ptr(self) -> int:
-        """The address of the first element: equal for tensors that share memory from the start."""
-        return address(self._array)
-
-    def is_contiguous(self, memory_format: object = None) -> bool:
-        """True if the elements lie in memory in row-major order without gaps."""
-        return self._array.flags.c_contiguous
-
     def is_floating_point(self) -> bool:
         return self._array.dtype.kind == "f"
 
@@ -229,116 +158,8 @@ class Tensor:
 
     is_cuda = False
 
-    def item(self):
-        """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
-        if self._array.size != 1:
-            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        return self._array.item()
-
-    def tolist(self):
-        """The values as (nested) lists of Python numbers."""
-        return self._array.tolist()
-
-    def numpy(self, *, force: bool = False) -> ndarray:
-        """The values as a NumPy array that shares memory. Refused for tensors that require grad, unless `force`."""
-        if self.requires_grad and not force:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
-        return self._array
-
-    def __array__(self, dtype=None, copy=None) -> ndarray:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __array_wrap__(self, array: ndarray, context=None, return_scalar: bool = False) -> Tensor:
-        """What NumPy's functions make of a tensor is a tensor again: `np.sin(x)`."""
-        return wrap(array)
-
-    def __reversed__(self) -> Tensor:
-        return self.flip(0) if self._array.ndim else self
-
-    def __len__(self) -> int:
-        if self._array.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
-
-    def __bool__(self) -> bool:
-        return bool(self._one_value("Boolean value of Tensor with {} is ambiguous"))
-
-    def __float__(self) -> float:
-        if self.requires_grad:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return float(self._one_value())
-
-    def __int__(self) -> int:
-        return int(self._one_value())
-
-    def __index__(self) -> int:
-        if self._array.size != 1 or self._array.dtype.kind not in "iu":
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._array.item())
-
-    def _one_value(self, message: str | None = None):
-        size = self._array.size
-        if size != 1:
-            if message is None:
-                raise ValueError("only one element tensors can be converted to Python scalars")
-            raise RuntimeError(message.format("no values" if size == 0 else "more than one value"))
-        return self.item()
-
-    def __format__(self, spec: str) -> str:
-        if self._array.ndim == 0:
-            return format(self.item(), spec)
-        return object.__format__(self, spec)
-
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key
-
-    def __contains__(self, element) -> bool:
-        if not isinstance(element, (Tensor, bool, int, float)):
-            raise RuntimeError(
-                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-            )
-        value = element._array if isinstance(element, Tensor) else element
-        return bool((self._array == value).any())
-
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        from .printing import tensor_repr  # here, because most programs print little and start-up time counts
-
-        node = self.grad_fn
-        text = tensor_repr(
-            self._array,
-            default_dtype=dtypes.default_float(),
-            requires_grad=self._requires_grad,
-            grad_fn_name=None if node is None else node.name().split("::")[-1],
-        )
-        return self._repr_prefix + text
-
-    def __reduce_ex__(self, protocol: int):
-        if self._grad_fn is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
-                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
-                "see https://github.com/pytorch/pytorch/pull/103001"
-            )
-        return rebuild, (type(self), self._array, self._requires_grad, self.__dict__)
-
-    def __deepcopy__(self, memo: dict) -> Tensor:
-        if self._grad_fn is not None:
-            self.__reduce_ex__(2)  # raises
-        copied = rebuild(type(self), self._array.copy(), self._requires_grad, dict(self.__dict__))
-        memo[id(self)] = copied
-        if self._meta is not None and self._meta.grad is not None:
-            copied.grad = self._meta.grad.__deepcopy__(memo)
-        return copied
 
     # ------------------------------------------------------------------ autograd
 
@@ -436,7 +257,7 @@ class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         if new._array.dtype != self._array.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{dtype_word(new)}' to a tensor with grad_dtype "
+                f"attempting to assign a gradient with dtype '{dtypes.c_name(new._array.dtype)}' to a tensor with grad_dtype "
                 f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
                 "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
                 "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
@@ -474,11 +295,6 @@ class Tensor:
     def is_inference(self) -> bool:
         """True if this tensor was made in inference_mode and can never take part in autograd."""
         return isinstance(self, InferenceTensor)
-
-    def is_set_to(self, tensor: Tensor) -> bool:
-        """True if both show the very same memory in the same way."""
-        a, b = self._array, tensor._array
-        return address(a) == address(b) and a.shape == b.shape and a.strides == b.strides
 
     def outside(self) -> Tensor:
         """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
@@ -525,49 +341,7 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
     return out
 
 
-def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) -> Tensor:
-    """What pickle and deepcopy call to make a leaf again."""
-    out = new_object(cls)
-    out._array, out._requires_grad, out._grad_fn, out._output_nr = array, requires_grad, None, 0
-    out._counter = out._meta = None
-    out.__dict__.update(attributes)
-    return out
-
-
-def address(array: ndarray) -> int:
-    """The address of the first element."""
-    try:  # NumPy's own answer, which tells more than the address, takes three times as long
-        part = array if array.flags.c_contiguous else array[(*(0,) * array.ndim, ...)]
-        return addressof(c_char.from_buffer(part))
-    except (TypeError, ValueError, IndexError):  # it is read-only or empty
-        return array.__array_interface__["data"][0]
-
-
 def full_name(kind: type) -> str:
     """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
     compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
     return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
-
-
-def dtype_word(t: Tensor) -> str:
-    """How PyTorch's C++ messages call a dtype: 'Float', 'Long'."""
-    return {
-        "float16": "c10::Half",
-        "float32": "float",
-        "float64": "double",
-        "int64": "long int",
-        "int32": "int",
-        "int16": "short int",
-        "int8": "signed char",
-        "uint8": "unsigned char",
-    }.get(t.dtype.name, t.dtype.name)
-
-
-def check_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
-    bound = ndim or 1  # a 0-d tensor accepts dim 0 and -1
-    if not -bound <= dim < bound:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
-        )
-    return dim + bound if dim < 0 else dim

@@ -97,6 +97,7 @@ FLOORS = [
         "minigrad.mersenne",
         "minigrad.printing",
         "minigrad.return_types",
+        "minigrad.size",
     ],
     ["minigrad.tensor"],
     ["minigrad.autograd"],

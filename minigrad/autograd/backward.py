@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dtypes import dtype
-from ..tensor import Size, Tensor, wrap
+from ..size import Size
+from ..tensor import Tensor, wrap
 from .engine import Root, execute, run
 from .grad_mode import local, special
 from .hooks import retain_grad

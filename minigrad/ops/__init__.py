@@ -2,7 +2,7 @@
 
 import importlib
 
-from . import tangents, wrapped  # noqa: F401  (forward mode; views and writes inside transforms)
+from . import tangents, values, wrapped  # noqa: F401  (forward mode; plain values; views and writes inside transforms)
 from .activation import *  # noqa: F403
 from .arranging import *  # noqa: F403
 from .assigning import *  # noqa: F403

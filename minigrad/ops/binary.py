@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, dtype_word
+from ..tensor import Tensor
 from .choice import chosen, refuse, where, zeros_like
 from .elementary import exp, exp2
 from .inplace import define_inplace, in_both_forms
@@ -96,7 +96,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
             raise TypeError(f"lerp(): argument '{name}' (position 2) must be Tensor, not {type(t).__name__}")
         if t._array.dtype != input._array.dtype:
             raise RuntimeError(
-                f"expected dtype {dtype_word(input)} for `{name}` but got dtype {dtype_word(t)}"
+                f"expected dtype {dtypes.c_name(input._array.dtype)} for `{name}` but got dtype {dtypes.c_name(t._array.dtype)}"
             )
     refuse(input._array, "biu", "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar")
     return (_lerp_tensor if isinstance(weight, Tensor) else _lerp), input, end, weight

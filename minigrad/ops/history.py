@@ -19,16 +19,14 @@ from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..autograd.saved import FREED, versions, written_views
 from ..tensor import Counter, Tensor, new_object, wrap
+from .storage import is_stretched, reach, stretched_error
 from .strides import (
     in_elements,
-    is_stretched,
     laid_out_as,
     place_of,
-    reach,
     read_places,
     refresh_view,
     refusal,
-    stretched_error,
     window_node,
     window_places,
     write_places,

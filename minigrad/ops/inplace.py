@@ -25,7 +25,7 @@ from .described import described, in_place_form
 from .dispatch import as_tensors, forward, operand, record, scalars
 from .history import check_writable, hang, old_value, resave_result, written
 from .shape import broadcast_pair
-from .strides import is_stretched, overlap, stretched_error
+from .storage import is_stretched, overlap, stretched_error
 from .table import function
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim, dtype_word
+from ..tensor import Tensor, check_dim
 from .arguments import NUMBERS, explain
 from .choice import refuse, zeros_like
 from .elementary import _polygamma, polygamma
@@ -59,8 +59,8 @@ for _name, _compare, *_aliases in (
 def _accumulated(self: Tensor, dim: int, dtype: dtypes.dtype | None, call: Callable) -> Tensor:
     if dtype is not None and dtype is not self.dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {dtype_word(self)} and output tensor dtype "
-            f"{dtype_word(self.to(dtype))} should match"
+            f"Bad in-place call: input tensor dtype {dtypes.c_name(self._array.dtype)} and output tensor dtype "
+            f"{dtypes.c_name(self.to(dtype)._array.dtype)} should match"
         )
     refuse(self._array, "b", f"{call.op.name}_out_cpu")
     return writer(call.op)(self, check_dim(dim, self._array.ndim))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, dtype_word, wrap
+from ..tensor import Tensor, check_dim, wrap
 from . import places
 from .indexing import add_at
 from .inplace import in_both_forms
@@ -82,7 +82,7 @@ def _check_mask(name: str, mask: Tensor) -> None:
         raise TypeError(f"{name}(): argument 'mask' (position 1) must be Tensor, not {type(mask).__name__}")
     if mask._array.dtype.kind != "b":
         raise RuntimeError(
-            f"{name}_ only supports boolean masks, but got mask with dtype {dtype_word(mask)}"
+            f"{name}_ only supports boolean masks, but got mask with dtype {dtypes.c_name(mask._array.dtype)}"
             if name == "masked_fill"
             else f"{name}: expected BoolTensor for mask"
         )

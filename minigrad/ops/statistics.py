@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes, return_types
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, dtype_word, wrap
+from ..tensor import Tensor, check_dim, wrap
 from . import places
 from .choice import where
 from .comparison import isnan
@@ -203,7 +203,7 @@ def histogram(
         if bins._array.dtype != input._array.dtype:
             raise RuntimeError(
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{dtype_word(input)} and bins for dimension 0 with dtype {dtype_word(bins)}"
+                f"{dtypes.c_name(input._array.dtype)} and bins for dimension 0 with dtype {dtypes.c_name(bins._array.dtype)}"
             )
         if bins._array.ndim != 1:
             raise RuntimeError(
@@ -218,7 +218,7 @@ def histogram(
         if weight._array.dtype != input._array.dtype:
             raise RuntimeError(
                 "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
-                f"but got input({dtype_word(input)}), and weight({dtype_word(weight)})"
+                f"but got input({dtypes.c_name(input._array.dtype)}), and weight({dtypes.c_name(weight._array.dtype)})"
             )
         if weight._array.size != input._array.size:
             raise RuntimeError(

@@ -14,88 +14,11 @@ from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..autograd.saved import short_name
-from ..tensor import Tensor, address, new_object, wrap
+from ..tensor import Tensor, new_object, wrap
+from .storage import address, blank, may_overlap, span, strided
 from .table import define, is_array, method
 
 ndarray = np.ndarray
-window_of = np.lib.stride_tricks.as_strided
-
-
-def span(size: tuple, stride: tuple) -> int:
-    """How many elements lie between the first and the last that a window shows, both counted."""
-    return 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-
-
-def reach(size: tuple, stride: tuple, itemsize: int) -> int:
-    """How many bytes a window with these strides in bytes spans."""
-    return 0 if 0 in size else itemsize + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-
-
-def may_overlap(size: tuple, stride: tuple, itemsize: int = 1) -> bool:
-    """May a window show an element several times? Not if each dimension steps over all that the finer ones reach."""
-    reached = itemsize
-    for s, n in sorted(zip(stride, size, strict=True)):
-        if n > 1:
-            if s < reached:
-                return True
-            reached += (n - 1) * s
-    return False
-
-
-def strided(array: ndarray, size: tuple, stride: tuple, start: int) -> ndarray:
-    """A window on the memory of `array`, `start` elements after its first one."""
-    if array.flags.c_contiguous and array.size:
-        return on_memory(array, size, stride, start)
-    flat = window_of(array, (start + span(size, stride),), (array.itemsize,))
-    return window_of(flat[start:], size, tuple(s * array.itemsize for s in stride))
-
-
-def on_memory(memory: ndarray, size: tuple, stride: tuple, start: int) -> ndarray:
-    """As `strided` for row-major memory: ten times faster than NumPy's own function."""
-    itemsize = memory.itemsize
-    return ndarray(size, memory.dtype, memory, start * itemsize, tuple(s * itemsize for s in stride))
-
-
-def layout(array: ndarray) -> tuple:
-    """The strides of an array, in elements."""
-    size = array.itemsize
-    return tuple(s // size for s in array.strides)
-
-
-def is_stretched(array: ndarray) -> bool:
-    """Does it show one element several times, as an expanded tensor does?"""
-    return 0 in array.strides and array.size > 0 and 0 in steps(array)
-
-
-def stretched_error() -> RuntimeError:
-    """PyTorch's error for a write to such a tensor."""
-    return RuntimeError(
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-        "Please clone() the tensor before performing the operation."
-    )
-
-
-def overlap(target: ndarray, source: ndarray) -> bool:
-    """Do both fill stretches of memory that overlap, and are not one and the same?"""
-    alike = target.strides == source.strides or steps(target) == steps(source)
-    if alike and target.shape == source.shape and address(target) == address(source):
-        return False
-    return np.may_share_memory(target, source) and is_dense(target) and is_dense(source)
-
-
-def steps(array: ndarray) -> list[int]:
-    """The strides of the dimensions in which there is more than one place to go to."""
-    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
-
-
-def is_dense(array: ndarray) -> bool:
-    """Do the elements fill a stretch of memory without gaps?"""
-    return span(array.shape, layout(array)) == array.size
-
-
-def blank(size: tuple, stride: tuple, dtype: np.dtype) -> ndarray:
-    """Zeros of a given size, laid out with given strides."""
-    return on_memory(np.zeros(max(span(size, stride), 1), dtype), size, stride, 0)
 
 
 def as_strided_backward(grad, self_sym_sizes, size, stride, _start, _layout):

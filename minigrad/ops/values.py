@@ -1,0 +1,164 @@
+"""A tensor's values among Python's and NumPy's own: as numbers, lists, arrays and text; and how a tensor is pickled.
+
+Nothing here is recorded: what is taken out of a tensor has no history.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .. import dtypes
+from ..printing import tensor_repr
+from ..tensor import Tensor, wrap
+from .table import method
+
+ndarray = np.ndarray
+
+
+@method()
+def item(self: Tensor):
+    """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
+    if self._array.size != 1:
+        raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+    return self._array.item()
+
+
+@method()
+def tolist(self: Tensor):
+    """The values as (nested) lists of Python numbers."""
+    return self._array.tolist()
+
+
+@method()
+def numpy(self: Tensor, *, force: bool = False) -> ndarray:
+    """The values as a NumPy array that shares memory. Refused for tensors that require grad, unless `force`."""
+    if self.requires_grad and not force:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return self._array
+
+
+@method()
+def __array__(self: Tensor, dtype=None, copy=None) -> ndarray:
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@method()
+def __array_wrap__(self: Tensor, array: ndarray, context=None, return_scalar: bool = False) -> Tensor:
+    """What NumPy's functions make of a tensor is a tensor again: `np.sin(x)`."""
+    return wrap(array)
+
+
+@method()
+def __reversed__(self: Tensor) -> Tensor:
+    return self.flip(0) if self._array.ndim else self
+
+
+@method()
+def __len__(self: Tensor) -> int:
+    if self._array.ndim == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return self._array.shape[0]
+
+
+@method()
+def __bool__(self: Tensor) -> bool:
+    if self._array.size != 1:
+        values = "more than one value" if self._array.size else "no values"
+        raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+    return bool(self.item())
+
+
+@method()
+def __float__(self: Tensor) -> float:
+    if self.requires_grad:
+        warnings.warn(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+            "Consider using tensor.detach() first.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return float(only_value(self))
+
+
+@method()
+def __int__(self: Tensor) -> int:
+    return int(only_value(self))
+
+
+def only_value(t: Tensor) -> float | int | bool:
+    if t._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return t.item()
+
+
+@method()
+def __index__(self: Tensor) -> int:
+    if self._array.size != 1 or self._array.dtype.kind not in "iu":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._array.item())
+
+
+@method()
+def __format__(self: Tensor, spec: str) -> str:
+    if self._array.ndim == 0:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+@method()
+def __contains__(self: Tensor, element) -> bool:
+    if not isinstance(element, (Tensor, bool, int, float)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
+    value = element._array if isinstance(element, Tensor) else element
+    return bool((self._array == value).any())
+
+
+@method()
+def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    node = self.grad_fn
+    text = tensor_repr(
+        self._array,
+        default_dtype=dtypes.default_float(),
+        requires_grad=self._requires_grad,
+        grad_fn_name=None if node is None else node.name().split("::")[-1],
+    )
+    return self._repr_prefix + text
+
+
+@method()
+def __reduce_ex__(self: Tensor, protocol: int):
+    if self._grad_fn is not None:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+            "see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    return rebuild, (type(self), self._array, self._requires_grad, self.__dict__)
+
+
+@method()
+def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
+    if self._grad_fn is not None:
+        self.__reduce_ex__(2)  # raises
+    copied = rebuild(type(self), self._array.copy(), self._requires_grad, dict(self.__dict__))
+    memo[id(self)] = copied
+    if self._meta is not None and self._meta.grad is not None:
+        copied.grad = self._meta.grad.__deepcopy__(memo)
+    return copied
+
+
+def rebuild(cls: type, array: ndarray, requires_grad: bool, attributes: dict) -> Tensor:
+    """What pickle and deepcopy call to make a leaf again."""
+    out = wrap(array, requires_grad)
+    out.__class__ = cls
+    out.__dict__.update(attributes)
+    return out
