@@ -1,5 +1,6 @@
-"""How elements lie in memory: addresses, strides, windows, overlaps; and what a tensor tells of it.
+"""Which part of memory an array shows: addresses, strides, windows, overlaps; and what a tensor tells of it.
 
+How new results are laid out is another matter, see `minigrad.memory`.
 Sizes, strides and offsets count elements, as in PyTorch, unless they are said to count bytes.
 """
 
