@@ -201,10 +201,10 @@ class Tensor:
         if self._meta is not None:
             self._meta.borrows = False
         if self._counter is not None and self._counter.views:
-            self.tell_views()
+            self._tell_views()
         return self
 
-    def tell_views(self) -> None:
+    def _tell_views(self) -> None:
         """The living views of a base that has come to require grad, or ceased to, follow it."""
         for ref in self._counter.views:
             view = ref()
@@ -243,7 +243,7 @@ class Tensor:
     def grad(self, new: Tensor | None) -> None:
         if new is not None:
             self._check_grad(new)
-            self.meta().grad = new
+            self._own_meta().grad = new
         elif self._meta is not None:
             self._meta.grad = None
 
@@ -296,24 +296,24 @@ class Tensor:
         """True if this tensor was made in inference_mode and can never take part in autograd."""
         return isinstance(self, InferenceTensor)
 
-    def outside(self) -> Tensor:
+    def _outside(self) -> Tensor:
         """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
         return self
 
-    def dynamic(self, name: str) -> None:
+    def _dynamic(self, name: str) -> None:
         """Raise RuntimeError inside vmap: the shape of what the operation `name` gives would depend on the example."""
 
-    def in_graph(self) -> Tensor:
+    def _in_graph(self) -> Tensor:
         """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
         return self
 
-    def meta(self) -> AutogradMeta:
+    def _own_meta(self) -> AutogradMeta:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
             self._meta = AutogradMeta()
         return self._meta
 
-    def counter(self) -> Counter:
+    def _own_counter(self) -> Counter:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
             self._counter = Counter()

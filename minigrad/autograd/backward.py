@@ -178,7 +178,7 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
         return given.node, given.output_nr
     if not isinstance(given, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
-    given = given.in_graph()
+    given = given._in_graph()
     node = edge(given)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -196,7 +196,7 @@ def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
     roots = []
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
-            start = start.in_graph()
+            start = start._in_graph()
         elif not isinstance(start, GradientEdge):
             raise AssertionError("Expected output to be a torch.Tensor")
         shape = getattr(start, "shape", None)  # unknown for an edge that was not taken from a tensor

@@ -68,11 +68,11 @@ class Dual(Wrapper):
     def grad_fn(self):
         return self._grad_fn if self._requires_grad else self.primal.grad_fn
 
-    def outside(self) -> Tensor:
-        return self.primal.outside()
+    def _outside(self) -> Tensor:
+        return self.primal._outside()
 
-    def in_graph(self) -> Tensor:
-        return self if self._requires_grad else self.primal.in_graph()
+    def _in_graph(self) -> Tensor:
+        return self if self._requires_grad else self.primal._in_graph()
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         text = repr(self.primal)
@@ -238,7 +238,7 @@ class dual_level(Forward):
         if not t.requires_grad or (t._requires_grad and self.owns(t)):
             return t
         t = self.lift(t)
-        source = t.primal.in_graph()
+        source = t.primal._in_graph()
         t._requires_grad, t._grad_fn, t._output_nr = True, edge(source), source._output_nr
         return t
 

@@ -28,7 +28,7 @@ from .saved import FREED, Packed, modified_error, version_of
 def twin(t: Tensor) -> Tensor:
     """A tensor on the same memory without history (at its level, inside a transform)."""
     out = t.face() if isinstance(t, Wrapper) else wrap(t._array)
-    out._counter = t.counter()
+    out._counter = t._own_counter()
     return out
 
 

@@ -173,7 +173,7 @@ def unit_vectors(like: Tensor) -> Iterator[Tensor]:
 def stacked(rows: Sequence[Tensor], y: Tensor, x: Tensor) -> Tensor:
     """The rows of the Jacobian of `y` with respect to `x` as one tensor."""
     shape = (*y.shape, *x.shape)
-    return Tensor.stack_all(rows).reshape(shape) if rows else wrap(np.zeros(shape, x._array.dtype))
+    return Tensor._stack_all(rows).reshape(shape) if rows else wrap(np.zeros(shape, x._array.dtype))
 
 
 # ---------------------------------------------------------------- arguments and results

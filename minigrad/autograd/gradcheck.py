@@ -238,7 +238,7 @@ class Check:
         options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
         for output in self.outputs():
             vs = [self.random(output) for _ in range(2)]
-            together = grad(output, self.inputs, Tensor.stack_all(vs), is_grads_batched=True, **options)
+            together = grad(output, self.inputs, Tensor._stack_all(vs), is_grads_batched=True, **options)
             single = zip(*(grad(output, self.inputs, v, **options) for v in vs), strict=True)
             for stack, each in zip(together, single, strict=True):
                 if not np.allclose(stack._array, [g._array for g in each]):

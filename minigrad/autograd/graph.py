@@ -127,7 +127,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
 def increment_version(tensors: Tensor | Sequence[Tensor]) -> None:
     """Tell autograd that these tensors were written to behind its back."""
     for t in (tensors,) if isinstance(tensors, Tensor) else tensors:
-        t.counter().version += 1
+        t._own_counter().version += 1
 
 
 class MultiHandle(RemovableHandle):

@@ -25,7 +25,7 @@ def retain_grad(self: Tensor) -> None:
     node = self.grad_fn
     if node is None or (self._meta is not None and self._meta.retains_grad):
         return
-    self.meta().retains_grad = True
+    self._own_meta().retains_grad = True
     node.all_hooks().retain[self._output_nr] = weakref.ref(self)
 
 
@@ -36,7 +36,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     node = self.grad_fn
     if node is not None:
         return add_hook(node.all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
-    meta = self.meta()
+    meta = self._own_meta()
     if meta.hooks is None:
         meta.hooks = OrderedDict()
     edge(self).all_hooks().tensor[0] = meta.hooks
@@ -62,7 +62,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if self.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    meta = self.meta()
+    meta = self._own_meta()
     if meta.post_hooks is None:
         meta.post_hooks = OrderedDict()
     return add_hook(meta.post_hooks, hook)
@@ -115,7 +115,7 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
             t, new = ref(), grads[output_nr]
             if t is None or new is None:
                 continue
-            meta = t.meta()
+            meta = t._own_meta()
             if meta.grad is not None:
                 meta.grad = meta.grad + new
             else:

@@ -58,7 +58,7 @@ class Wrapper(Tensor):
 
     def detach(self) -> Wrapper:
         out = self.of(self.level, self.value.detach(), self.extra)
-        out._counter = self.counter()
+        out._counter = self._own_counter()
         return out
 
     def item(self) -> float | int | bool:
@@ -85,10 +85,10 @@ class Wrapper(Tensor):
             "instead or call backward() outside of functorch transforms."
         )
 
-    def dynamic(self, name: str) -> None:
-        self.value.dynamic(name)
+    def _dynamic(self, name: str) -> None:
+        self.value._dynamic(name)
 
-    def outside(self) -> Tensor:
+    def _outside(self) -> Tensor:
         raise RuntimeError(
             "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
             "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform "

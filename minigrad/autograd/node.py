@@ -245,7 +245,7 @@ def edge(t: Tensor) -> Node | None:
     if node is not None or not t._requires_grad:
         return node
     if meta is None:
-        meta = t.meta()
+        meta = t._own_meta()
     ref = meta.accumulator
     node = None if ref is None else ref()
     if node is None:

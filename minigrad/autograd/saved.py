@@ -173,7 +173,7 @@ class Packed:
         if t._requires_grad and t._grad_fn is None and edge(t) is node:
             return t  # the leaf itself
         out = wrap(t._array, requires_grad=True)
-        out.meta().accumulator = weakref.ref(node)
+        out._own_meta().accumulator = weakref.ref(node)
         return out
 
 

@@ -47,8 +47,8 @@ class Level:
             return False
         if self.depth or any(innermost(out).requires_grad for out in outputs if innermost(out) is not out):
             return True
-        own = {edge(x.in_graph()) for x in inputs}
-        stack = [n for n in (edge(out.in_graph()) for out in outputs) if n is not None]
+        own = {edge(x._in_graph()) for x in inputs}
+        stack = [n for n in (edge(out._in_graph()) for out in outputs) if n is not None]
         seen = set(stack)
         while stack:
             node = stack.pop()

@@ -71,7 +71,7 @@ class Batched(Wrapper):
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         if not self.level.active:
-            self.outside()
+            self._outside()
         raise RuntimeError(NO_STORAGE)
 
     def tolist(self) -> list:
@@ -93,14 +93,14 @@ class Batched(Wrapper):
             expected *= n
         return True
 
-    def dynamic(self, name: str) -> None:
+    def _dynamic(self, name: str) -> None:
         if self.bdim is not None:
             raise RuntimeError(
                 f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {name}. "
                 "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.\nThe shape of the "
                 "result would differ between the examples."
             )
-        self.value.dynamic(name)
+        self.value._dynamic(name)
 
     __float__ = __int__ = __index__ = item
 
@@ -192,7 +192,7 @@ class Vmap(Interpreter):
         with self.lowered():
             if self.randomness == "same":
                 return draw(*args, **kwargs)
-            return Batched.of(self, Tensor.stack_all([draw(*args, **kwargs) for _ in range(self.size)]), 0)
+            return Batched.of(self, Tensor._stack_all([draw(*args, **kwargs) for _ in range(self.size)]), 0)
 
     def wrapped(self, tree: object, dims: object) -> object:
         """Tensors of the level below as tensors of this one; `dims` like `tree`, a tuple or one."""

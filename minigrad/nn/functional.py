@@ -232,7 +232,7 @@ def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: flo
     values = weight._array[rows]
     norms = np.linalg.norm(values, norm_type, axis=1, keepdims=True)
     weight._array[rows] = np.where(norms > max_norm, values * (max_norm / (norms + 1e-7)), values)
-    weight.counter().version += 1
+    weight._own_counter().version += 1
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -580,7 +580,7 @@ def _move(running: Tensor, new: Tensor, momentum: float, scale: float = 1.0) -> 
         return
     new = new._array if scale == 1 else new._array * scale
     running._array[...] = (1 - momentum) * running._array + momentum * new
-    running.counter().version += 1
+    running._own_counter().version += 1
 
 
 def group_norm(
@@ -635,7 +635,7 @@ def instance_norm(
     for i in (0, 1):
         if i in repeated:
             given[i]._array[...] = repeated[i]._array.reshape(n, c).mean(0)
-            given[i].counter().version += 1
+            given[i]._own_counter().version += 1
     return out.view(*input.shape)
 
 

@@ -20,7 +20,7 @@ from ..tensor import Tensor
 
 def _fill(tensor: Tensor, values: np.ndarray | float) -> Tensor:
     tensor._array[...] = values
-    tensor.counter().version += 1
+    tensor._own_counter().version += 1
     return tensor
 
 

@@ -44,7 +44,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
     if number:
         lines += number_lines(instead)
     lines += [f"    x{i} = t{i}._array" for i in range(count)]
-    lines += ["    counter = t0._counter or t0.counter()"]
+    lines += ["    counter = t0._counter or t0._own_counter()"]
     unusual = ["(0 in x0.strides and is_stretched(x0))"]
     if elementwise:
         first, *others = op.differentiable or range(count)  # those that are brought into one dtype

@@ -113,7 +113,7 @@ def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor 
             " * (Tensor condition)\n * (Tensor condition, Tensor or Number input, Tensor or Number other)"
         )
     if input is None:
-        condition.dynamic("aten::where")
+        condition._dynamic("aten::where")
         return tuple(wrap(i) for i in np.nonzero(condition._array))
     if not isinstance(condition, Tensor):
         if not isinstance(condition, ndarray):

@@ -134,7 +134,7 @@ def cuda(self: Tensor, *args: object, **kwargs: object) -> Tensor:
 def detach(self: Tensor) -> Tensor:
     """The same memory without history: gradients do not flow through it, writes to it are seen by both."""
     out = wrap(self._array)
-    out._counter = self.counter()
+    out._counter = self._own_counter()
     if self.is_inference():
         out.__class__ = InferenceTensor
     return out
@@ -152,7 +152,7 @@ def detach_(self: Tensor) -> Tensor:
         )
     self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
     if self._counter is not None and self._counter.views:
-        self.tell_views()
+        self._tell_views()
     return self
 
 

@@ -96,7 +96,7 @@ def apply(op: Op, inputs: tuple, params: tuple):
     inputs = as_tensors(op, inputs)
     if local.interpreter is not None:
         return local.interpreter.process(op, inputs, params)
-    inputs = tuple([t.outside() for t in inputs])  # of a transform that has ended
+    inputs = tuple([t._outside() for t in inputs])  # of a transform that has ended
     result = forward(op, inputs, params)
     several = len(op.outputs) != 1
     outs = tuple(map(wrap, result)) if several else (wrap(result),)
@@ -230,7 +230,7 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
         if t is not None:
             refuse_inference(t)
     if op.saved_results:
-        node.counter = outs[op.sources[op.saved_results[0]][1]].counter()
+        node.counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
     node.version = versions(node)
     for number, out in enumerate(outs[: node.outputs]):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
@@ -286,7 +286,7 @@ def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     """Tell `out`, which shares the memory of `source`, that it is a view: same version counter, known base."""
-    counter = source.counter()
+    counter = source._own_counter()
     base = source if source._meta is None or source._meta.base is None else source._meta.base
     meta = new_object(AutogradMeta)
     meta.base, meta.seen_version = base, counter.version

@@ -126,7 +126,7 @@ def resave_result(node: Node, t: Tensor) -> None:
     for i in node.op.saved_results:
         if type(saved[i]) is ndarray:
             saved[i] = t._array
-    node.saved, node.counter = tuple(saved), t.counter()
+    node.saved, node.counter = tuple(saved), t._own_counter()
     node.version = versions(node)
 
 
@@ -144,7 +144,7 @@ def hang(t: Tensor, node: Node) -> None:
         known = t._requires_grad
         rebase(t, node)
         if counter.views and not known:
-            t.tell_views()
+            t._tell_views()
         return
     if isinstance(t, Wrapper):
         slices = t.written_places()
@@ -162,7 +162,7 @@ def hang(t: Tensor, node: Node) -> None:
     known = base._requires_grad
     rebase(base, slices)
     if counter.views and not known:
-        base.tell_views()
+        base._tell_views()
     # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
     if isinstance(t, Wrapper):
         refresh_view(t)
@@ -183,7 +183,7 @@ def counted(t: Tensor) -> Counter:
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
             "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    counter = t.counter()
+    counter = t._own_counter()
     counter.version += 1
     return counter
 

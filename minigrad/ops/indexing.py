@@ -460,7 +460,7 @@ def shown(t: Tensor, key: object) -> Tensor | None:
         edge(t),
         t._output_nr,
     )
-    out._counter = counter = t.counter()
+    out._counter = counter = t._own_counter()
     out._meta = new_object(AutogradMeta)
     out._meta.base = t if meta is None or meta.base is None else meta.base
     out._meta.seen_version = counter.version

@@ -66,7 +66,7 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
-        return write_in_general(op, tuple(t.outside() for t in inputs), params)
+        return write_in_general(op, tuple(t._outside() for t in inputs), params)
     self, array = inputs[0], inputs[0]._array
     recording = is_recorded(op, inputs)
     if recording:

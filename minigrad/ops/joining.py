@@ -518,7 +518,7 @@ def _times(repeats: Tensor, output_size: int | None) -> ndarray:
     return counts
 
 
-Tensor.stack_all = staticmethod(stack)  # for minigrad.autograd, which knows no operation
+Tensor._stack_all = staticmethod(stack)  # for minigrad.autograd, which knows no operation
 
 __all__ = [
     "block_diag", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",

@@ -211,7 +211,7 @@ def resize_(self: Tensor, *sizes) -> Tensor:
     if count > memory.size:
         memory = np.concatenate([memory, np.empty(count - memory.size, memory.dtype)])
     self._array = memory[:count].reshape(shape)
-    self.counter().version += 1
+    self._own_counter().version += 1
     return self
 
 

@@ -132,7 +132,7 @@ def _mapped(self: Tensor, name: str, callable: Callable, *others: Tensor) -> Ten
     if new.dtype.kind == "f" and self._array.dtype.kind != "f":
         raise cast_error(new.dtype, self._array.dtype)
     self._array[...] = new.reshape(self.shape)
-    self.counter().version += 1
+    self._own_counter().version += 1
     return self
 
 

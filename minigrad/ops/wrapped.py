@@ -170,7 +170,7 @@ def reshape_in_place(level: Interpreter, op: Op, t: Tensor, params: tuple) -> Te
     t.become(new)
     if t._base is not None:
         t.steps = new.steps
-    t.counter().version += 1
+    t._own_counter().version += 1
     t.seen = t._counter.version
     if recording:
         rebase(t, new._grad_fn)

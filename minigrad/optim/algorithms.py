@@ -101,7 +101,7 @@ def no_steps() -> Tensor:
 
 def written(param: Tensor, times: int = 1) -> None:
     """Count writes to a parameter, so that a backward pass that needs its old value complains."""
-    param.counter().version += times
+    param._own_counter().version += times
 
 
 class SGD(Algorithm):

@@ -48,7 +48,7 @@ def clip_grads_with_norm_(
     factor = np.minimum(factor, 1)
     for grad in _gradients(parameters):
         grad._array *= factor.astype(grad._array.dtype)
-        grad.counter().version += 1
+        grad._own_counter().version += 1
 
 
 def clip_grad_norm_(
@@ -72,7 +72,7 @@ def clip_grad_value_(
     clip_value = float(clip_value)
     for grad in _gradients(parameters):
         np.clip(grad._array, -clip_value, clip_value, out=grad._array)
-        grad.counter().version += 1
+        grad._own_counter().version += 1
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
