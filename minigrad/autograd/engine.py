@@ -59,12 +59,14 @@ def run(
     targets: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that
         arrives there is put into this dictionary. The nodes in `last` are fired, too, but nothing behind them alone.
     """
-    waiting = count_dependencies(roots)
-    needed = None if targets is None else nodes_leading_to(targets, last, waiting)
-    capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
-    for node, output_nr in targets or ():
-        capture_nodes.setdefault(node, []).append(output_nr)
-    local.backward_pass = waiting if needed is None else {*needed, *capture_nodes}
+    waiting = local.backward_pass = count_dependencies(roots)
+    needed = None
+    if targets is not None:
+        needed = nodes_leading_to(targets, last, waiting)
+        capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
+        for node, output_nr in targets:
+            capture_nodes.setdefault(node, []).append(output_nr)
+        local.backward_pass = {*needed, *capture_nodes}
     arrived: dict[Node, object] = {}
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 

@@ -17,7 +17,7 @@ from sys import getrefcount
 
 import numpy as np
 
-from ..tensor import Counter, Tensor, new_object, read_only, wrap
+from ..tensor import AutogradMeta, Counter, Tensor, new_object, read_only, wrap
 from .grad_mode import local, set_grad
 
 ndarray = np.ndarray
@@ -170,28 +170,23 @@ class AccumulateGrad(Node):
         if not variable._requires_grad:
             return ()  # it was switched off after the graph was built
         meta = variable._meta
-        with accumulate_lock:  # several threads may reach one leaf at once
-            old = meta.grad
-            if recorded:
-                if not local.grad:
-                    grad = grad.detach()  # a tangent is not accumulated
-                meta.grad = grad if old is None else old + grad
-            elif old is None:
-                # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
-                # own references are three: its variable, the argument of this function, and that of getrefcount.
-                ours = (
-                    getrefcount(grad) == 3
-                    and COUNTS_ARGUMENTS
-                    and type(grad) is ndarray
-                    and grad.base is None
-                )
-                meta.grad = wrap(grad if ours and grad.flags.c_contiguous else np.array(grad, order="C"))
-            elif old._requires_grad:
-                meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
+        if recorded or meta.grad is not None:
+            add_to_grad(meta, grad, recorded)
+        else:
+            # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
+            # own references are three: its variable, the argument of this function, and that of getrefcount.
+            ours = (
+                getrefcount(grad) == 3
+                and COUNTS_ARGUMENTS
+                and type(grad) is ndarray
+                and grad.base is None
+                and grad.flags.c_contiguous
+            )
+            first = wrap(grad if ours else np.array(grad, order="C"))
+            if ONE_AT_A_TIME and meta.grad is None:
+                meta.grad = first  # nothing is called in between, so no other thread gets its turn there
             else:
-                add_to(old._array, grad)
-                if old._counter is not None:
-                    old._counter.version += 1
+                add_to_grad(meta, first._array, recorded)
         if meta.post_hooks:
             with no_recording():
                 for hook in tuple(meta.post_hooks.values()):
@@ -199,23 +194,34 @@ class AccumulateGrad(Node):
         return ()
 
 
-def add_to(array: ndarray, other: ndarray) -> None:
-    """`array += other`, which NumPy takes three times as long for if there is one number only."""
-    if array.ndim:
-        np.add(array, other, array)
-    else:
-        array.fill(array + other)
+def add_to_grad(meta: AutogradMeta, grad, recorded: bool) -> None:
+    """Add a gradient to the `.grad` of a leaf. Several threads may reach one leaf at once."""
+    with accumulate_lock:
+        old = meta.grad
+        if recorded:
+            if not local.grad:
+                grad = grad.detach()  # a tangent is not accumulated
+            meta.grad = grad if old is None else old + grad
+        elif old is None:
+            meta.grad = wrap(grad)
+        elif old._requires_grad:
+            meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
+        else:
+            array = old._array
+            if array.ndim:
+                np.add(array, grad, array)
+            else:  # a single number: NumPy takes three times as long to add to it in place
+                array.fill(array + grad)
+            if old._counter is not None:
+                old._counter.version += 1
 
 
 accumulate_lock = threading.RLock()
 
 # CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each: there nothing
 # is taken for ours, and leaves get copies.
-COUNTS_ARGUMENTS = (
-    sys.implementation.name == "cpython"
-    and sys.version_info < (3, 14)
-    and getattr(sys, "_is_gil_enabled", lambda: True)()
-)
+ONE_AT_A_TIME = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+COUNTS_ARGUMENTS = ONE_AT_A_TIME and sys.version_info < (3, 14)
 
 
 class no_recording:

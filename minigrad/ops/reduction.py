@@ -19,7 +19,7 @@ from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import where
 from .comparison import isnan
-from .sums import added, all_added, in_single
+from .sums import added, all_added, in_single, ones
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -60,8 +60,7 @@ def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
     return found if found and ndim else tuple(range(ndim))
 
 
-# bytes; smaller ones are filled: NumPy goes through an array of one repeated value more slowly
-LARGE = 1 << 14
+LARGE = 1 << 12  # elements
 
 
 def divided(grad, count: int):
@@ -72,11 +71,9 @@ def divided(grad, count: int):
 def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = False):
     """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
     if dims is ALL_DIMS and is_array(grad):
-        filled = np.empty(sizes, grad.dtype)
-        if filled.nbytes > LARGE:
+        if math.prod(sizes) > LARGE:
             return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
-        filled.fill(grad)
-        return filled
+        return grad * ones(sizes, grad.dtype.char)  # quicker than to fill an array, or to work with a repeated value
     if not keepdim:
         grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
     if isinstance(grad, Tensor):
