@@ -288,20 +288,21 @@ def scaled(x, factor: float):
 
 
 def _mixed(self: ndarray, product: ndarray, beta: float, alpha: float) -> ndarray:
-    """beta · self + alpha · product; with beta 0 NaNs in `self` do not count."""
-    product = scaled(product, np.asarray(alpha, product.dtype) if alpha != 1 else 1)
-    if beta == 0:
-        return product
-    if self.shape != product.shape and broadcastable(self.shape, product.shape):
-        product += scaled(self, np.asarray(beta, self.dtype) if beta != 1 else 1)
-        return product
-    return scaled(self, np.asarray(beta, self.dtype) if beta != 1 else 1) + product
+    """beta · self + alpha · product, where `self` can be expanded to the product; with beta 0 its NaNs do not count."""
+    if alpha != 1:
+        product = product * np.asarray(alpha, product.dtype)
+    if beta != 0:
+        product += self if beta == 1 else self * np.asarray(beta, self.dtype)
+    return product
 
 
 def broadcastable(shape: tuple, target: tuple) -> bool:
     """Does `shape` stretch to `target`?"""
-    return len(shape) <= len(target) and all(
-        n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False)
+    lead = len(target) - len(shape)
+    if lead < 0:
+        return False
+    return shape == target[lead:] or all(
+        n == 1 or n == m for n, m in zip(shape, target[lead:], strict=True)
     )
 
 
@@ -312,6 +313,10 @@ def _check_added(self: ndarray, target: tuple) -> None:
 
 
 def _addmm_forward(self: ndarray, mat1: ndarray, mat2: ndarray, beta: float, alpha: float) -> ndarray:
+    dtype = mat2.dtype
+    if mat1.ndim == 2 == mat2.ndim and mat1.shape[1] == mat2.shape[0] and self.dtype == dtype == mat1.dtype:
+        _check_added(self, (mat1.shape[0], mat2.shape[1]))
+        return _mixed(self, mat1.dot(mat2), beta, alpha)
     if mat1.ndim != 2 or mat2.ndim != 2:
         name, a = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
         raise RuntimeError(f"{name} must be a matrix, got {a.ndim}-D tensor")
@@ -319,14 +324,11 @@ def _addmm_forward(self: ndarray, mat1: ndarray, mat2: ndarray, beta: float, alp
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*mat1.shape, *mat2.shape)
         )
-    if self.dtype != mat2.dtype:
+    if self.dtype != dtype:
         names = (dtypes.word(x.dtype) for x in (self, mat2))
         raise RuntimeError("self and mat2 must have the same dtype, but got {} and {}".format(*names))
-    if mat1.dtype != mat2.dtype:
-        names = (WORDS.get(x.dtype.name, x.dtype.name) for x in (mat1, mat2))
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
-    _check_added(self, (mat1.shape[0], mat2.shape[1]))
-    return _mixed(self, np.matmul(mat1, mat2), beta, alpha)
+    names = (WORDS.get(x.dtype.name, x.dtype.name) for x in (mat1, mat2))
+    raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
 
 
 _addmm = define(
