@@ -149,6 +149,27 @@ def test_threads_accumulate_into_one_leaf():
     assert w.grad.item() == 800.0
 
 
+def test_threads_bring_the_first_gradient_of_one_leaf():
+    """None of the gradients is lost if several threads find that the leaf has none yet."""
+    leaves = [torch.zeros(2, requires_grad=True) for _ in range(2000)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work():
+        for w in leaves:
+            w.backward(torch.ones(2))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert {tuple(w.grad.tolist()) for w in leaves} == {(4.0, 4.0)}
+
+
 class Oops(Exception):
     pass
 
@@ -218,3 +239,22 @@ def test_no_leaf_shares_its_gradient_with_another_or_with_the_caller(counted, mo
         arrays = [given.numpy(), a.grad.numpy(), b.grad.numpy(), a.detach().numpy(), b.detach().numpy()]
         for i, first in enumerate(arrays):
             assert not any(np.shares_memory(first, other) for other in arrays[i + 1 :])
+
+
+def test_the_gradient_of_a_transposed_weight_lies_in_rows_and_is_shared_with_nobody():
+    """It is formed transposed, as in PyTorch, so that the leaf may keep it, unless somebody else has it, too."""
+    x = torch.ones(5, 3)
+    for program in (
+        lambda w: x @ w.t(),
+        lambda w: x @ w.T,
+        lambda w: x @ w.transpose(0, 1),
+        lambda w: torch.nn.functional.linear(x, w, torch.ones(4)),
+    ):
+        w = torch.ones(4, 3, requires_grad=True)
+        program(w).sum().backward()
+        assert w.grad.stride() == (3, 1) and w.grad.tolist() == [[5.0] * 3] * 4
+    w = torch.ones(4, 3, requires_grad=True)
+    turned = w.t()
+    turned.retain_grad()
+    (x @ turned).sum().backward()
+    assert turned.grad.stride() == (4, 1) and not np.shares_memory(w.grad.numpy(), turned.grad.numpy())

@@ -119,7 +119,7 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
             if meta.grad is not None:
                 meta.grad = meta.grad + new
             else:
-                meta.grad = new if recorded else wrap(np.array(new._array))
+                meta.grad = new if recorded else wrap(np.array(new._array, order="C"))
     return arrived(grads, recorded)
 
 

@@ -174,12 +174,13 @@ class AccumulateGrad(Node):
             add_to_grad(meta, grad, recorded)
         else:
             # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
-            # own references are three: its variable, the argument of this function, and that of getrefcount.
+            # own references are three: its variable, the argument of this function, and that of getrefcount. Of an array
+            # that `grad` is the whole of, transposed and transposed again, they are `grad`, `whole` and getrefcount's.
             ours = (
                 getrefcount(grad) == 3
                 and COUNTS_ARGUMENTS
                 and type(grad) is ndarray
-                and grad.base is None
+                and ((whole := grad.base) is None or (getrefcount(whole) == 3 and is_whole(grad, whole)))
                 and grad.flags.c_contiguous
             )
             first = wrap(grad if ours else np.array(grad, order="C"))
@@ -192,6 +193,11 @@ class AccumulateGrad(Node):
                 for hook in tuple(meta.post_hooks.values()):
                     hook(variable)
         return ()
+
+
+def is_whole(view: ndarray, memory: object) -> bool:
+    """Does an array that is a view of `memory` show all of it?"""
+    return type(memory) is ndarray and memory.base is None and memory.size == view.size
 
 
 def add_to_grad(meta: AutogradMeta, grad, recorded: bool) -> None:

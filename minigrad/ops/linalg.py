@@ -301,9 +301,7 @@ def broadcastable(shape: tuple, target: tuple) -> bool:
     lead = len(target) - len(shape)
     if lead < 0:
         return False
-    return shape == target[lead:] or all(
-        n == 1 or n == m for n, m in zip(shape, target[lead:], strict=True)
-    )
+    return shape == target[lead:] or all(n == 1 or n == m for n, m in zip(shape, target[lead:], strict=True))
 
 
 def _check_added(self: ndarray, target: tuple) -> None:

@@ -73,7 +73,9 @@ def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = F
     if dims is ALL_DIMS and is_array(grad):
         if math.prod(sizes) > LARGE:
             return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
-        return grad * ones(sizes, grad.dtype.char)  # quicker than to fill an array, or to work with a repeated value
+        return grad * ones(
+            sizes, grad.dtype.char
+        )  # quicker than to fill an array, or to work with a repeated value
     if not keepdim:
         grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
     if isinstance(grad, Tensor):

@@ -3,7 +3,9 @@
 In a plain backward pass a rule works on arrays. If it is a single expression its text is put where its value is needed,
 which saves a call, with three changes that make it quicker and leave the numbers as they are: a Python number beside an
 array becomes an array of the gradient's dtype, and the products of matrices are formed by `ndarray.dot`, for NumPy
-takes its time over either; an elementwise operation on arrays becomes its forward function.
+takes its time over either; an elementwise operation on arrays becomes its forward function. The product for a matrix
+that is the transpose of another, as a layer's weight is, is formed as (Bᵀ Aᵀ)ᵀ: what arrives there lies in memory as it
+should, which PyTorch sees to, too (mm_mat2_backward), and need not be copied.
 """
 
 from __future__ import annotations
@@ -73,13 +75,17 @@ class Number(dict):
         return found
 
 
+transposing: set[type] = set()  # the classes of nodes that transpose a matrix, see shape.py
+
+
 def written_in(
-    rule: Callable, values: Mapping[str, str], arrays: Collection[str], matrices: bool, scope: dict
+    rule: Callable, values: Mapping[str, str], arrays: Collection[str], matrices: str, scope: dict
 ) -> str:
     """The expression for what a rule returns, to stand in a function that has `scope` for its globals.
 
     values: what the rule's parameters, in their order, are called there. arrays: those of the gradient's dtype.
-    matrices: the arrays have one or two dimensions. Where its text cannot be had the rule is called.
+    matrices: if the arrays have one or two dimensions, what the node that gets the result is called, else "".
+    Where its text cannot be had the rule is called.
     """
     body = expression_of(rule)
     if body is not None:
@@ -120,7 +126,7 @@ def expression_of(rule: Callable) -> ast.expr | None:
 class ForArrays(ast.NodeTransformer):
     """Rewrites the body of a rule for arrays."""
 
-    def __init__(self, values: Mapping[str, str], arrays: Collection[str], matrices: bool, scope: dict):
+    def __init__(self, values: Mapping[str, str], arrays: Collection[str], matrices: str, scope: dict):
         self.values, self.arrays, self.matrices, self.scope = values, arrays, matrices, scope
 
     def is_array(self, part: ast.expr) -> bool:
@@ -143,12 +149,17 @@ class ForArrays(ast.NodeTransformer):
 
     def visit_BinOp(self, part: ast.BinOp) -> ast.expr:
         if isinstance(part.op, ast.MatMult) and self.matrices:
-            dot = ast.Attribute(self.visit(part.left), "dot", ast.Load())
-            return ast.Call(dot, [self.visit(part.right)], [])
+            return self.product(self.visit(part.left), self.visit(part.right))
         if isinstance(part.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
             left, right = self.beside(part.left, part.right)
             return ast.BinOp(left, part.op, right)
         return self.generic_visit(part)
+
+    def product(self, left: ast.expr, right: ast.expr) -> ast.expr:
+        """A product of matrices, formed as the transpose of the transposed product where it is transposed again."""
+        self.scope["transposing"] = transposing
+        turned = ast.parse(f"type({self.matrices}) in transposing", mode="eval").body
+        return ast.IfExp(turned, transposed(dot(transposed(right), transposed(left))), dot(left, right))
 
     def visit_Call(self, part: ast.Call) -> ast.expr:
         """An operation on arrays is what its forward function computes."""
@@ -174,6 +185,17 @@ class ForArrays(ast.NodeTransformer):
         name = f"number_{value}".replace("-", "minus_").replace(".", "_")
         self.scope.setdefault(name, Number(value))
         return ast.parse(f"{name}[grad.dtype]", mode="eval").body
+
+
+def dot(left: ast.expr, right: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(left, "dot", ast.Load()), [right], [])
+
+
+def transposed(part: ast.expr) -> ast.expr:
+    match part:
+        case ast.Attribute(inner, "T"):
+            return inner
+    return ast.Attribute(part, "T", ast.Load())
 
 
 def is_number(part: ast.expr) -> bool:

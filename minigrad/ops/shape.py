@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Size, Tensor, check_dim, full_name, wrap
+from .rules import transposing
 from .sums import sum_to
 from .table import define, method
 
@@ -287,6 +288,7 @@ _permute = define(
     "permute", lambda self, dims: self.transpose(dims), kind="linear", view=True,
     self=lambda grad, dims: permute(grad, inverse_order(dims)),
 )  # fmt: skip
+transposing.update(call.op.node_class for call in (_t, _transpose, _permute))
 
 
 def inverse_order(dims: tuple) -> tuple:

@@ -121,7 +121,7 @@ def source_of_vjp(op: Op, scope: dict) -> str:
         alike = set()  # what is certainly an array of the gradient's dtype: not where Tensors come here, too
         if op.frees and op.node_class.outputs == 1:
             alike = {next(iter(values)), *op.outputs[:1], *(op.rules if op.kind == "elementwise" else ())}
-        result = written_in(rule, values, alike, op.matrices, scope)
+        result = written_in(rule, values, alike, f"e{n}" if op.matrices else "", scope)
         lines += [f"    r{n} = None if e{n} is None else {result}"]
     lines += ["    if meta is not None:"]
     for i in range(count):
