@@ -113,24 +113,30 @@ def first_failing(A: ndarray, fails) -> tuple[str, int]:
 # ---------------------------------------------------------------- LU, inverse, solve, determinant
 
 
-def lu_of(A: ndarray) -> tuple[ndarray, ndarray]:
-    """LU factors of one square matrix in one array, and the row exchanges (counted from 1): Gaussian elimination with
-    partial pivoting."""
-    LU, pivots = A.copy(), np.arange(1, A.shape[0] + 1, dtype=np.int32)
-    for k in range(A.shape[0]):
-        p = k + int(np.argmax(np.abs(LU[k:, k])))
-        pivots[k] = p + 1
-        if p != k:
-            LU[[k, p]] = LU[[p, k]]
-        if LU[k, k] != 0:
-            LU[k + 1 :, k] /= LU[k, k]
-            LU[k + 1 :, k + 1 :] -= np.multiply.outer(LU[k + 1 :, k], LU[k, k + 1 :])
-    return LU, pivots
+def eliminate(M: ndarray) -> list[int]:
+    """Turn a matrix into its factors L and U, in one array, by elimination with partial pivoting.
+
+    Returns the row exchanges, counted from 1.
+    """
+    columns, exchanges = M.T, []
+    for i in range(min(M.shape)):
+        p = i + int(abs(columns[i, i:]).argmax())
+        exchanges.append(p + 1)
+        if p != i:
+            row = M[i].copy()
+            M[i], M[p] = M[p], row
+        if columns[i, i] != 0:
+            multiples = columns[i, i + 1 :]
+            multiples /= columns[i, i]
+            columns[i + 1 :, i + 1 :] -= columns[i + 1 :, i, None] * multiples
+    return exchanges
 
 
 def zero_pivot(A: ndarray) -> int:
     """The place (from 1) of the first zero on the diagonal of U, 0 if there is none."""
-    return first_zero(lu_of(A)[0])
+    LU = by_columns(A)
+    eliminate(LU)
+    return first_zero(LU)
 
 
 def first_zero(LU: ndarray) -> int:
@@ -461,9 +467,8 @@ def qr_backward(grad, Q, R, mode: str):
 
 
 def _qr_square(gQ, gR, Q, R):
-    M = R @ adjoint(gR) - adjoint(gQ) @ Q
-    symmetric = _tril(M, 0) + adjoint(_tril(M, -1))
-    right = gQ + Q @ symmetric
+    M, n = R @ adjoint(gR) - adjoint(gQ) @ Q, R.shape[-1]
+    right = gQ + Q @ where(below(n, n, 0), M, adjoint(M))
     return _solve_triangular(adjoint(R), right, False, False, False)
 
 

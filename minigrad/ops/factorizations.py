@@ -28,6 +28,7 @@ from .decompositions import (
     cholesky_backward,
     cholesky_tangent,
     diag_matrix,
+    eliminate,
     eye_like,
     first_failing,
     first_zero,
@@ -52,22 +53,13 @@ ndarray = np.ndarray
 
 
 def factored(A: ndarray, check: bool = False) -> tuple[ndarray, ndarray]:
-    """(L and U in one matrix, the row exchanges counted from 1) of each matrix: elimination with partial pivoting.
+    """(L and U in one matrix, the row exchanges counted from 1) of each matrix.
 
     check: whether a zero on the diagonal of U is an error.
     """
-    LU, k = by_columns(A), min(A.shape[-2:])
-    pivots = np.empty((*A.shape[:-2], k), np.int32)
+    LU, pivots = by_columns(A), np.empty((*A.shape[:-2], min(A.shape[-2:])), np.int32)
     for at in np.ndindex(A.shape[:-2]):
-        M = LU[at]
-        for i in range(k):
-            p = i + int(np.argmax(np.abs(M[i:, i])))
-            pivots[(*at, i)] = p + 1
-            if p != i:
-                M[[i, p]] = M[[p, i]]
-            if M[i, i] != 0:
-                M[i + 1 :, i] /= M[i, i]
-                M[i + 1 :, i + 1 :] -= np.multiply.outer(M[i + 1 :, i], M[i, i + 1 :])
+        pivots[at] = eliminate(LU[at])
     if check and not np.diagonal(LU, axis1=-2, axis2=-1).all():
         place, i = first_failing(LU, first_zero)
         raise RuntimeError(
@@ -82,10 +74,10 @@ def permutation(pivots: ndarray, n: int, dtype: np.dtype) -> ndarray:
     """The permutation matrices P that undo row exchanges: A = P L U."""
     P = np.zeros((*pivots.shape[:-1], n, n), dtype)
     for at in np.ndindex(pivots.shape[:-1]):
-        order = np.arange(n)
-        for i, p in enumerate(pivots[at] - 1):
-            order[[i, p]] = order[[p, i]]
-        P[at][order, np.arange(n)] = 1
+        order = list(range(n))
+        for i, p in enumerate(pivots[at].tolist()):
+            order[i], order[p - 1] = order[p - 1], order[i]
+        P[at][order, range(n)] = 1
     return P
 
 
