@@ -247,16 +247,11 @@ def saved_values(
 ) -> tuple:
     """What the node saves, in the order of `op.saves`."""
     values = []
-    for (source, position), guard in zip(op.sources, op.guards, strict=True):
-        if source == "param":
-            values.append(params[position] if len(params) > position else None)
-        elif source == "sizes":
-            values.append([t._array.shape for t in inputs] if op.variadic else inputs[position]._array.shape)
-        elif source == "result":
-            values.append(kept_result(outs[position]))
-        else:
-            absent = inputs[position] is ABSENT or (guard is not None and edges[guard] is None)
-            values.append(None if absent else inputs[position])
+    for source, guard in zip(op.sources, op.guards, strict=True):
+        value = op.value_from(source, inputs, outs, params)
+        if source[0] == "result":
+            value = kept_result(value)
+        values.append(None if guard is not None and edges[guard] is None else value)
     return tuple(values)
 
 

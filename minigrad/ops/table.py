@@ -47,7 +47,25 @@ OPS: list[Op] = []  # every operation: the calculus of the whole library
 
 
 class Op:
-    """All that is known of one operation. `apply` and the transforms in minigrad.func work from this."""
+    """All that is known of one operation: what it was defined with, and what follows from that.
+
+    forward: computes on arrays. With several `outputs` it returns a tuple; with none, one of any length.
+    node: PyTorch's name for the node, if it is not `<Name>Backward0`.
+    floating: the result is floating point also for integer inputs.
+    view: the result shares the memory of the first input.
+    variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
+    jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
+    frees: what is saved is freed after use although no input or result is among it (a parameter holds tensors).
+    flat: saved tensors on which every gradient depends, if only with slope 0: PyTorch's backward function is one of them
+        too. A second derivative finds zeros there, not nothing.
+    optional: inputs that may be None (a bias, a weight); forward and rules then get None.
+    numbers: a Python number may stand for a tensor; "others": for any but the first.
+    matrices: the inputs are matrices and vectors, no batches of them.
+    broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
+    constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
+    doc: what it computes, in a sentence or two, if people call it as it is: what help() shows of its forms begins so.
+    rules: one per tensor input, in order; None for an input that is never differentiated.
+    """
 
     # as `forward`, but it writes into its first array, and may raise before it has written anything
     into = None
@@ -56,16 +74,16 @@ class Op:
         self,
         name: str,
         forward: Callable,
-        rules: dict[str, Callable | None],
+        /,  # `self` may be an input's name
         *,
-        kind: str | None,
-        node: str | None,
-        outputs: tuple[str, ...],
-        floating: bool,
-        view: bool,
-        variadic: bool,
-        jvp: Callable | None,
-        batch: object,
+        kind: str | None = None,
+        node: str | None = None,
+        outputs: tuple[str, ...] = ("result",),
+        floating: bool = False,
+        view: bool = False,
+        variadic: bool = False,
+        jvp: Callable | None = None,
+        batch: object = None,
         optional: tuple[str, ...] = (),
         numbers: bool | str = True,
         broadcasts: bool = False,
@@ -74,6 +92,7 @@ class Op:
         flat: tuple[str, ...] = (),
         matrices: bool = False,
         doc: str | None = None,
+        **rules: Callable | None,
     ):
         self.name, self.forward, self.kind, self.doc = name, forward, kind, doc
         self.inputs = tuple(rules)  # names of the tensor inputs
@@ -135,22 +154,16 @@ class Op:
             f"define({self.name!r}): a rule reads {name!r}, which is no input, output or parameter"
         )
 
-    def rule_arguments(self, name: str, inputs: tuple, results: tuple, params: tuple) -> list:
-        """What the rule of input `name` reads, taken from the operation's inputs, results and parameters."""
-        values = []
-        for wanted in self.wanted[name]:
-            source, position = self.source_of(wanted)
-            if source == "param":
-                values.append(params[position] if len(params) > position else None)
-            elif source == "sizes":
-                values.append(
-                    [t._array.shape for t in inputs] if self.variadic else inputs[position]._array.shape
-                )
-            elif source == "input":
-                values.append(None if inputs[position]._array is None else inputs[position])
-            else:
-                values.append(results[position])
-        return values
+    def value_from(self, source: tuple[str, int], inputs: tuple, results: tuple, params: tuple) -> object:
+        """What a rule reads (see `source_of`), taken from the operation's inputs, results and parameters."""
+        kind, position = source
+        if kind == "param":
+            return params[position] if len(params) > position else None
+        if kind == "result":
+            return results[position]
+        if kind == "sizes":
+            return [t._array.shape for t in inputs] if self.variadic else inputs[position]._array.shape
+        return None if inputs[position]._array is None else inputs[position]
 
     def record(self, inputs: tuple, params: tuple, outs: tuple) -> Node | None:
         """Make this operation's node and hang it on its results, which the caller has computed."""
@@ -209,52 +222,12 @@ def saved_reader(position: int) -> Callable:
     return read
 
 
-def define(
-    name: str,
-    forward: Callable,
-    *,
-    kind: str | None = None,
-    node: str | None = None,
-    outputs: tuple[str, ...] = ("result",),
-    floating: bool = False,
-    view: bool = False,
-    variadic: bool = False,
-    jvp: Callable | None = None,
-    batch: object = None,
-    optional: tuple[str, ...] = (),
-    numbers: bool | str = True,
-    broadcasts: bool = False,
-    frees: bool = False,
-    constants: tuple[str, ...] = (),
-    flat: tuple[str, ...] = (),
-    matrices: bool = False,
-    doc: str | None = None,
-    **rules: Callable | None,
-) -> Callable:
-    """Make an operation. It is called with its tensors first, then the other parameters of `forward`, by position.
+def define(name: str, forward: Callable, /, **options_and_rules: object) -> Callable:
+    """Make an operation of what `Op` takes; `apply` and the transforms in minigrad.func then work from that.
 
-    forward: computes on arrays. With several `outputs` it returns a tuple; with none, one of any length.
-    node: PyTorch's name for the node, if it is not `<Name>Backward0`.
-    floating: the result is floating point also for integer inputs.
-    view: the result shares the memory of the first input.
-    variadic: the first argument is a sequence of tensors; its only rule returns a gradient for each.
-    jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it (see minigrad.func).
-    frees: what is saved is freed after use although no input or result is among it (a parameter holds tensors).
-    flat: saved tensors on which every gradient depends, if only with slope 0: PyTorch's backward function is one of them
-        too. A second derivative finds zeros there, not nothing.
-    optional: inputs that may be None (a bias, a weight); forward and rules then get None.
-    numbers: a Python number may stand for a tensor; "others": for any but the first.
-    matrices: the inputs are matrices and vectors, no batches of them.
-    broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
-    constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
-    doc: what it computes, in a sentence or two, if people call it as it is: what help() shows of its forms begins so.
-    rules: one per tensor input, in order; None for an input that is never differentiated.
+    It is called with its tensors first, then the other parameters of `forward`, by position.
     """
-    op = Op(
-        name, forward, rules, kind=kind, node=node, outputs=outputs, floating=floating, view=view, variadic=variadic,
-        jvp=jvp, batch=batch, optional=optional, numbers=numbers, broadcasts=broadcasts, frees=frees, flat=flat,
-        constants=constants, matrices=matrices, doc=doc,
-    )  # fmt: skip
+    op = Op(name, forward, **options_and_rules)
     op.call = described(make_call(op), op)
     OPS.append(op)
     return op.call

@@ -60,7 +60,8 @@ def backward_rules(
     """For each input that moves: its rule, as a function of `grad` alone, and its tangent."""
     for i, rule in zip(op.differentiable, op.rules.values(), strict=True):
         if moves[i] is not None:
-            read = op.rule_arguments(op.inputs[i], inputs, results, params)
+            sources = map(op.source_of, op.wanted[op.inputs[i]])
+            read = [op.value_from(source, inputs, results, params) for source in sources]
             yield (lambda grad, rule=rule, read=read: rule(grad, *read)), moves[i]
 
 
