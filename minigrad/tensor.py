@@ -310,13 +310,17 @@ class Tensor:
     def _own_meta(self) -> AutogradMeta:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
-            self._meta = AutogradMeta()
+            new = AutogradMeta()
+            if self._meta is None:  # asked again as another thread may have had its turn in that call, but not here
+                self._meta = new
         return self._meta
 
     def _own_counter(self) -> Counter:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
-            self._counter = Counter()
+            new = Counter()
+            if self._counter is None:
+                self._counter = new
         return self._counter
 
 
