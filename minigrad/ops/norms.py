@@ -13,7 +13,7 @@ from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
-from .reduction import dims_of
+from .reduction import dims_of, with_ones
 from .shape import _permute, broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
 from .sums import in_single, rows_added
 from .table import define, is_array, method
@@ -30,12 +30,6 @@ def sign_of(x):
 def _axes(dim: tuple | None, ndim: int) -> tuple:
     """The dimensions of a norm, counted from the front."""
     return dims_of(dim, ndim)
-
-
-@functools.lru_cache(maxsize=256)
-def _reduced(shape: tuple, dims: tuple) -> tuple:
-    """The shape with length 1 for the dimensions of the norm."""
-    return tuple(1 if d in dims else n for d, n in enumerate(shape))
 
 
 def _norm_forward(self: ndarray, ord: float, dim: tuple | None, keepdim: bool) -> ndarray:
@@ -67,7 +61,7 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
         return None
     dims = _axes(dim, self.ndim)
     if not keepdim and self.ndim:
-        reduced = _reduced(tuple(self.shape), dims)
+        reduced = with_ones(tuple(self.shape), dims)
         grad, result = grad.reshape(reduced), result.reshape(reduced)
     if ord == 1:
         return sign_of(self) * grad
@@ -98,8 +92,7 @@ def norm_tangent(
         return zeros_like(result)
     dims = tuple(range(x.ndim)) if dim is None else dims_of(dim, x.ndim)
     if abs(ord) == math.inf:
-        ones = tuple(1 if d in dims else n for d, n in enumerate(x.shape))
-        largest = result.reshape(ones)
+        largest = result.reshape(with_ones(x.shape, dims))
         hit = ((x.abs() == largest) | (x.isnan() & largest.isnan())).to(x.dtype)
         parts = x.sign() * dx * hit / hit.sum(dims, keepdim=True)
     else:

@@ -6,6 +6,7 @@ What picks elements by rank (`max` over a dimension, `median`, `sort`) is in sor
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import warnings
 
@@ -68,6 +69,17 @@ def divided(grad, count: int):
     return (grad[()] if type(grad) is np.ndarray else grad) / count
 
 
+@functools.lru_cache(maxsize=256)
+def with_ones(sizes: tuple, dims: tuple) -> tuple:
+    """The shape with length 1 for the dimensions that are reduced."""
+    return tuple([1 if i in dims else n for i, n in enumerate(sizes)])
+
+
+def restored(grad, sizes: tuple, dims: tuple, keepdim: builtins.bool):
+    """A gradient of a reduction's result, or the result, in a shape that broadcasts with the input."""
+    return grad if keepdim else grad.reshape(with_ones(sizes, dims))
+
+
 def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = False):
     """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
     if dims is ALL_DIMS and is_array(grad):
@@ -76,19 +88,18 @@ def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = F
         return grad * ones(
             sizes, grad.dtype.char
         )  # quicker than to fill an array, or to work with a repeated value
-    if not keepdim:
-        grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
+    grad = restored(grad, sizes, dims, keepdim)
     if isinstance(grad, Tensor):
         return grad.expand(sizes)
     grad = np.asarray(grad)
     if not grad.flags.c_contiguous:
         grad = grad.copy()
-    strides = tuple(0 if n != m else s for n, m, s in zip(sizes, grad.shape, grad.strides, strict=True))
+    strides = tuple([0 if n != m else s for n, m, s in zip(sizes, grad.shape, grad.strides, strict=True)])
     return np.ndarray(sizes, grad.dtype, grad, 0, strides)  # what np.broadcast_to does, ten times as fast
 
 
 def count_of(sizes: tuple, dims: tuple) -> int:
-    return math.prod(sizes[d] for d in dims)
+    return math.prod([sizes[d] for d in dims])
 
 
 def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Tensor:
@@ -290,10 +301,10 @@ def prod_self(grad, self, result):
 
 def prod_dim_self(grad, self, result, dim, keepdim):
     sizes, dims = self.shape, (dim,) if len(self.shape) else ()
-    grad = expand_reduced(grad, sizes, dims, keepdim)
+    grad = restored(grad, sizes, dims, keepdim)
     if dims and any_zero(self):
         return grad * products_of_others(self, dim)
-    return grad * (expand_reduced(result, sizes, dims, keepdim) / self) if dims else grad
+    return grad * (restored(result, sizes, dims, keepdim) / self) if dims else grad
 
 
 _prod = define("prod", lambda self: np.multiply.reduce(self, axis=None), self=prod_self)
@@ -359,7 +370,7 @@ def var_self(grad, self, dim, correction, keepdim):
         _mean_dim_forward(self, dims, True, self.size) if is_array(self) else self.mean(dims, keepdim=True)
     )
     factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
-    return expand_reduced(grad * factor, sizes, dims, keepdim) * (self - average)
+    return restored(grad * factor, sizes, dims, keepdim) * (self - average)
 
 
 def std_self(grad, self, result, dim, correction, keepdim):
@@ -367,13 +378,13 @@ def std_self(grad, self, result, dim, correction, keepdim):
 
 
 def var_mean_self(grad, self, dim, correction, keepdim):
+    of_var, of_mean = grad
     sizes = self.shape
-    parts = []
-    if grad[0] is not None:
-        parts.append(var_self(grad[0], self, dim, correction, keepdim))
-    if grad[1] is not None:
-        parts.append(mean_self(grad[1], sizes, _all_or(dim, len(sizes)), keepdim))
-    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    dims = _all_or(dim, len(sizes))
+    if of_var is None:
+        return mean_self(of_mean, sizes, dims, keepdim)
+    out = var_self(of_var, self, dim, correction, keepdim)
+    return out if of_mean is None else out + restored(of_mean / count_of(sizes, dims), sizes, dims, keepdim)
 
 
 def std_mean_self(grad, self, result0, dim, correction, keepdim):
@@ -455,9 +466,7 @@ def shared(grad, chosen, sizes: tuple, dims: tuple, keepdim: builtins.bool):
         count = chosen.sum(dims, keepdim=True)
     else:
         count = np.add.reduce(chosen, axis=dims, keepdims=True, dtype=grad.dtype)
-    if not keepdim:
-        grad = grad.reshape(tuple(1 if i in dims else n for i, n in enumerate(sizes)))
-    return where(chosen, grad / count, 0.0)
+    return where(chosen, restored(grad, sizes, dims, keepdim) / count, 0.0)
 
 
 def _is_result(self, result):
@@ -469,14 +478,12 @@ def extremum_self(grad, self, result, dim, keepdim):
     """amax and amin: equal ones share the gradient. Of NaN nothing is equal to the result: 0 / 0, so the gradient is NaN."""
     sizes = self.shape
     dims = dims_of(dim, len(sizes))
+    grad, result = (restored(t, sizes, dims, keepdim) for t in (grad, result))
     if is_array(self) and is_array(grad):
-        if not keepdim:
-            reduced = tuple([1 if i in dims else n for i, n in enumerate(sizes)])
-            grad, result = grad.reshape(reduced), result.reshape(reduced)
         chosen = (self == result).astype(grad.dtype)
         return chosen * (grad / np.add.reduce(chosen, axis=dims, keepdims=True))
-    chosen = self == expand_reduced(result, sizes, dims, keepdim)
-    return expand_reduced(grad, sizes, dims, keepdim) * chosen / chosen.sum(dims, keepdim=True)
+    chosen = self == result
+    return grad * chosen / chosen.sum(dims, keepdim=True)
 
 
 def whole_extremum_self(grad, self, result):

@@ -16,7 +16,7 @@ from ..tensor import Tensor, check_dim, wrap
 from . import places
 from .choice import maximum, minimum, refuse
 from .comparison import isnan
-from .reduction import ALL, expand_reduced, max_op, min_op, refuse_empty, shared
+from .reduction import ALL, max_op, min_op, refuse_empty, restored, shared
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -166,7 +166,7 @@ def aminmax_self(grad, self, min, max, dim, keepdim):
     sizes = self.shape
     dims = tuple(range(len(sizes))) if dim is None else (dim,)[: len(sizes)]
     parts = [
-        shared(g, self == expand_reduced(bound, sizes, dims, keepdim), sizes, dims, keepdim)
+        shared(g, self == restored(bound, sizes, dims, keepdim), sizes, dims, keepdim)
         for g, bound in zip(grad, (min, max), strict=True)
         if g is not None
     ]
