@@ -12,16 +12,9 @@ import warnings
 import numpy as np
 
 from . import autograd, linalg
-from .autograd import (
-    enable_grad,
-    inference_mode,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled
 from .creation import *  # noqa: F403
 from .device import accelerator, backends, cuda, device, get_default_device, mps, set_default_device
 from .dtypes import (
@@ -85,11 +78,20 @@ OF_NN = {
 }  # fmt: skip
 
 
+PARTS = {"func", "nn", "optim", "special", "testing", "utils"}
+OWN = {"OF_NN", "OWN", "PARTS", "creation", "dtypes", "memory", "mersenne", "np", "ops", "printing", "size"}
+
+
+def __dir__() -> "list[str]":
+    """What PyTorch has, too, those included that are loaded when they are first used. (In other files: `__all__`.)"""
+    return sorted(PARTS | OF_NN | {"load", "save", "vmap"} | (globals().keys() - OWN))
+
+
 def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
 
-    if name in ("func", "nn", "optim", "special", "testing", "utils"):
+    if name in PARTS:
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)

@@ -74,3 +74,4 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+__dir__ = __all__.copy

@@ -94,3 +94,4 @@ def mismatch(
 
 
 __all__ = ["assert_close"]
+__dir__ = __all__.copy

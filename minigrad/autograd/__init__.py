@@ -21,51 +21,31 @@ How an operation gets its node and its rule is told in ops/table.py, how the rul
 """
 
 from . import graph
-from .anomaly_mode import (
-    detect_anomaly,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    set_detect_anomaly,
-)
-from .backward import GradientEdge, backward, get_gradient_edge, grad
-from .function import Function, FunctionCtx
-from .grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .node import AccumulateGrad, Node
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .backward import backward, grad
+from .function import Function
+from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .variable import Variable
 
 __all__ = [
-    "AccumulateGrad",
     "Function",
-    "FunctionCtx",
-    "GradientEdge",
-    "Node",
     "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
+    "function",
     "functional",
-    "get_gradient_edge",
     "grad",
     "gradcheck",
     "gradgradcheck",
     "graph",
     "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:

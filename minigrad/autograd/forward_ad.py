@@ -26,6 +26,7 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
+__dir__ = __all__.copy
 
 
 class Dual(Wrapper):

@@ -447,3 +447,7 @@ def refusing(t: Tensor | None) -> Tensor | None:
     node.sequence, node.hooks = next_sequence(), None
     out._grad_fn = node
     return out
+
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__dir__ = __all__.copy

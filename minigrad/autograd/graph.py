@@ -25,6 +25,7 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
+__dir__ = __all__.copy
 
 
 class saved_tensors_hooks:

@@ -18,3 +18,4 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+__dir__ = __all__.copy

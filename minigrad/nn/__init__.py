@@ -2,6 +2,7 @@
 
 from . import functional as functional
 from . import init as init
+from . import parameter as parameter
 from . import utils as utils
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
@@ -22,3 +23,7 @@ from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
 from .transformer import *  # noqa: F403
 from .upsampling import *  # noqa: F403
+
+__all__ = ["functional", "init", "parameter", "utils"]
+__all__ += [name for name, value in globals().items() if isinstance(value, type)]
+__dir__ = __all__.copy

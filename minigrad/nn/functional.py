@@ -16,7 +16,7 @@ from .. import dtypes
 from ..autograd.grad_mode import local, no_grad, special
 from ..autograd.interpreter import Wrapper
 from ..ops import nn as ops
-from ..ops.activation import (  # noqa: F401
+from ..ops.activation import (
     celu,
     elu,
     gelu,
@@ -43,13 +43,14 @@ from ..ops.activation import (  # noqa: F401
     threshold,
 )  # fmt: skip
 from ..ops.attention import fused_attention as _fused_attention
-from ..ops.elementary import sigmoid, tanh  # noqa: F401
+from ..ops.elementary import sigmoid, tanh
 from ..ops.exponential import safe_softmax
-from ..ops.linalg import bilinear  # noqa: F401
+from ..ops.linalg import bilinear
 from ..ops.linalg import linear as _linear
 from ..ops.pointwise import add_number, mul_number
 from ..random import drawn_for_each_example, rng
 from ..tensor import Tensor, plain_types, wrap
+from . import functional_images, functional_losses, functional_random
 from .functional_images import *  # noqa: F403
 from .functional_images import tensor_argument
 from .functional_losses import *  # noqa: F403
@@ -758,3 +759,15 @@ relu_, elu_, celu_, selu_, leaky_relu_, hardtanh_, threshold_, rrelu_ = map(
     _in_place,
     (relu, elu, celu, selu, leaky_relu, hardtanh, threshold, rrelu),  # noqa: F405
 )
+
+__all__ = [
+    *functional_images.__all__, *functional_losses.__all__, *functional_random.__all__,
+    "alpha_dropout", "batch_norm", "bilinear", "celu", "celu_", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "dropout", "dropout1d", "dropout2d", "dropout3d", "elu", "elu_", "embedding",
+    "feature_alpha_dropout", "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hardtanh_", "instance_norm", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid",
+    "mish", "normalize", "one_hot", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu_",
+    "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+]  # fmt: skip
+__dir__ = __all__.copy  # what completion offers

@@ -704,7 +704,6 @@ __all__ = [
     "huber_loss",
     "kl_div",
     "l1_loss",
-    "legacy_reduction",
     "margin_ranking_loss",
     "mse_loss",
     "multi_margin_loss",

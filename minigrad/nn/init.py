@@ -231,7 +231,8 @@ def _old_name(function: Callable) -> Callable:
         )
         return function(*args, **kwargs)
 
-    old.__name__ = name[:-1]
+    old.__name__ = old.__qualname__ = name[:-1]
+    old.__doc__ = f"The old name of `{name}`, with a FutureWarning."
     return old
 
 
@@ -244,6 +245,8 @@ uniform, normal, constant, eye, dirac, xavier_uniform, xavier_normal, kaiming_un
 )  # fmt: skip
 
 __all__ = [
-    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
-    "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+    "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal", "kaiming_normal_",
+    "kaiming_uniform", "kaiming_uniform_", "normal", "normal_", "ones_", "orthogonal", "orthogonal_", "sparse", "sparse_",
+    "trunc_normal_", "uniform", "uniform_", "xavier_normal", "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
+__dir__ = __all__.copy

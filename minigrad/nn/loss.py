@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..tensor import Tensor
 from . import functional as F
+from .functional_losses import legacy_reduction
 from .module import Module
 
 
@@ -13,7 +14,7 @@ class _Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"):
         super().__init__()
         if size_average is not None or reduce is not None:
-            reduction = F.legacy_reduction(size_average, reduce)
+            reduction = legacy_reduction(size_average, reduce)
         self.reduction = reduction
 
 

@@ -265,9 +265,11 @@ lcm = define(
     other=None,
 )  # fmt: skip
 
-for _call in (atan2, hypot, logaddexp, logaddexp2, ldexp, gcd, lcm):
+for _call in (atan2, hypot, ldexp, gcd, lcm):
     function(_call, _call.op.name)
     define_inplace(_call, _call.op.name + "_")
+for _call in (logaddexp, logaddexp2):  # in PyTorch they have no in-place form
+    function(_call, _call.op.name)
 function(atan2, "arctan2")
 arctan2 = atan2
 

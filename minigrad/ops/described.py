@@ -41,7 +41,7 @@ def described(call: Callable, op: Op, *, in_place: bool = False, first: bool = F
 
 def in_place_form(doc: str) -> str:
     """The docstring of a function for the form of it that writes into its first argument, a method."""
-    return f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
+    return f"In place: {doc.rstrip()}\n\n    Written into this tensor, which keeps its shape and dtype and is returned."
 
 
 def facts(op: Op, name: str) -> list[str]:

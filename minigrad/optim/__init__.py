@@ -5,3 +5,7 @@ from .adaptive import *  # noqa: F403
 from .algorithms import *  # noqa: F403
 from .lbfgs import *  # noqa: F403
 from .optimizer import Optimizer as Optimizer
+
+__all__ = ["lr_scheduler"]
+__all__ += [name for name, value in globals().items() if isinstance(value, type)]
+__dir__ = __all__.copy

@@ -2,3 +2,6 @@
 
 from . import checkpoint as checkpoint
 from . import data as data
+
+__all__ = ["checkpoint", "data"]
+__dir__ = __all__.copy

@@ -94,5 +94,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
-    "vector_to_parameters",
+    "rnn", "vector_to_parameters",
 ]  # fmt: skip
+__dir__ = __all__.copy
