@@ -30,7 +30,7 @@ def zeros_as(grad, shape: tuple):
 def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
-    out = self.copy()
+    out = np.array(self, order="C")
     try:
         np.copyto(out, value, where=mask, casting="unsafe")
     except OverflowError:
@@ -130,7 +130,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def _scattered(self: ndarray, mask: ndarray, source: ndarray) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
-    out = self.copy()
+    out = np.array(self, order="C")
     mask = np.broadcast_to(mask, out.shape)
     count = int(np.count_nonzero(mask))
     if source.size < count:
@@ -410,7 +410,7 @@ def each_once(index):
 
 
 def _copied(self: ndarray, index: ndarray, source: ndarray, dim: int) -> ndarray:
-    out = self.copy()
+    out = np.array(self, order="C")
     if out.ndim:
         out[_at(dim, index)] = source
     elif index.size:
