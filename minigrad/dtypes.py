@@ -95,13 +95,18 @@ def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:
         return np.asarray(number, np.int64).astype(numpy_dtype)
 
 
+def overflow(numpy_dtype: np.dtype) -> RuntimeError:
+    """PyTorch's error for a number that a dtype does not hold."""
+    name = numpy_dtype.name
+    told = c_name(numpy_dtype) if numpy_dtype.kind == "f" or name == "int32" else name + "_t"
+    return RuntimeError(f"value cannot be converted to type {told} without overflow")
+
+
 def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-d array. Raises RuntimeError if the dtype does not hold it, or what is negative wrapped."""
     least, most = _limits[numpy_dtype]
     if (number < least or number > most) and not (numpy_dtype.kind == "f" and abs(number) == np.inf):
-        name = numpy_dtype.name
-        told = c_name(numpy_dtype) if numpy_dtype.kind == "f" or name == "int32" else name + "_t"
-        raise RuntimeError(f"value cannot be converted to type {told} without overflow")
+        raise overflow(numpy_dtype)
     return wrapped(number, numpy_dtype)
 
 

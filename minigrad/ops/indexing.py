@@ -21,8 +21,10 @@ from ..memory import copied, in_rows
 from ..tensor import AutogradMeta, Tensor, check_dim, full_name, new_object, plain_types, wrap
 from .assigning import fill_with, overwrite
 from .dispatch import operand
-from .inplace import writer
+from .history import check_writable
+from .inplace import refuse_stretched, writer
 from .shape import _alias, _unsqueeze, expand, view
+from .strides import is_stretched
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
@@ -75,7 +77,11 @@ def _read(self: ndarray, indices: tuple) -> ndarray:
         return in_rows(self[numpy_key(indices)])
     except IndexError:
         check_indices(self.shape, indices)
-        raise
+        if self.size:
+            raise
+        return self[
+            tuple(k if type(k) is slice or k.dtype.kind == "b" else k * 0 for k in numpy_key(indices))
+        ]
 
 
 def zeros_adding(grad, self_sym_sizes: tuple, indices: tuple):
@@ -134,7 +140,8 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
             out[numpy_key(indices)] = values
     except (IndexError, ValueError, TypeError):
         check_indices(self.shape, indices, values.shape)
-        raise
+        if self.size:
+            raise
     return out
 
 
@@ -157,10 +164,13 @@ _index_put = define(
 def _put_into(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> None:
     if self.dtype.kind != "f":
         self[...] = _put(self, values, indices, accumulate)  # it may itself be among the indices
-    elif accumulate:
-        add_at(self, indices, values)
+    elif self.size:
+        if accumulate:
+            add_at(self, indices, values)
+        else:
+            self[numpy_key(indices)] = values
     else:
-        self[numpy_key(indices)] = values
+        _put(self, values, indices, accumulate)  # nothing is written, but what does not fit is told
 
 
 _index_put.op.into = _put_into
@@ -178,6 +188,8 @@ def check_indices(
     """Raise PyTorch's error for index tensors that do not fit a tensor of this shape, or of which `values`, the shape of
     what is to be written, do not fit what they name. bounds: is a position that does not exist an error, too?"""
     dim, shapes, numbers, key = 0, [], [], []
+    if len(indices) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
     for index in indices:
         array = None if index is None else index._array
         if array is None:
@@ -209,15 +221,24 @@ def check_indices(
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         ) from None
-    if values and 0 not in shape:
+    if values and not any(array.size and not length for _, length, array in numbers):
         found = np.broadcast_to(np.zeros((), bool), shape)[tuple(key)].shape
         if not fits(values, found):
             raise RuntimeError(
                 f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing result of shape "
                 f"{list(found)}"
             )
-    for place, length, array in numbers if bounds else ():
-        for i in array.ravel().tolist():
+    if not bounds:
+        return
+    if 0 in shape:  # PyTorch looks no closer
+        if any(array.size and not length for _, length, array in numbers):
+            raise IndexError("index is out of bounds for dimension with size 0")
+        return
+    named = np.broadcast_arrays(*(array for *_, array in numbers))
+    for positions in zip(
+        *(array.ravel().tolist() for array in named), strict=True
+    ):  # element by element, as PyTorch
+        for (place, length, _), i in zip(numbers, positions, strict=True):
             if not -length <= i < length:
                 raise IndexError(f"index {i} is out of bounds for dimension {place} with size {length}")
 
@@ -240,7 +261,7 @@ def as_tuple(key: object) -> tuple:
     if isinstance(key, tuple):
         return key
     if isinstance(key, (list, str)) and len(key) < 32:
-        nested = (Tensor, str, list, tuple, slice, ndarray, type(Ellipsis), type(None))
+        nested = (Tensor, str, list, tuple, range, slice, ndarray, type(Ellipsis), type(None))
         if any(isinstance(k, nested) for k in key):
             warnings.warn(
                 "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
@@ -257,15 +278,18 @@ def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError or TypeError for anything else."""
     if not isinstance(k, Tensor):
         if not isinstance(k, (list, tuple, range, ndarray)):
-            if isinstance(k, str):
-                raise TypeError("new(): invalid data type 'str'")
+            if isinstance(k, (str, bytes)):
+                raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
             raise IndexError(KINDS.format(full_name(type(k))))
         if isinstance(k, (list, tuple)):
             k = [x.item() if isinstance(x, Tensor) else x for x in k]
-            array = np.asarray(k)
-            k = wrap(array.astype(np.int64) if not array.size or array.dtype.kind == "f" else array)
-        else:
-            k = wrap(np.asarray(k))
+        array = np.asarray(k)
+        if isinstance(k, ndarray):
+            dtypes.of_numpy(array.dtype)
+        elif array.dtype.kind not in "biuf":
+            raise not_an_index(array.ravel()[0])
+        masks = array.dtype.kind == "b" or array.dtype == np.uint8
+        k = wrap(array if masks and array.size else array.astype(np.int64))
     array = k._array
     if array.dtype == np.uint8:
         warnings.warn(
@@ -279,14 +303,21 @@ def as_index(k: object) -> Tensor:
     return k
 
 
+def not_an_index(found: object) -> Exception:
+    """PyTorch's error for what stands in a list of positions and is none."""
+    if isinstance(found, int):
+        return ValueError("Overflow when unpacking long long")
+    if isinstance(found, str):
+        return TypeError("new(): invalid data type 'str'")
+    return RuntimeError(f"Could not infer dtype of {full_name(type(found))}")
+
+
 def consumed(k: object) -> int:
     """How many dimensions of the tensor an entry of a key speaks of."""
-    if k is None or k is Ellipsis or isinstance(k, (bool, np.bool_)):
+    if k is None or k is Ellipsis or isinstance(k, bool):
         return 0
     if isinstance(k, Tensor) and k._array.dtype.kind in "bu" and k._array.dtype.itemsize == 1:
         return k._array.ndim
-    if isinstance(k, ndarray) and k.dtype.kind == "b":
-        return k.ndim
     return 1
 
 
@@ -296,42 +327,45 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
     used = sum(map(consumed, entries))
     if used > self._array.ndim:
         if not self._array.ndim and len(entries) == 1:
-            if isinstance(entries[0], slice):
+            if isinstance(key, slice):
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            if isinstance(entries[0], (int, np.integer)) and entries[0] != 0:
-                raise IndexError(f"index {entries[0]} is out of bounds for dimension 0 with size 0")
-            if isinstance(entries[0], (int, np.integer)):
+            if isinstance(key, (int, np.integer)) and key != 0:
+                raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
+            if isinstance(key, (int, np.integer)):
                 raise IndexError(
                     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                     "convert a 0-dim tensor to a number"
                 )
         raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
-    out, dim, place, indices = self, 0, 0, []  # place: the dimension of `self` that the next entry speaks of
+    out, dim, indices = self, 0, []
 
     def by_tensor(index: Tensor) -> None:
         indices.extend([None] * (dim - len(indices)))
         indices.append(index)
 
-    for k in entries:
+    for place, k in enumerate(entries):
+        if isinstance(k, ndarray) and not k.ndim and k.dtype.kind in "biuf":
+            k = wrap(k) if k.dtype.kind == "b" else int(k)
         kind = type(k)
         if k is None:
             out, dim = _unsqueeze(out, dim), dim + 1
         elif k is Ellipsis:
-            skipped = self._array.ndim - used
-            dim, place = dim + skipped, place + skipped
+            dim += self._array.ndim - used
         elif kind is slice:
-            out = sliced(out, dim, k, keep=len(entries) == 1 and not writing)
-            dim, place = dim + 1, place + 1
-        elif kind is bool or kind is np.bool_:
+            out = sliced(out, dim, k, keep=type(key) is slice and not writing)
+            dim += 1
+        elif kind is bool:
             out = _unsqueeze(out, dim)
             if not (writing and k and len(entries) == 1):
                 by_tensor(wrap(np.zeros(1 if k else 0, np.int64)))
             dim += 1
         elif kind is int or isinstance(k, (int, np.integer)) or is_position(k):
-            length, number = out._array.shape[dim], int(k)
+            length, number = out._array.shape[dim] if dim < out._array.ndim else 0, int(k)
             if not -length <= number < length:
+                if not -END <= number + 1 <= END + 1:
+                    raise ValueError("Overflow when unpacking long long")
                 raise IndexError(f"index {number} is out of bounds for dimension {place} with size {length}")
-            out, place = _select(out, dim, number % length), place + 1
+            out = _select(out, dim, number % length)
         elif isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype in (np.bool_, np.uint8):
             out = _unsqueeze(out, dim)
             by_tensor(wrap(np.zeros(1 if k.item() else 0, np.int64)))
@@ -339,8 +373,9 @@ def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, 
         else:
             index = as_index(k)
             by_tensor(index)
-            width = index._array.ndim if index._array.dtype.kind == "b" else 1
-            dim, place = dim + width, place + width
+            dim += index._array.ndim if index._array.dtype.kind == "b" else 1
+            if not index._array.size and index._array.dtype.kind == "b":  # NumPy takes one of any length
+                check_indices(out._array.shape, indices)
     return out, indices
 
 
@@ -405,9 +440,13 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     `value` is broadcast. Raises RuntimeError for shapes that do not fit and wherever an in-place operation is refused.
     """
     if not isinstance(value, Tensor):
+        dtype = self._array.dtype
+        if isinstance(value, complex):
+            raise dtypes.overflow(dtype)
         if not isinstance(value, (bool, int, float, np.integer)):
             raise TypeError(f"can't assign a {full_name(type(value))} to a {self.dtype.tensor_type}")
-        dtype = self._array.dtype
+        if type(value) is int and not -END - 1 <= value <= END:
+            raise ValueError("Overflow when unpacking long long")
         value = operand(value, self) if dtype.kind == "f" else value
         value = value if type(value) is Tensor else wrap(np.asarray(value).astype(dtype))
     if key is False:
@@ -417,7 +456,9 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         out, indices = work_off(self, key, writing=True)
     shape = value._array.shape
     if indices:
-        check_source(out, value, indices)
+        if value._array.size == 1:
+            refuse_bytes(key)
+        check_write(out, value, indices)
         if shape and shape[0] == 1:
             value = view(value, without_leading_ones(shape))
         put_into(out, value, tuple(indices), False)
@@ -428,6 +469,13 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     else:
         value = view(value, without_leading_ones(shape))
         overwrite(out, value if value._array.shape == out._array.shape else expand(value, out._array.shape))
+
+
+def refuse_bytes(key: object) -> None:
+    """Raise PyTorch's error for a mask of bytes, alone in a key, by which one number is to be written."""
+    masks = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, (Tensor, ndarray, list))]
+    if len(masks) == 1 and isinstance(masks[0], (Tensor, ndarray)) and str(masks[0].dtype).endswith("uint8"):
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
 def shown(t: Tensor, key: object) -> Tensor | None:
@@ -494,6 +542,15 @@ def check_source(out: Tensor, values: Tensor, indices: Sequence[Tensor | None], 
         )
 
 
+def check_write(out: Tensor, values: Tensor, indices: Sequence[Tensor | None], *, cast: bool = True) -> None:
+    """The checks of `check_source` for a write in place, after those that PyTorch makes before them."""
+    if out._requires_grad and local.grad and type(out) in plain_types:
+        check_writable(out)
+    if out._array.dtype != values._array.dtype and is_stretched(out._array):
+        refuse_stretched("index_put")
+    check_source(out, values, indices, cast=cast)
+
+
 def delitem(self: Tensor, key: object) -> None:
     """Elements of a tensor cannot be deleted."""
     raise TypeError("Tensor does not support deleting items")
@@ -513,7 +570,11 @@ def as_indices(name: str, indices: Sequence[Tensor | None]) -> tuple:
         raise TypeError(
             f"{name}(): argument 'indices' (position {place}) must be tuple of Tensors, not Tensor"
         )
-    return tuple(None if i is None else as_index(i) for i in indices)
+    for number, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            found = full_name(type(index))
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {found}")
+    return tuple(map(as_index, indices))
 
 
 @method()
@@ -532,7 +593,7 @@ def index_put_(
 ) -> Tensor:
     """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
     indices = as_indices("index_put_", indices)
-    check_source(self, values, indices, cast=not accumulate)
+    check_write(self, values, indices, cast=not accumulate)
     return put_into(self, values, indices, bool(accumulate))
 
 

@@ -100,7 +100,7 @@ def only_value(t: Tensor) -> float | int | bool:
 
 @method()
 def __index__(self: Tensor) -> int:
-    if self._array.size != 1 or self._array.dtype.kind not in "iu":
+    if self._array.size != 1 or self._array.dtype.kind == "f":
         raise TypeError("only integer tensors of a single element can be converted to an index")
     return int(self._array.item())
 
