@@ -24,7 +24,7 @@ from .dispatch import operand
 from .history import check_writable
 from .inplace import refuse_stretched, writer
 from .shape import _alias, _unsqueeze, expand, view
-from .strides import is_stretched
+from .storage import is_stretched
 from .table import define, function, is_array, method
 
 ndarray = np.ndarray
