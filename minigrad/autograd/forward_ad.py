@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from .backward import zeros_like
 from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import local
-from .interpreter import Interpreter, Wrapper
+from .interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
 from .node import edge
 
 if TYPE_CHECKING:
@@ -118,6 +118,9 @@ class Forward(Interpreter):
         return Dual.of(self, primal, tangent)
 
     def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
+        if op.name in TENSOR_PARAMETERS:  # indices have no tangent, but they may be of this level
+            indices, *rest = params
+            params = (tuple([i if i is None else self.unwrap(i)[0] for i in indices]), *rest)
         result = op.call(values, *params) if op.variadic else op.call(*values, *params)
         results = result if isinstance(result, tuple) else (result,)
         if op.view and not owned:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..ops.table import Op
 
 
+TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors, or None
+
+
 class Wrapper(Tensor):
     """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
 
@@ -73,7 +76,10 @@ class Wrapper(Tensor):
     def __contains__(self, element: object) -> bool:
         return bool((self == element).any().item())
 
-    def __deepcopy__(self, memo: dict) -> None:
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        """Of a dual number, at a dual level, its value; refused inside a transform."""
+        if self.level.user:
+            return self.value.__deepcopy__(memo)
         raise NotImplementedError("Cannot access storage of a tensor inside a transform; clone() it instead.")
 
     def backward(self, *args: object, **kwargs: object) -> None:

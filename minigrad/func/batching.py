@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import dtypes
-from ..autograd.interpreter import Wrapper
+from ..autograd.interpreter import TENSOR_PARAMETERS, Wrapper
 from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
 from ..ops.dispatch import ABSENT
 from ..ops.einsum import einsum
 from ..ops.pointwise import add, mul
 from ..ops.strides import window_places
 from ..tensor import Tensor, wrap
-from .vmap import TENSOR_PARAMETERS, Vmap
+from .vmap import Vmap
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -100,6 +100,11 @@ def aligned(pairs: Sequence[Pair]) -> list[Tensor]:
 
 def one_by_one(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
     """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
+    if op.name in TENSOR_PARAMETERS and any(map(level.owns, params[0])):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+            "with a boolean mask.\nThe shape would differ between the examples: use where() or multiply by the mask instead."
+        )
     if op.name not in warned:
         warned.add(op.name)
         warnings.warn(
@@ -109,11 +114,6 @@ def one_by_one(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
             stacklevel=2,
         )
     rows = []
-    if op.name in TENSOR_PARAMETERS and any(map(level.owns, params[0])):
-        raise RuntimeError(
-            "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
-            "with a boolean mask.\nThe shape would differ between the examples: use where() or multiply by the mask instead."
-        )
     for k in range(level.size):
         examples = [v if b is None else v.select(0, k) for v, b in pairs]
         rows.append(op.call(examples, *params) if op.variadic else op.call(*examples, *params))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.function import Function, refuse_old_form, run_forward
-from ..autograd.interpreter import Interpreter, Wrapper
+from ..autograd.interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
 from ..tensor import Tensor, check_dim, wrap
 from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
@@ -109,9 +109,6 @@ NO_STORAGE = (
     "Cannot access data pointer of Tensor that doesn't have storage\nInside vmap a tensor stands for one example of a batch "
     "and has no array of its own. Return it from the function that is mapped."
 )
-
-
-TENSOR_PARAMETERS = ("index", "index_put")  # operations whose first parameter is a sequence of tensors
 
 
 ARITHMETIC = {"add", "sub", "mul", "div", "copy", "masked_fill", "clamp_max", "clamp_min", "maximum", "minimum",
