@@ -311,7 +311,9 @@ class Tensor:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
             new = AutogradMeta()
-            if self._meta is None:  # asked again as another thread may have had its turn in that call, but not here
+            if (
+                self._meta is None
+            ):  # asked again as another thread may have had its turn in that call, but not here
                 self._meta = new
         return self._meta
 

@@ -21,7 +21,6 @@ FREED = (
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
     "after calling backward."
 )
-PACKED = -1  # in the place of a node's version: hooks hold its values
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
 
 
@@ -31,62 +30,53 @@ def version_of(t: Tensor) -> int:
 
 
 def versions(node: Node) -> int:
-    """The versions that the saved inputs and result of a node have now, as one number."""
-    op, found = node.op, 0
+    """The versions that the saved inputs and result of a node have now, as one number.
+
+    It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
+    """
+    op, saved, found = node.op, node.saved, 0
     for i in op.saved_inputs:
-        if node.saved[i] is not None:
-            found += version_of(node.saved[i]) << FIELD * i
-    if op.saved_results:
+        if saved[i] is not None:
+            found += version_of(saved[i]) << FIELD * i
+    if op.saved_results and type(saved[op.saved_results[0]]) is not Packed:
         found += node.counter.version << FIELD * op.saved_results[0]
-    return found
+    return ~found if Packed in map(type, saved) else found
 
 
-def unpack(node: Node, recorded: bool):
+def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
-    saved = node.saved
-    if saved is None:
+    if node.saved is None:
         raise RuntimeError(FREED)
-    op, version, values = node.op, 0, list(saved)
-    for i in op.saved_inputs:
-        t = saved[i]
-        if t is not None:
-            counter = t._counter
-            if counter is not None:
-                version += counter.version << FIELD * i
-            values[i] = t if recorded else t._array
-    if op.saved_results:
-        if node.counter is not None:
-            version += node.counter.version << FIELD * op.saved_results[0]
-        if recorded:
-            for i in op.saved_results:
-                if saved[i] is not None and type(saved[i]) is not Packed:
-                    values[i] = saved_result(node, saved[i], op.sources[i][1])
-    if version != node.version:
-        if node.version != PACKED:
-            explain_modified(node)
-        for i in (*op.saved_inputs, *op.saved_results):
-            if type(saved[i]) is Packed:
-                t = saved[i].unpack(node)
-                source, number = op.sources[i]
-                if recorded:
-                    values[i] = saved_result(node, t._array, number) if source == "result" else t
-                else:
-                    values[i] = t._array
+    values = list(node.saved)
+    for i in node.op.saved_tensors:
+        if values[i] is not None:
+            values[i] = unpack_one(node, i, recorded)
     return values
 
 
-def explain_modified(node: Node) -> None:
-    """Raise PyTorch's error for the saved tensor whose version has changed."""
-    op, changed = node.op, versions(node) ^ node.version
-    for i in (*op.saved_inputs, *op.saved_results):
-        then, differs = (number >> FIELD * i & (1 << FIELD) - 1 for number in (node.version, changed))
-        if not differs:
-            continue
-        if i in op.saved_inputs:
-            t = node.saved[i]
-            raise modified_error(t._array, grad_fn(t), t._output_nr, version_of(t), then)
-        kept = node.saved[i]._array if isinstance(node.saved[i], Tensor) else node.saved[i]
-        raise modified_error(kept, node, op.sources[i][1], node.counter.version, then)
+def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
+    """The saved input or result that stands at place `i`."""
+    kept, (source, number) = node.saved[i], node.op.sources[i]
+    if type(kept) is Packed:
+        t = kept.unpack(node)
+        kept = t if source == "input" else t._array
+    else:
+        refuse_modified(node, i)
+    if not recorded:
+        return kept._array if isinstance(kept, Tensor) else kept
+    return kept if source == "input" else saved_result(node, kept, number)
+
+
+def refuse_modified(node: Node, i: int) -> None:
+    """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
+    kept, (source, number) = node.saved[i], node.op.sources[i]
+    then = (node.version if node.version >= 0 else ~node.version) >> FIELD * i & (1 << FIELD) - 1
+    if source == "input":
+        if version_of(kept) != then:
+            raise modified_error(kept._array, grad_fn(kept), kept._output_nr, version_of(kept), then)
+    elif i == node.op.saved_results[0] and node.counter is not None and node.counter.version != then:
+        array = kept._array if isinstance(kept, Tensor) else kept
+        raise modified_error(array, node, number, node.counter.version, then)
 
 
 # The node of a write into a view -> a function that makes the node which reads the view's new value from the base.
@@ -210,7 +200,8 @@ class SavedTensor:
         saved = list(node.saved)
         values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
         saved[position] = Packed(t, (pack_hook, unpack_hook), node, values)
-        node.saved, node.version = tuple(saved), PACKED
+        node.saved = tuple(saved)
+        node.version = versions(node)
 
     @property
     def data(self) -> object:

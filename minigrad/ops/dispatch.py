@@ -17,7 +17,7 @@ from ..autograd import anomaly_mode
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
-from ..autograd.saved import PACKED, Packed, versions
+from ..autograd.saved import Packed, versions
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
 from .arguments import explain_operands, takes_number
 
@@ -231,12 +231,12 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
             refuse_inference(t)
     if op.saved_results:
         node.counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
-    node.version = versions(node)
     for number, out in enumerate(outs[: node.outputs]):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
     if local.saved_hooks and op.node_class.frees:
         pack(op, node, outs)
+    node.version = versions(node)
     if anomaly.on:
         anomaly_mode.remember_traceback(node)
     return node
@@ -272,11 +272,11 @@ def refuse_inference(t: Tensor) -> None:
 def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """Let the innermost saved_tensors_hooks pack what the node saves."""
     saved, hooks = list(node.saved), local.saved_hooks[-1]
-    for i in (*op.saved_inputs, *op.saved_results):
+    for i in op.saved_tensors:
         if saved[i] is not None and not hasattr(saved[i], "_number"):
             source, position = op.sources[i]
             saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
-    node.saved, node.version = tuple(saved), PACKED
+    node.saved = tuple(saved)
 
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:

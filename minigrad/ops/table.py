@@ -34,7 +34,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.node import Node
-from ..autograd.saved import FREED, PACKED, Packed, SavedTensor, saved_result, unpack
+from ..autograd.saved import FREED, SavedTensor, unpack_one
 from ..tensor import Tensor, wrap
 from .calls import make_call
 from .described import described
@@ -109,11 +109,12 @@ class Op:
         self.guards = [None if n in flat else self.guard_of(n) for n in self.saves]
         self.saved_inputs = tuple(i for i, (s, _) in enumerate(self.sources) if s == "input")
         self.saved_results = tuple(i for i, (s, _) in enumerate(self.sources) if s == "result")
+        self.saved_tensors = self.saved_inputs + self.saved_results  # their places in `saves`
         self.plan = self.planned()
         for rule, numbers, _ in self.plan:
             for place, number in enumerate(numbers if gives_several(rule) else ()):
                 self.rules[list(self.rules)[number]] = one_of_several(rule, place, len(numbers))
-        self.frees = frees or bool(self.saved_inputs or self.saved_results)
+        self.frees = frees or bool(self.saved_tensors)
         self.flat = tuple(self.saves.index(n) for n in flat)
         self.node_class = make_node_class(self, node or name.title().replace("_", "") + "Backward0")
 
@@ -208,15 +209,10 @@ def saved_reader(position: int) -> Callable:
     def read(node: Node):
         if node.saved is None:
             raise RuntimeError(FREED)
-        value, (source, number) = node.saved[position], node.op.sources[position]
-        if value is None or source in ("param", "sizes"):
+        value = node.saved[position]
+        if value is None or node.op.sources[position][0] in ("param", "sizes"):
             return value
-        if type(value) is Packed:
-            return value.unpack(node)
-        if node.version == PACKED:  # another one has hooks of its own, which are not to run
-            found = value if source == "input" else saved_result(node, value, number)
-        else:
-            found = unpack(node, recorded=True)[position]
+        found = unpack_one(node, position, recorded=True)
         return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
 
     return read

@@ -293,3 +293,52 @@ y = torch.vmap(lambda x: Twice.apply(x))(x)
 y.grad_fn.name(), y.grad_fn.next_functions[0][0].name()
 y.sum().backward()
 x.grad
+
+# %% hooks on one saved tensor leave the version check on the other
+x = torch.ones(2, requires_grad=True)
+a, b = x * 2, x * 3
+y = a * b
+y.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t)
+b.add_(1)
+y.sum().backward()  # raises
+y.grad_fn._saved_self
+y.grad_fn._saved_other  # raises
+a, b = x * 2, x * 3
+y = a ** b
+y.grad_fn._raw_saved_result.register_hooks(lambda t: t * 2, lambda t: t)
+y.mul_(1)
+y.sum().backward()
+x.grad
+
+# %% a result that hooks have packed, written in place
+x = torch.ones(2, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t):
+    y = x * 1
+    y.exp_()
+    w = x.exp()
+    w.sigmoid_()
+    z = x * 1
+    z[:1].exp_()
+(y + w + z).sum().backward()
+x.grad
+
+# %% indices that are made inside a transform
+x = torch.tensor([[3.0, 1.0], [1.0, 2.0]])
+torch.vmap(lambda x: torch.func.jvp(lambda y: y[y.argsort()], (x,), (x,)))(x)
+torch.vmap(lambda x: torch.func.jvp(lambda y: torch.zeros(2).index_put((y.argsort(),), y), (x,), (x,)))(x)
+torch.func.jvp(lambda y: torch.vmap(lambda y: y[y.argsort()])(y), (x,), (x,))
+torch.vmap(lambda x: torch.func.jvp(lambda y: y[y > 0], (x,), (x,)))(x)  # raises
+
+# %% a dual number is copied without its tangent
+import copy
+import torch.autograd.forward_ad as fwAD
+with fwAD.dual_level():
+    d = fwAD.make_dual(torch.ones(2), torch.ones(2))
+    fwAD.unpack_dual(copy.deepcopy(d))
+
+# %% a node called by hand, and what one may note on it
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+y.grad_fn(torch.ones(2))
+y.grad_fn.metadata["note"] = 1
+y.grad_fn.metadata
