@@ -249,12 +249,12 @@ def msort(input: Tensor) -> Tensor:
 def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarray, ndarray]:
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    first = (slice(None),) * dim + (slice(0, k),)
+    before = (slice(None),) * dim
     if self.shape[dim] < 16:  # here PyTorch, too, keeps equal elements in their order
         values, index = order(self, dim, largest)
+        first = (*before, slice(k))
         return in_rows(values[first]), in_rows(index[first])
-    index = np.argsort(self, axis=dim)
-    index = in_rows((index[(slice(None),) * dim + (slice(None, None, -1),)] if largest else index)[first])
+    index = in_rows(self.argsort(dim)[(*before, slice(None, -k - 1, -1) if largest else slice(k))])
     return places.read(self, index, dim), index
 
 
@@ -276,27 +276,27 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
 
 def _kth_index(rows: ndarray, k: int) -> ndarray:
     """The place of the k-th smallest element of each row, counted from 0; of equal ones the one that a sort puts there."""
-    hit = rows == np.partition(rows, k)[..., k : k + 1]
-    if np.count_nonzero(hit) == hit.size // (hit.shape[-1] or 1) and hit.any(-1).all():  # one in each row
-        return hit.argmax(-1)
+    ordered = rows.copy()
+    ordered.partition(k)
+    values = ordered[..., k : k + 1]
+    hit = rows == values
+    index = hit.argmax(-1)
+    if np.count_nonzero(hit) == index.size == np.count_nonzero(values == values):  # one in each row
+        return index
     return rows.argsort(-1, kind="stable")[..., k]
 
 
 def _median_index(rows: ndarray, k: object = None) -> ndarray:
-    index = _kth_index(rows, (rows.shape[-1] - 1) // 2)
-    if rows.dtype.kind == "f":
-        missing = rows != rows
-        if np.count_nonzero(missing):
-            index = np.where(missing.any(-1), missing.argmax(-1), index)
-    return index
+    index, missing = _kth_index(rows, (rows.shape[-1] - 1) // 2), rows != rows
+    return np.where(missing.any(-1), missing.argmax(-1), index) if np.count_nonzero(missing) else index
 
 
 def _nanmedian_index(rows: ndarray, k: object = None) -> ndarray:
-    count = rows.shape[-1] - (
-        np.isnan(rows).sum(-1) if rows.dtype.kind == "f" else np.zeros(rows.shape[:-1], int)
-    )
-    middle = np.maximum(count - 1, 0) // 2
-    return np.take_along_axis(np.argsort(rows, axis=-1, kind="stable"), middle[..., None], -1)[..., 0]
+    missing = rows != rows
+    if not np.count_nonzero(missing):
+        return _median_index(rows)
+    middle = np.maximum(rows.shape[-1] - missing.sum(-1) - 1, 0) // 2
+    return np.take_along_axis(rows.argsort(-1, kind="stable"), middle[..., None], -1)[..., 0]
 
 
 def _mode_index(rows: ndarray, k: object = None) -> ndarray:
