@@ -49,6 +49,47 @@ def function(t, backward, jvp=None):
     return Square.apply
 
 
+def for_none(t, found):
+    """x² whose backward gives `found(x)` where no gradient comes."""
+
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.set_materialize_grads(False)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return found(x) if grad is None else 2 * x * grad
+
+    return Square.apply
+
+
+def refuse(x):
+    raise RuntimeError("there is no gradient")
+
+
+def batched(t, slope):
+    """x², whose derivative for a batch of vectors is `slope(x)`."""
+
+    class Slope(t.autograd.Function):
+        @staticmethod
+        def forward(x, grad):
+            return 2 * x * grad
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x, grad):
+            return slope(x) * grad, 0
+
+    return function(t, Slope.apply)
+
+
 def unsteady(t):
     """A backward that gives another gradient each time."""
     count = iter(range(1000))
@@ -97,6 +138,14 @@ CHECKS = {
         {"check_forward_ad": True},
     ),
     "batched": lambda t: (two, (x_of(t), x_of(t)), {"check_batched_grad": True}),
+    "batched by a rule": lambda t: (batched(t, lambda x: 2 * x), (x_of(t),), {"check_batched_grad": True}),
+    "no gradient, refused": lambda t: (for_none(t, refuse), (x_of(t),), {}),
+    "no gradient, but one given back": lambda t: (for_none(t, lambda x: x.detach()), (x_of(t),), {}),
+    "no gradient, zeros given back": lambda t: (for_none(t, lambda x: x.detach() * 0), (x_of(t),), {}),
+    "no gradient, not checked": lambda t: (for_none(t, refuse), (x_of(t),), {"check_undefined_grad": False}),
+    "gradients in another type": lambda t: (
+        function(t, lambda x, g: (2 * x * g).float()), (x_of(t),), {"check_grad_dtypes": True, "rtol": 1e-2}
+    ),
     "dtypes": lambda t: (two, (x_of(t), x_of(t)), {"check_grad_dtypes": True}),
     "not the same twice": lambda t: (unsteady(t), (x_of(t),), {}),
     "not the same twice, but nearly": lambda t: (unsteady(t), (x_of(t),), {"nondet_tol": 1e-3}),
@@ -146,6 +195,14 @@ def test_the_inputs_are_left_as_they_were():
     x = x_of(minigrad)
     minigrad.autograd.gradcheck(lambda a: a.sin() * a, x)
     assert np.array_equal(x.detach().numpy(), X)
+
+
+def test_a_wrong_rule_for_batches_is_found():
+    """PyTorch's check does not come to a Function's `vmap`; here gradients are batched as everything else is."""
+    wrong = batched(minigrad, lambda x: 3 * x)
+    assert minigrad.autograd.gradcheck(wrong, x_of(minigrad))
+    with pytest.raises(RuntimeError, match="the batched and the single gradients differ"):
+        minigrad.autograd.gradcheck(wrong, x_of(minigrad), check_batched_grad=True)
 
 
 def test_the_complaint_shows_both_jacobians():

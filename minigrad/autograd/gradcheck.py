@@ -248,12 +248,9 @@ class Check:
                     )
 
     def multiplied(self) -> None:
-        """Gradients of zeros must give zeros, of the dtypes of the inputs."""
-        found = zeros_back(self.outputs(), self.inputs)
-        if any(g._array.any() for g in found):
+        """Gradients of zeros must give zeros."""
+        if any(g._array.any() for g in zeros_back(self.outputs(), self.inputs)):
             raise GradcheckError("backward not multiplied by grad_output")
-        if any(g.dtype != x.dtype for g, x in zip(found, self.inputs, strict=True)):
-            raise GradcheckError("grad is incorrect type")
 
     def undefined(self) -> None:
         """A backward must cope with gradients that never arrive: of all outputs, or of one of several."""
