@@ -57,13 +57,9 @@ class Dual(Wrapper):
         out.tangent = None  # a constant, in forward mode too
         return out
 
-    @property
+    @Tensor.requires_grad.getter
     def requires_grad(self) -> bool:
         return self._requires_grad or self.primal.requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
 
     @property
     def grad_fn(self):

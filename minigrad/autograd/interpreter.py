@@ -76,9 +76,6 @@ class Wrapper(Tensor):
     def numpy(self, *, force: bool = False) -> ndarray:
         return self.value.numpy(force=force) if force or not self._requires_grad else super().numpy()
 
-    def __contains__(self, element: object) -> bool:
-        return bool((self == element).any().item())
-
     def __deepcopy__(self, memo: dict) -> Tensor:
         """Of a dual number, at a dual level, its value; refused inside a transform."""
         if self.level.user:

@@ -118,8 +118,7 @@ def __contains__(self: Tensor, element) -> bool:
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
         )
-    value = element._array if isinstance(element, Tensor) else element
-    return bool((self._array == value).any())
+    return bool((self == element).any().item())
 
 
 @method()

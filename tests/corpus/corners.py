@@ -328,6 +328,7 @@ torch.vmap(lambda x: torch.func.jvp(lambda y: y[y.argsort()], (x,), (x,)))(x)
 torch.vmap(lambda x: torch.func.jvp(lambda y: torch.zeros(2).index_put((y.argsort(),), y), (x,), (x,)))(x)
 torch.func.jvp(lambda y: torch.vmap(lambda y: y[y.argsort()])(y), (x,), (x,))
 torch.vmap(lambda x: torch.func.jvp(lambda y: y[y > 0], (x,), (x,)))(x)  # raises
+torch.vmap(lambda x: torch.func.jvp(lambda y: y.nonzero() * y.sum(), (x,), (x,)))(x)  # raises
 
 # %% a dual number is copied without its tangent
 import copy
