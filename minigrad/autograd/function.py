@@ -15,14 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..tensor import AutogradMeta, Tensor, wrap
+from ..tensor import AutogradMeta, Tensor, full_name, wrap
 from . import node as nodes
 from .anomaly_mode import remember_traceback
 from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, edge, next_sequence, no_recording
-from .saved import FREED, Packed, modified_error, version_of
+from .saved import FREED, Packed, SavedTensor, modified_error, version_of
 
 
 def twin(t: Tensor) -> Tensor:
@@ -74,12 +74,16 @@ class FunctionCtx(Node):
         for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                    f"save_for_backward can only save variables, but argument {i} is of type {full_name(type(t))}"
                 )
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `jvp`."""
+        if not all(t is None or isinstance(t, Tensor) for t in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx."
+            )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -92,6 +96,11 @@ class FunctionCtx(Node):
 
     def set_materialize_grads(self, value: bool) -> None:
         """With False, `backward` gets None, not zeros, for outputs to which no gradient came."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got "
+                f"({full_name(type(value))}), but expected (bool)"
+            )
         self.materialize_grads = value
 
     def keep(self) -> None:
@@ -117,6 +126,13 @@ class FunctionCtx(Node):
         if self._kept is None:
             raise RuntimeError(FREED)
         return tuple(self.unpack(*entry) for entry in self._kept)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """What was saved, each as something on which hooks can be put."""
+        if self._kept is None:
+            raise RuntimeError(FREED)
+        return tuple(KeptTensor(self, i) for i in range(len(self._kept)))
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -199,6 +215,31 @@ def looks(values: tuple) -> tuple[tuple | None, ...]:
     return tuple((v._array.shape, v._array.dtype) if isinstance(v, Tensor) else None for v in values)
 
 
+class KeptTensor(SavedTensor):
+    """One of the tensors that a custom operation saves."""
+
+    __slots__ = ()
+
+    def kept(self) -> object:
+        if self.node._kept is None:
+            raise RuntimeError(FREED)
+        return self.node._kept[self.position][0]
+
+    def tensor(self, value: object) -> Tensor:
+        return self.unpack()
+
+    def put(self, packed: Packed) -> None:
+        kept = list(self.node._kept)
+        kept[self.position] = (packed, 0, None)
+        self.node._kept = tuple(kept)
+
+    def unpack(self) -> Tensor | None:
+        return self.node.unpack(*self.node._kept[self.position])
+
+
+KeptTensor.__name__ = "SavedTensor"
+
+
 class Function:
     """Base class of custom operations: override the static methods `forward` and `backward`, call with `.apply(...)`.
 
@@ -259,7 +300,7 @@ class Function:
     def apply(cls, *args: object, **kwargs: object) -> object:
         """Run the operation and record it. Arguments by name are put into the order of `forward`."""
         new_form = cls.setup_context is not Function.setup_context
-        if kwargs or (new_form and len(args) < len(signature(cls.forward).parameters)):
+        if kwargs or (new_form and len(args) != len(signature(cls.forward).parameters)):
             args = in_order(cls, args, kwargs, new_form)
         if local.interpreter is not None:
             return local.interpreter.process_function(cls, args)
@@ -278,7 +319,9 @@ def in_order(cls: type[Function], args: tuple, kwargs: dict[str, object], new_fo
         bound = signature(cls.forward).bind(*ctx, *args, **kwargs)
     except TypeError as error:
         raise TypeError(str(error) if new_form else f"forward() {error}") from None
-    if bound.kwargs or new_form:
+    if bound.kwargs and not new_form:  # arguments that can only be given by name have no gradient's place
+        raise TypeError(f"forward() got an unexpected keyword argument '{next(iter(bound.kwargs))}'")
+    if new_form:
         bound.apply_defaults()
     return bound.args[len(ctx) :]
 
@@ -331,10 +374,10 @@ def run_forward(
                 result = cls.forward(*args)
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
-    check_dirty(ctx.dirty_tensors, tensors, outputs)
+    check_marks(ctx, tensors, outputs)
     ctx.sequence = next_sequence()
-    count = sum(is_differentiable(ctx, out) for out in outputs)
-    outputs = tuple(finish_output(ctx, out, i, tensors, recording, count) for i, out in enumerate(outputs))
+    recorded = [recording and is_differentiable(ctx, out) for out in outputs]
+    outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
     if recording:
         ctx.keep()
@@ -343,20 +386,32 @@ def run_forward(
     return outputs if isinstance(result, tuple) else outputs[0], ctx
 
 
-def check_dirty(dirty: tuple, inputs: list[Tensor], outputs: tuple) -> None:
+def check_marks(ctx: FunctionCtx, inputs: list[Tensor], outputs: tuple) -> None:
     """What was changed in place must be among the inputs (else a warning) and the outputs (else an error)."""
-    for d in dirty:
-        if not any(d is o for o in outputs):
+    for t in ctx.dirty_tensors:
+        if not isinstance(t, Tensor):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-                "modified inplace must all be outputs of the Function."
+                f"mark_dirty can only accept variables, but argument is of type {full_name(type(t))}"
             )
+    for t in ctx.non_differentiable:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(
+                f"mark_non_differentiable only accepts variable arguments, but got {full_name(type(t))}"
+            )
+    for d in ctx.dirty_tensors:
+        nodes.counted(d)
         if not any(d is t for t in inputs):
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
                 "be passed to ctx.mark_dirty().",
                 UserWarning,
                 stacklevel=4,
+            )
+    for d in ctx.dirty_tensors:
+        if not any(d is o for o in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace must all be outputs of the Function."
             )
 
 
@@ -370,31 +425,34 @@ def is_differentiable(ctx: FunctionCtx, out: object) -> bool:
 
 
 def finish_output(
-    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recording: bool, differentiable: int
+    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recorded: list[bool]
 ) -> object:
-    """One output as the caller gets it, with its history. `differentiable` counts the outputs that have one."""
+    """One output as the caller gets it, with its history. `recorded` tells of each output whether it has one."""
     if not isinstance(out, Tensor):
         return out
-    recorded = recording and is_differentiable(ctx, out)
-    is_input = any(out is t for t in inputs)
-    if is_input and any(out is d for d in ctx.dirty_tensors):
-        if not recorded:
-            nodes.written(out, None)
-            return out
+    is_input, is_dirty = any(out is t for t in inputs), any(out is t for t in ctx.dirty_tensors)
+    if recorded[number] and is_dirty:
         if out._requires_grad and edge(out) is not None and out._grad_fn is None:
-            nodes.written(out, None)
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-        if out._base is not None and differentiable > 1:
+        if out._base is not None and len(recorded) > 1:
             raise RuntimeError(VIEW_AMONG_SEVERAL)
-        nodes.written(out, ctx)
+        if out._meta is not None:
+            out._meta.grad = None  # it was that of the old value
+        nodes.hang(out, ctx)
         out._output_nr = number if out._base is None else 0
         return out
-    if is_input:  # returned as it came: a view of it
-        out = view_of_itself(out)
-    if out._base is not None and not isinstance(out, Wrapper):
-        out._meta.made_in = "multi_output" if differentiable > 1 else "custom"
-    if recorded:
+    if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):
+        out = view_of_itself(out)  # returned as it came
+    elif is_input and out._requires_grad:
+        out = out.detach()
+    elif out._requires_grad and out._base is None and not isinstance(out, Wrapper):
+        out.detach_()  # what was recorded inside does not count
+    if out._base is not None and not (is_input and is_dirty) and not isinstance(out, Wrapper):
+        out._meta.made_in = "multi_output" if sum(recorded) > 1 else "custom"
+    if recorded[number]:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
+        if out._base is not None:
+            out._meta.seen_version = out.counter().version
     return out
 
 

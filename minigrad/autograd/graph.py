@@ -154,6 +154,8 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
+    if not all(t.requires_grad for t in tensors):
+        raise AssertionError("Expected gradient function to be set")
     state = threading.local()  # of the pass that is running in this thread
 
     def collect(index: int, grad: Tensor | None) -> None:

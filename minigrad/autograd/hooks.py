@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, full_name, wrap
+from . import node as nodes
 from .node import Node, RemovableHandle, add_hook, edge, no_recording
 
 # ---------------------------------------------------------------- methods of Tensor
@@ -146,7 +147,8 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: boo
             new = fn(grads, *more)
             if new is None:
                 continue
-            new = new if isinstance(new, tuple) else (new,)
+            if not isinstance(new, tuple):
+                raise TypeError(f"expected tuple, but hook returned '{full_name(type(new))}'")
             if len(new) != len(grads):
                 raise RuntimeError(
                     f"hook '{name_of(fn)}' has returned an incorrect number of values (got {len(new)}, but expected "
@@ -159,6 +161,22 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: boo
     return list(grads)
 
 
+def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
+    """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
+    seen = variable
+    with no_recording(recorded):
+        for fn in tuple(variable._meta.post_hooks.values()):
+            after = fn(seen)
+            if after is not None and after is not seen:
+                check_hook_result(seen, after, fn)
+                seen = after  # the next hook gets it, but then it is refused
+    if seen is not variable:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+nodes.run_post_accumulate_hooks = run_post_accumulate_hooks
+
+
 def name_of(hook: Callable) -> str:
     return getattr(hook, "__name__", "<unknown>")
 
@@ -166,7 +184,7 @@ def name_of(hook: Callable) -> str:
 def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> None:
     """What a hook returns must fit where the gradient it replaces fitted."""
     if not isinstance(after, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(after).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{full_name(type(after))}'")
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if after._array.shape != before._array.shape:

@@ -141,6 +141,13 @@ class Node:
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""
+        if len(grad_outputs) != self.outputs:
+            raise TypeError(f"expected {self.outputs} arguments, got {len(grad_outputs)} instead")
+        for i, g in enumerate(grad_outputs):
+            if g is not None and not isinstance(g, Tensor):
+                raise TypeError(f"argument {i} is not a Variable")
+        if not self.runs_undefined and all(g is None for g in grad_outputs):
+            return None if len(self.edges) == 1 else (None,) * len(self.edges)
         grad = list(grad_outputs) if self.outputs > 1 else grad_outputs[0]
         results = self.vjp(grad, True)
         return results[0] if len(results) == 1 else results
@@ -189,10 +196,13 @@ class AccumulateGrad(Node):
             else:
                 add_to_grad(meta, first._array, recorded)
         if meta.post_hooks:
-            with no_recording():
-                for hook in tuple(meta.post_hooks.values()):
-                    hook(variable)
+            run_post_accumulate_hooks(variable, recorded)
         return ()
+
+
+def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
+    """Call the hooks of a leaf to whose `.grad` was added. Set by hooks.py."""
+    raise NotImplementedError
 
 
 def is_whole(view: ndarray, memory: object) -> bool:
@@ -210,16 +220,14 @@ def add_to_grad(meta: AutogradMeta, grad, recorded: bool) -> None:
             meta.grad = grad if old is None else old + grad
         elif old is None:
             meta.grad = wrap(grad)
-        elif old._requires_grad:
-            meta.grad = wrap(old._array + grad)  # out of place: `old` is part of a graph
         else:
             array = old._array
             if array.ndim:
                 np.add(array, grad, array)
             else:  # a single number: NumPy takes three times as long to add to it in place
                 array.fill(array + grad)
-            if old._counter is not None:
-                old._counter.version += 1
+            counter = old._counter or old.counter()
+            counter.version += 1
 
 
 accumulate_lock = threading.RLock()
@@ -274,8 +282,13 @@ def refresh_view(t: Tensor) -> None:
     raise NotImplementedError
 
 
-def written(t: Tensor, node: Node | None) -> None:
-    """Note that `t` was written to in place, by the operation of `node`. Set by ops/history.py."""
+def counted(t: Tensor) -> Counter:
+    """Note that `t` was written to in place. Set by ops/history.py."""
+    raise NotImplementedError
+
+
+def hang(t: Tensor, node: Node) -> None:
+    """Make `node` the history of what was written into `t`. Set by ops/history.py."""
     raise NotImplementedError
 
 

@@ -178,16 +178,34 @@ class SavedTensor:
     def __repr__(self) -> str:
         return f"<SavedTensor object at {id(self):#x}>"
 
+    def kept(self) -> object:
+        """What the node keeps. Raises if it was freed."""
+        if self.node.saved is None:
+            raise RuntimeError(FREED)
+        return self.node.saved[self.position]
+
+    def tensor(self, value: object) -> Tensor:
+        """The tensor that `value`, what the node keeps, stands for."""
+        source, number = self.node.op.sources[self.position]
+        return saved_result(self.node, value, number) if source == "result" else value
+
+    def put(self, packed: Packed) -> None:
+        """Keep `packed` in its place."""
+        saved = list(self.node.saved)
+        saved[self.position] = packed
+        self.node.saved = tuple(saved)
+        self.node.version = versions(self.node)
+
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
-        node, position = self.node, self.position
-        if node.saved is None:
+        try:
+            value = self.kept()
+        except RuntimeError:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
                 "through the graph a second time or if you need to access saved variables after calling backward."
-            )
-        value = node.saved[position]
+            ) from None
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if type(value) is Packed:
@@ -195,18 +213,14 @@ class SavedTensor:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
                 "allowed at a time."
             )
-        source, number = node.op.sources[position]
-        t = saved_result(node, value, number) if source == "result" else value
-        saved = list(node.saved)
+        t = self.tensor(value)
         values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
-        saved[position] = Packed(t, (pack_hook, unpack_hook), node, values)
-        node.saved = tuple(saved)
-        node.version = versions(node)
+        self.put(Packed(t, (pack_hook, unpack_hook), self.node, values))
 
     @property
     def data(self) -> object:
         """What is kept: what the hook made of the tensor, else the tensor."""
-        value = self.node.saved[self.position]
+        value = self.kept()
         return value.packed if type(value) is Packed else self.unpack()
 
     def unpack(self) -> Tensor | None:

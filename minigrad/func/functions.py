@@ -7,7 +7,7 @@ the vmap's level. So whatever stands below, an outer derivative or another vmap,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..autograd.function import Function, FunctionCtx
 from ..tensor import Tensor
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
 
-class VmapInfo:
+class VmapInfo(NamedTuple):
     """What a Function's `vmap` is told: the batch size and the randomness that was asked for."""
 
-    def __init__(self, batch_size: int, randomness: str):
-        self.batch_size, self.randomness = batch_size, randomness
+    batch_size: int
+    randomness: str
 
 
 def refuse_unclear_rule(cls: type[Function]) -> None:

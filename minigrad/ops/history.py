@@ -25,6 +25,7 @@ from .strides import (
     laid_out_as,
     place_of,
     read_places,
+    rebase,
     refresh_view,
     refusal,
     window_node,
@@ -167,12 +168,8 @@ def hang(t: Tensor, node: Node) -> None:
     if isinstance(t, Wrapper):
         refresh_view(t)
     else:
-        t._requires_grad, t._output_nr = True, 0
-        t._grad_fn = window_node(slices, 0, slices.place)
+        rebase(t, window_node(slices, 0, slices.place))
         t._meta.seen_version = counter.version
-
-
-nodes.written = written
 
 
 def counted(t: Tensor) -> Counter:
@@ -188,6 +185,9 @@ def counted(t: Tensor) -> Counter:
     return counter
 
 
+nodes.counted, nodes.hang = counted, hang
+
+
 def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
     """A function that makes the node which reads the window of a CopySlices, as long as that lives."""
 
@@ -196,13 +196,3 @@ def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
         return None if found is None else window_node(found, 0, found.place)
 
     return read
-
-
-def rebase(t: Tensor, node: Node) -> None:
-    """Make `node` the history of `t`; a retained gradient moves with it."""
-    old = t._grad_fn
-    if t._meta is not None and t._meta.retains_grad and old is not None and old.hooks is not None:
-        ref = old.hooks.retain.pop(t._output_nr, None)
-        if ref is not None:
-            node.all_hooks().retain[0] = ref
-    t._requires_grad, t._grad_fn, t._output_nr = True, node, 0

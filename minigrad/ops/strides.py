@@ -195,25 +195,39 @@ window_order = [window_names.index(name) for name in _as_strided.op.saves]
 def refresh_view(t: Tensor) -> None:
     """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
     meta, base = t._meta, t._meta.base
-    if base._requires_grad:
+    if base._requires_grad or t._grad_fn is not None:
         if meta.made_in is not None:
             raise RuntimeError(refusal(t, "its base or another view of its base has been"))
         of_a_transform = isinstance(t, Wrapper)
         node = t.read_again() if of_a_transform else window_node(edge(base), base._output_nr, place_of(t))
-        t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
+        rebase(t, node)
     meta.seen_version = t._counter.version
 
 
 nodes.refresh_view = refresh_view
 
 
+def rebase(t: Tensor, node: Node) -> None:
+    """Make `node` the history of a tensor that has been written to; a retained gradient moves with it."""
+    old = t._grad_fn
+    if t._meta is not None and t._meta.retains_grad and old is not None and old.hooks is not None:
+        ref = old.hooks.retain.pop(t._output_nr, None)
+        if ref is not None:
+            node.all_hooks().retain[0] = ref
+    t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
+
+
 def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
     made_in, node = view._meta.made_in, view._grad_fn
     if made_in == "custom":
-        maker = "" if node is None else f"Output {view._output_nr} of {short_name(node)}"
+        start = (
+            f"A view was created in no_grad mode and {modified} modified inplace with grad mode enabled."
+            if node is None
+            else f"Output {view._output_nr} of {short_name(node)} is a view and {modified} modified inplace."
+        )
         return (
-            f"{maker} is a view and {modified} modified inplace. This view was created inside a custom Function (or because an "
+            f"{start} This view was created inside a custom Function (or because an "
             "input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
             "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this "
             "by cloning the output of the custom Function."
