@@ -58,3 +58,23 @@ def copied(array: ndarray) -> ndarray:
     out = laid_out_like(array)
     out[...] = array
     return out
+
+
+def owner_of(array: ndarray) -> ndarray:
+    """The array whose memory this one shows."""
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return array
+
+
+def deeply_copied(array: ndarray, memo: dict) -> ndarray:
+    """A copy for `copy.deepcopy`: arrays that share memory have copies that share memory."""
+    owner = owner_of(array)
+    if not owner.flags.c_contiguous or owner.dtype != array.dtype:
+        owner = array
+    if id(owner) not in memo:
+        memo[id(owner)] = owner.copy("K")
+    if owner is array:
+        return memo[id(owner)]
+    offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return ndarray(array.shape, array.dtype, memo[id(owner)], offset, array.strides)

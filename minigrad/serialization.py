@@ -18,6 +18,7 @@ from typing import BinaryIO
 import numpy as np
 
 from . import dtypes
+from .memory import owner_of
 from .nn.parameter import Parameter
 from .ops.storage import address
 from .size import Size
@@ -102,13 +103,6 @@ def tensors_in(obj: object) -> Iterator[Tensor]:
     elif isinstance(obj, (list, tuple)):
         for value in obj:
             yield from tensors_in(value)
-
-
-def owner_of(array: np.ndarray) -> np.ndarray:
-    """The array whose memory this one shows."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 class Writer:

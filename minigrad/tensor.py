@@ -106,12 +106,19 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
-        return wrap(self._array)
+        out = wrap(self._array)
+        if self.is_inference():
+            out.__class__ = InferenceTensor
+        return out
 
     @data.setter
     def data(self, other: Tensor) -> None:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+        if self._requires_grad and other._array.dtype.kind != "f":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
         self._array = other._array
 
     shape = property(

@@ -50,8 +50,8 @@ VIEWS = {  # expressions of views, with the shape that they have
 }
 REDUCTIONS = {
     (): ["{}.sum()"],
-    (3,): ["{}.sum()", "{}.mean()", "{}.max()", "{} @ {}"],
-    (2, 3): ["{}.sum()", "{}.prod()", "{}.mean()", "{}.norm()"],
+    (3,): ["{}.sum()", "{}[1:].mean()", "{}.max()", "{} @ {}"],
+    (2, 3): ["{}.sum()", "{}.prod()", "{}[:, :2].mean()", "{}.norm()"],
 }
 PARTS = {
     (3,): [("unbind()", [()] * 3)],

@@ -62,8 +62,11 @@ def is_anomaly_check_nan_enabled() -> bool:
 def remember_traceback(node: Node) -> None:
     """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
     stack = traceback.extract_stack()
-    package = __file__.rsplit("autograd", 1)[0]
-    while stack and stack[-1].filename.startswith(package):
+    ours = (
+        __file__.rsplit("autograd", 1)[0],
+        "<minigrad.",
+    )  # files, and functions that were written at run time
+    while stack and stack[-1].filename.startswith(ours):
         stack.pop()
     node.metadata["traceback_"] = stack.format()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +53,7 @@ def backward(
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
     inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | None = None,
 ) -> None:
     """Add to the `.grad` of every leaf the gradient of `tensors`, weighted by `grad_tensors`.
@@ -60,14 +61,23 @@ def backward(
     grad_tensors: for each tensor the vector v of the product vᵀJ, of the tensor's shape; 1 for scalars if omitted.
     retain_graph: keep the saved values for another pass (default: the value of create_graph).
     create_graph: record the pass itself, so that the gradients can be differentiated.
+    grad_variables: the old name of grad_tensors.
     inputs: fill only the `.grad` of these tensors.
     Raises RuntimeError for tensors without a graph, non-scalars without gradient, wrong shapes, freed graphs.
     """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
     tensors = as_tuple(tensors)
     if inputs is not None:
-        inputs = as_tuple(inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        inputs = as_inputs(inputs, "backward")
     if create_graph:
         warnings.warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
@@ -107,9 +117,7 @@ def grad(
     materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
-    outputs, inputs = as_tuple(outputs), as_tuple(inputs)
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    outputs, inputs = as_tuple(outputs), as_inputs(inputs, "grad")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -123,36 +131,69 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:  # one pass for all vectors: vmap over grad_outputs
-        options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
-        vmap = importlib.import_module("minigrad.func").vmap  # it stands above this package
-        return vmap(
-            lambda vectors: grad(outputs, inputs, vectors, materialize_grads=materialize_grads, **options)
-        )(as_tuple(grad_outputs))
-    roots = make_roots(outputs, grad_outputs, local.gradients_are_tensors(create_graph))
-    places = [edge_of(i) for i in inputs]
-    targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph
-    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
-    results = []
-    for number, (i, place) in enumerate(zip(inputs, places, strict=True)):
-        found = targets[place]
-        if found is None:
-            if not allow_unused:
-                raise RuntimeError(
-                    f"The differentiated Tensor at index {number} appears to not have been used in the graph. Set "
-                    "allow_unused=True if this is the desired behavior."
-                )
-            if materialize_grads:
+    if is_grads_batched:
+        found = batched_gradients(outputs, inputs, grad_outputs, retain, create_graph, allow_unused)
+    else:
+        found = gradients(outputs, inputs, grad_outputs, retain, create_graph, allow_unused)
+    if materialize_grads:
+        for n, i in enumerate(inputs):
+            if found[n] is None:
                 if not isinstance(i, Tensor):
                     raise RuntimeError(
                         "materialize_grads cannot be used when the given input is a GradientEdge"
                     )
-                found = zeros_like(i).requires_grad_(create_graph)
-        elif not isinstance(found, Tensor):
+                found[n] = zeros_like(i).requires_grad_(create_graph)
+    return tuple(found)
+
+
+def gradients(
+    outputs: tuple,
+    inputs: tuple,
+    vectors: object,
+    retain: bool,
+    create_graph: bool,
+    allow_unused: bool | None,
+) -> list[Tensor | None]:
+    """vᵀJ for each input, None for one that the outputs do not depend on (which is an error unless allowed)."""
+    roots = make_roots(outputs, vectors, local.gradients_are_tensors(create_graph))
+    places = [edge_of(i) for i in inputs]
+    targets = dict.fromkeys(places)
+    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
+    results = []
+    for number, place in enumerate(places):
+        found = targets[place]
+        if found is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {number} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior."
+            )
+        if found is not None and not isinstance(found, Tensor):
             found = wrap(np.array(found))  # a copy: it may be another tensor's gradient, or the caller's
         results.append(found)
-    return tuple(results)
+    return results
+
+
+def batched_gradients(
+    outputs: tuple,
+    inputs: tuple,
+    vectors: object,
+    retain: bool,
+    create_graph: bool,
+    allow_unused: bool | None,
+) -> list[Tensor | None]:
+    """`gradients` for many vectors at once, which the first dimension of `vectors` counts: vmap over one pass."""
+    vmap = importlib.import_module("minigrad.func").vmap  # it stands above this package
+    vectors = tuple(g for _, g in completed(outputs, vectors, batched=True))
+    used: list[bool] = []
+
+    def vjp(vectors: tuple) -> tuple:
+        found = gradients(outputs, inputs, vectors, retain, create_graph, allow_unused)
+        used[:] = [g is not None for g in found]
+        return tuple(g for g in found if g is not None)
+
+    found = iter(vmap(vjp)(vectors))
+    return [next(found) if there else None for there in used]
 
 
 def grad_of_any(
@@ -172,12 +213,21 @@ def as_tuple(given) -> tuple:
     return () if given is None else tuple(given)
 
 
+def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
+    """What to differentiate with respect to, as a tuple."""
+    inputs = as_tuple(given)
+    if not inputs:
+        raise RuntimeError(f"`inputs` argument to `{caller}()` cannot be empty.")
+    for i in inputs:
+        if not isinstance(i, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(i).__name__}")
+    return inputs
+
+
 def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     """(node, output number) of something to differentiate with respect to."""
     if isinstance(given, GradientEdge):
         return given.node, given.output_nr
-    if not isinstance(given, Tensor):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
     given = given._in_graph()
     node = edge(given)
     if node is None:
@@ -187,13 +237,30 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
 
 def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
     """Where a pass starts: checks the tensors (or edges) and the gradients there, and completes the latter."""
+    roots = []
+    for start, g in completed(starts, grads):
+        node, output_nr = start[:2] if isinstance(start, GradientEdge) else (edge(start), start._output_nr)
+        if node is None:
+            raise RuntimeError(
+                f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
+            )
+        roots.append((node, output_nr, g if recorded else g._array))
+    return roots
+
+
+def completed(
+    starts: tuple, grads: object, batched: bool = False
+) -> Iterator[tuple[Tensor | GradientEdge, Tensor]]:
+    """Each tensor (or edge) that a pass starts from, with the gradient there: of its shape and dtype, 1 if omitted.
+
+    batched: the gradients have a dimension more, the first, which is not looked at.
+    """
     grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if len(grads) != len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
-    roots = []
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
             start = start._in_graph()
@@ -203,19 +270,21 @@ def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
         if g is None:
             if shape is None or (start.requires_grad and shape.numel() != 1):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        elif shape is not None and g.shape != shape:
+            g = wrap(np.ones(shape, start.dtype.numpy))
+        elif shape is not None and batched and g.shape[1:] != shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+                "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch "
+                f"was detected: grad_output[{i}] has a shape of {g.shape[1:]!r} and output[{i}] has a shape of {shape!r}. If "
+                "you only want some tensors in `grad_output` to be considered batched, consider using vmap."
+            )
+        elif shape is not None and not batched and g.shape != shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape!r} and output[{i}] has a shape of {shape!r}."
             )
-        node, output_nr = start[:2] if isinstance(start, GradientEdge) else (edge(start), start._output_nr)
-        if node is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        if g is None:
-            g = wrap(np.ones(shape, start.dtype.numpy))
         elif shape is not None and g.dtype is not start.dtype:
             g = g.to(start.dtype)
-        roots.append((node, output_nr, g if recorded else g._array))
-    return roots
+        yield start, g
 
 
 def zeros_like(t: Tensor) -> Tensor:
@@ -250,7 +319,7 @@ def tensor_backward(
             finally:
                 local.backward_pass = outer
             return
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"

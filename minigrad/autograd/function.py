@@ -452,7 +452,7 @@ def finish_output(
     if recorded[number]:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
         if out._base is not None:
-            out._meta.seen_version = out.counter().version
+            out._meta.seen_version = out._own_counter().version
     return out
 
 

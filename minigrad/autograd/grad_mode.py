@@ -11,6 +11,7 @@ import functools
 import inspect
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 
 special: set[object] = set()  # a key for each thread in which something unusual is on
@@ -39,6 +40,11 @@ class Local(threading.local):
             setattr(self, name, value)
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
         set_grad(self.grad)
+
+    @property
+    def records(self) -> bool:
+        """Are operations recorded now? Never in inference_mode, whatever the grad mode."""
+        return self.grad and not self.inference
 
     def gradients_are_tensors(self, create_graph: bool) -> bool:
         """Are gradients Tensors in a pass that starts now? If it is recorded, or in a transform; else they are arrays."""
@@ -102,9 +108,15 @@ class _Mode:
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call, and each resumption of a generator, runs inside it."""
         if inspect.isclass(function):
-            raise TypeError(
-                f"{type(self).__name__} cannot decorate a class. Decorate its methods, or use it as a context manager."
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions "
+                "or methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` "
+                "method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
             )
+            function.__init__ = self(function.__init__)
+            return function
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -167,8 +179,15 @@ class set_grad_enabled(_Mode):
     """Turn recording on or off: a plain call lasts until changed; `with` and decoration restore it."""
 
     def __init__(self, mode: bool):
-        self.mode, self.before = bool(mode), local.grad
-        local.update(grad=self.mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode, self.before = mode, local.grad
+        local.update(grad=mode)
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def __call__(self, function: Callable) -> Callable:
         local.update(grad=self.before)  # as a decorator it acts in the calls, not from now on

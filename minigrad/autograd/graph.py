@@ -42,6 +42,8 @@ class saved_tensors_hooks:
         message = getattr(disabled, "message", None)
         if message is not None:
             raise RuntimeError(message)
+        if not all(map(callable, self.hooks)):
+            raise TypeError("saved_tensors_hooks() takes two functions, pack_hook and unpack_hook")
         local.update(saved_hooks=(*local.saved_hooks, self.hooks))
 
     def __exit__(self, *exc: object) -> None:
@@ -60,7 +62,9 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, `saved_tensors_hooks` raises RuntimeError with this message."""
+    """Inside, `saved_tensors_hooks` raises RuntimeError with this message. So does this itself if there are any now."""
+    if local.saved_hooks:
+        raise RuntimeError(error_message)
     before, disabled.message = getattr(disabled, "message", None), error_message
     try:
         yield

@@ -100,6 +100,9 @@ class Node:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
+    def __reduce_ex__(self, protocol: int) -> None:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
@@ -226,7 +229,7 @@ def add_to_grad(meta: AutogradMeta, grad, recorded: bool) -> None:
                 np.add(array, grad, array)
             else:  # a single number: NumPy takes three times as long to add to it in place
                 array.fill(array + grad)
-            counter = old._counter or old.counter()
+            counter = old._counter or old._own_counter()
             counter.version += 1
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
+from .grad_mode import anomaly
 from .node import AccumulateGrad, Node, edge, grad_fn, no_recording
 
 FREED = (
@@ -59,6 +60,8 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
     kept, (source, number) = node.saved[i], node.op.sources[i]
     if type(kept) is Packed:
         t = kept.unpack(node)
+        if t._array.dtype != kept.dtype:  # the hooks changed it; the gradient must not change with it
+            t = t.to(dtypes.of_numpy(kept.dtype))
         kept = t if source == "input" else t._array
     else:
         refuse_modified(node, i)
@@ -106,12 +109,18 @@ def modified_error(
 ) -> RuntimeError:
     """PyTorch's complaint about a saved tensor that was written to."""
     kind = dtypes.of_numpy(array.dtype).tensor_type
+    hint = (
+        "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+        "changed in there or anywhere later. Good luck!"
+        if anomaly.on
+        else "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{made_by} is at version {now}; expected version {then} "
-        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"instead. Hint: {hint}"
     )
 
 
@@ -124,7 +133,7 @@ class Packed:
     `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
     """
 
-    __slots__ = ("hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
+    __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(
@@ -132,7 +141,7 @@ class Packed:
     ):
         """`values`: what the hook gets, if not `t` itself."""
         node = edge(t)
-        self.is_result, self.output_nr = node is keeper, t._output_nr
+        self.is_result, self.output_nr, self.dtype = node is keeper, t._output_nr, t._array.dtype
         self.node = None if self.is_result else node
         values = t if values is None else values
         before = version_of(values)

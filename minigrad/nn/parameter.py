@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
+from ..memory import deeply_copied
 from ..tensor import Tensor, new_object, plain_types, wrap
 
 
@@ -25,6 +26,10 @@ class Parameter(Tensor):
             raise TypeError(
                 f"Parameter() takes a Tensor, but got {type(data).__name__}. Make one first: torch.tensor(...)"
             )
+        if requires_grad and data.is_inference():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         if requires_grad and data._array.dtype.kind != "f":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         out = new_object(cls)
@@ -40,12 +45,21 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
         pass  # __new__ has done everything
 
+    def __reduce_ex__(self, protocol: int):
+        return rebuild, (type(self), self._array, self._requires_grad, self.__dict__)  # hooks stay behind
+
     def __deepcopy__(self, memo: dict) -> Parameter:
         if id(self) not in memo:  # the gradient stays behind
-            copied = type(self)(wrap(self._array.copy()), self._requires_grad)
-            copied.__dict__.update(self.__dict__)
-            memo[id(self)] = copied
+            array = deeply_copied(self._array, memo)
+            memo[id(self)] = rebuild(type(self), array, self._requires_grad, self.__dict__)
         return memo[id(self)]
+
+
+def rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict) -> Parameter:
+    """What pickle and deepcopy call to make a parameter again."""
+    out = cls(wrap(array), requires_grad)
+    out.__dict__.update(attributes)
+    return out
 
 
 plain_types.add(Parameter)  # operations treat it as they treat a Tensor

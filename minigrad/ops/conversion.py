@@ -150,6 +150,9 @@ def detach_(self: Tensor) -> Tensor:
             "cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution."
         )
+    hooks = self._backward_hooks
+    if hooks:
+        self._own_meta().hooks = hooks  # they stay with the tensor, and with its old history
     self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
     if self._counter is not None and self._counter.views:
         self._tell_views()

@@ -106,7 +106,7 @@ def apply(op: Op, inputs: tuple, params: tuple):
     elif local.inference:
         for out in outs:
             out.__class__ = InferenceTensor
-    if local.grad:
+    if local.records and not all(type(t) is InferenceTensor for t in inputs):
         record(op, inputs, params, outs)
     return outs if several else outs[0]
 
@@ -261,7 +261,7 @@ def kept_result(out: Tensor) -> ndarray | Tensor:
 
 
 def refuse_inference(t: Tensor) -> None:
-    if t.is_inference():
+    if t.is_inference() and not local.transform_depth:
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
@@ -285,7 +285,7 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     base = source if source._meta is None or source._meta.base is None else source._meta.base
     meta = new_object(AutogradMeta)
     meta.base, meta.seen_version = base, counter.version
-    if special and not local.grad:
+    if special and not local.records:
         meta.made_in = "inference" if local.inference else "no_grad"
         out._requires_grad = meta.borrows = base._requires_grad
     elif several:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd import node as nodes
-from ..autograd.grad_mode import local
+from ..autograd.anomaly_mode import remember_traceback
+from ..autograd.grad_mode import anomaly, local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..autograd.saved import FREED, versions, written_views
@@ -160,6 +161,8 @@ def hang(t: Tensor, node: Node) -> None:
     if base._output_nr or node.input_nrs is not None:
         slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
     slices.sequence, slices.hooks = next_sequence(), None
+    if anomaly.on:
+        remember_traceback(slices)
     known = base._requires_grad
     rebase(base, slices)
     if counter.views and not known:

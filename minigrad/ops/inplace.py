@@ -111,7 +111,7 @@ def is_recorded(op: Op, inputs: Sequence[Tensor]) -> bool:
     """Does writing the operation's result into its first input become part of the graph? A copy into integers does not."""
     if op.name == "copy" and inputs[0]._array.dtype.kind != "f":
         return False
-    return local.grad and any(inputs[i]._requires_grad for i in op.differentiable)
+    return local.records and any(inputs[i]._requires_grad for i in op.differentiable)
 
 
 def check_result(op: Op, result: ndarray | np.generic, target: ndarray) -> None:

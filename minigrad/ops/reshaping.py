@@ -1,4 +1,4 @@
-"""In-place operations that leave the memory as it is and give the tensor another shape: `t_`, `squeeze_`, ..."""
+"""In-place operations that write no value: they give the tensor another shape (`t_`, `squeeze_`), or other memory (`set_`)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes
 from ..autograd.grad_mode import local
 from ..tensor import Tensor, check_dim, wrap
 from .dispatch import record
@@ -21,9 +22,9 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
     def run(self: Tensor, *params: object) -> Tensor:
         if local.interpreter is not None:
             return local.interpreter.reshape_in_place(op, self, params)
-        if local.grad and self._requires_grad:
+        if local.records and self._requires_grad:
             check_writable(self)
-        node = record(op, (self,), params, [wrap(self._array)]) if local.grad else None
+        node = record(op, (self,), params, [wrap(self._array)]) if local.records else None
         self._array = forward(self._array, *params)
         counted(self)
         if node is not None:
@@ -97,6 +98,20 @@ def squeeze_(self: Tensor, dim: int | tuple | None = None, *more: int) -> Tensor
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Insert a dimension of length 1 in place. Returns this tensor."""
     return _unsqueeze_(self, check_dim(dim, self._array.ndim + 1))
+
+
+@method()
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """Show the memory of `source` from now on, with its shape."""
+    if source._array.dtype != self._array.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {dtypes.word(source._array.dtype)} to a tensor of type {dtypes.word(self._array.dtype)}"
+        )
+    if local.records:
+        check_writable(self)
+    self._array = source._array
+    counted(self)
+    return self
 
 
 __all__ = []

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..memory import deeply_copied
 from ..printing import tensor_repr
 from ..tensor import Tensor, wrap
 from .table import method
@@ -135,21 +136,29 @@ def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
 
 @method()
 def __reduce_ex__(self: Tensor, protocol: int):
+    for hook in (self._backward_hooks or {}).values():
+        warnings.warn(
+            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function "
+            "with @torch.utils.hooks.unserializable_hook to suppress this warning",
+            UserWarning,
+            stacklevel=2,
+        )
+    kind = Tensor if self.is_inference() else type(self)
+    return rebuild, (kind, self._array, self._requires_grad, self.__dict__)
+
+
+@method()
+def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
+    if id(self) in memo:
+        return memo[id(self)]
     if self._grad_fn is not None:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
             "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
             "see https://github.com/pytorch/pytorch/pull/103001"
         )
-    return rebuild, (type(self), self._array, self._requires_grad, self.__dict__)
-
-
-@method()
-def __deepcopy__(self: Tensor, memo: dict) -> Tensor:
-    if self._grad_fn is not None:
-        self.__reduce_ex__(2)  # raises
-    copied = rebuild(type(self), self._array.copy(), self._requires_grad, dict(self.__dict__))
-    memo[id(self)] = copied
+    kind, array = Tensor if self.is_inference() else type(self), deeply_copied(self._array, memo)
+    copied = memo[id(self)] = rebuild(kind, array, self._requires_grad, dict(self.__dict__))
     if self._meta is not None and self._meta.grad is not None:
         copied.grad = self._meta.grad.__deepcopy__(memo)
     return copied
