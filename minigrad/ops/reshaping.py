@@ -103,10 +103,9 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 @method()
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Show the memory of `source` from now on, with its shape."""
-    if source._array.dtype != self._array.dtype:
-        raise RuntimeError(
-            f"Could not set tensor of type {dtypes.word(source._array.dtype)} to a tensor of type {dtypes.word(self._array.dtype)}"
-        )
+    old, new = dtypes.word(self._array.dtype), dtypes.word(source._array.dtype)
+    if old != new:
+        raise RuntimeError(f"Could not set tensor of type {new} to a tensor of type {old}")
     if local.records:
         check_writable(self)
     self._array = source._array
