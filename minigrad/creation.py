@@ -278,7 +278,7 @@ def _not_numbers(data: object, array: ndarray) -> Exception:
         elif isinstance(item, complex):
             return TypeError("minigrad has no complex tensors")
         elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
-            return RuntimeError(f"Could not infer dtype of {type(item).__name__}")
+            return RuntimeError(f"Could not infer dtype of {full_name(type(item))}")
     if array.dtype.kind == "O":  # integers that have no room in an array
         return ValueError("Overflow when unpacking long long")
     return TypeError(
@@ -310,7 +310,7 @@ def asarray(
 def from_numpy(array: ndarray) -> Tensor:
     """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
     if not isinstance(array, ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(f"expected np.ndarray (got {full_name(type(array))})")
     dtypes.of_numpy(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError(

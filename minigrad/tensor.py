@@ -358,5 +358,7 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
 
 def full_name(kind: type) -> str:
     """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
+        return f"torch.{kind.__name__}"  # compiled there
     compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
     return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim
+from ..tensor import Tensor, check_dim, full_name
 from . import exponential
 from .choice import ZERO, at_most, between, chosen, kept, masked, parts, positive_part, refuse, where
 from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh
@@ -26,7 +26,7 @@ def _floating(input: Tensor, kernel: str) -> None:
     """Most of these are for floating point only; `kernel` is how PyTorch's message calls the function."""
     if not isinstance(input, Tensor):
         raise TypeError(
-            f"{kernel.removesuffix('_cpu')}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+            f"{kernel.removesuffix('_cpu')}(): argument 'input' (position 1) must be Tensor, not {full_name(type(input))}"
         )
     if input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.word(input._array.dtype)}'")

@@ -97,6 +97,41 @@ def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method:
         raise no_form(signature, name, args, kwargs, method) from None
 
 
+def with_plain_numbers(function: Callable, args: tuple, kwargs: dict) -> inspect.BoundArguments | None:
+    """The arguments of a call that has failed, with Python's numbers for NumPy's and for 0-d tensors where a parameter
+    takes numbers alone; None if there were none."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    changed = False
+    for parameter, value in bound.arguments.items():
+        wanted = str(bound.signature.parameters[parameter].annotation).split(" | ")
+        if "Tensor" in wanted or not PLAIN.intersection(wanted):
+            continue
+        found = plain(value, whole="float" not in wanted)
+        if found is not value:
+            bound.arguments[parameter], changed = found, True
+    return bound if changed else None
+
+
+PLAIN = {"int", "float", "tuple", "Sequence[int]"}
+
+
+def plain(value: object, whole: bool) -> object:
+    """A number as Python's own, numbers in a tuple or list too; anything else as it is."""
+    if isinstance(value, (tuple, list)):
+        found = [plain(v, whole) for v in value]
+        same = all(a is b for a, b in zip(found, value, strict=True))
+        return value if same else type(value)(found)
+    if isinstance(value, np.generic) or (
+        isinstance(value, Tensor) and not value.dim() and not value.requires_grad
+    ):
+        number = value.item()
+        return value if whole and not isinstance(number, int) else number
+    return value
+
+
 def takes_number(op: Op, position: int) -> bool:
     """May a Python number stand for this input of an operation?"""
     return op.numbers is True or (op.numbers == "others" and position > 0)

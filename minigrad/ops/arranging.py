@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim
+from ..tensor import Tensor, check_dim, full_name
 from .inplace import in_both_forms
 from .shape import refuse_repeated, reshape, wanted_shape
 from .table import define, is_array, method
@@ -26,7 +26,7 @@ def flip(input: Tensor, dims: tuple) -> Tensor:
     """The elements in reverse order along the given dimensions: a copy."""
     if isinstance(dims, int):
         raise TypeError(
-            f"flip(): argument 'dims' (position 2) must be tuple of ints, not {type(dims).__name__}"
+            f"flip(): argument 'dims' (position 2) must be tuple of ints, not {full_name(type(dims))}"
         )
     if is_array(input):
         return np.flip(input, dims if input.ndim else ())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor
+from ..tensor import Tensor, full_name
 from .choice import chosen, refuse, where, zeros_like
 from .elementary import exp, exp2
 from .inplace import define_inplace, in_both_forms
@@ -93,8 +93,12 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
         if not isinstance(t, Tensor):
             if name == "weight":
                 continue
-            raise TypeError(f"lerp(): argument '{name}' (position 2) must be Tensor, not {type(t).__name__}")
+            raise TypeError(
+                f"lerp(): argument '{name}' (position 2) must be Tensor, not {full_name(type(t))}"
+            )
         if t._array.dtype != input._array.dtype:
+            if name == "weight" and not t._array.ndim and not t._requires_grad:
+                return _lerp, input, end, t.item()
             raise RuntimeError(
                 f"expected dtype {dtypes.c_name(input._array.dtype)} for `{name}` but got dtype {dtypes.c_name(t._array.dtype)}"
             )

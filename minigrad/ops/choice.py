@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, full_name, wrap
 from .arguments import explain
 from .inplace import in_both_forms
 from .table import define, function, method, operand
@@ -28,7 +28,7 @@ def refuse(array: ndarray, kinds: str, kernel: str) -> None:
 def beside(input: Tensor, *numbers: object) -> Tensor:
     """`input` in the dtype that it takes beside these Python numbers: an integer tensor becomes float beside a float."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"argument 'input' (position 1) must be Tensor, not {full_name(type(input))}")
     kind = input._array.dtype.kind
     if kind == "f":
         return input
@@ -310,13 +310,21 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         if len(given) == 2:
             return _clamp_both, input, min, max
         return _clamp_tensors, input, min, max
+    min, max = (number_of(b) for b in (min, max))  # where one is a number, a 0-d tensor is one, too
+    given = [b for b in (min, max) if b is not None]
     if not builtins.all(isinstance(b, (int, float, np.generic)) for b in given):
-        kinds = ", ".join(type(b).__name__ for b in given)
+        kinds = ", ".join(full_name(type(b)) for b in given)
         raise TypeError(
             f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
             " * (Tensor min = None, Tensor max = None)\n * (Number min = None, Number max = None)"
         )
     return _clamp, beside(input, *given), min, max
+
+
+def number_of(bound: object) -> object:
+    """The number in a 0-d tensor that needs no gradient; anything else as it is."""
+    single = isinstance(bound, Tensor) and not bound._array.ndim and not bound._requires_grad
+    return bound.item() if single else bound
 
 
 @in_both_forms()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor
+from ..tensor import Tensor, full_name
 from .calls import make_call
 from .described import described
 from .inplace import define_inplace
@@ -182,7 +182,9 @@ def allclose(
 def equal(input: Tensor, other: Tensor) -> bool:
     """True if both have the same shape and elements."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise TypeError(
+            f"equal(): argument 'other' (position 2) must be Tensor, not {full_name(type(other))}"
+        )
     return input._array.shape == other._array.shape and bool((input == other).all())
 
 

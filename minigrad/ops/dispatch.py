@@ -18,7 +18,7 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
 from ..autograd.saved import Packed, versions
-from ..tensor import AutogradMeta, InferenceTensor, Tensor, new_object, wrap
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, new_object, wrap
 from .arguments import explain_operands, takes_number
 
 if TYPE_CHECKING:
@@ -194,11 +194,11 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
             out.append(operand(t, like))
         elif op.variadic:
             raise TypeError(
-                f"{op.name}(): argument 'tensors' (position {position + 1}) must be Tensor, not {type(t).__name__}"
+                f"{op.name}(): argument 'tensors' (position {position + 1}) must be Tensor, not {full_name(type(t))}"
             )
         else:
             explain_operands(op, op.name, inputs)
-            raise TypeError(f"{op.name}() takes tensors, got {type(t).__name__}")
+            raise TypeError(f"{op.name}() takes tensors, got {full_name(type(t))}")
     return tuple(out)
 
 

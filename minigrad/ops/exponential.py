@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim
+from ..tensor import Tensor, check_dim, full_name
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
@@ -100,7 +100,7 @@ def _prepared(name: str, input: Tensor, dim: int, dtype: dtypes.dtype | None) ->
     if dtype is not None:
         input = input.to(dtype)
     if not isinstance(dim, int):
-        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {full_name(type(dim))}")
     dim = check_dim(dim, input._array.ndim)
     if input._array.dtype.kind != "f":
         kernel = f"{name}_lastdim_kernel_impl" if dim == input._array.ndim - 1 else f"{name}_kernel_impl"

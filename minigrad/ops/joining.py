@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from .shape import (
     _contiguous,
     _expand,
@@ -77,11 +77,11 @@ def slices(grad, dim: int) -> list:
 def _checked(name: str, tensors: object) -> tuple[Tensor, ...]:
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {full_name(type(tensors))}"
         )
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {full_name(type(t))}")
     if not tensors and name != "cat":
         raise RuntimeError(f"{name} expects a non-empty TensorList")
     return tuple(tensors)
@@ -163,7 +163,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the given ones (numbers, vectors as rows, matrices) along its diagonal and zeros elsewhere."""
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {full_name(type(t))}")
         if t._array.ndim > 2:
             raise RuntimeError(
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t._array.ndim} dimensions"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from .arranging import _roll
 from .calls import make_call
 from .described import described
@@ -194,7 +194,9 @@ def product_of_any(input: Tensor, other: Tensor) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented
     if not isinstance(input, Tensor):
-        raise TypeError(f"matmul(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(
+            f"matmul(): argument 'input' (position 1) must be Tensor, not {full_name(type(input))}"
+        )
     a, b = input._array.ndim, other._array.ndim
     if a == 2 and b == 2:
         return mm(input, other)
@@ -224,7 +226,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     """
     found = matrix_product(input, other)
     if found is NotImplemented:
-        raise TypeError(f"matmul(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise TypeError(
+            f"matmul(): argument 'other' (position 2) must be Tensor, not {full_name(type(other))}"
+        )
     return found
 
 

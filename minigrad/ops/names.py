@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 
 from ..tensor import Tensor
-from .arguments import explain, explain_operands
+from .arguments import explain, explain_operands, with_plain_numbers
 from .calls import argument_names, make_call
 from .described import described
 from .dispatch import apply
@@ -140,6 +140,9 @@ def by_name(function: Callable, others: dict[str, str], name: str, method: bool)
         try:
             return function(*args, **kwargs)
         except (TypeError, AttributeError, ValueError):
+            plain = with_plain_numbers(function, args, kwargs)
+            if plain is not None:
+                return function(*plain.args, **plain.kwargs)
             explain(function, name, args, kwargs, method=method)
             raise
 

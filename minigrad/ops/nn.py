@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor
+from ..tensor import Tensor, full_name
 from . import places
 from .choice import refuse
 from .indexing import no_repeats
@@ -273,7 +273,7 @@ def _described(caller: str, input, weight, bias) -> tuple:
     """(shape, dtype) of each. Raises TypeError for what is no tensor."""
     for given, name, position in ((input, "input", 1), (weight, "weight", 2)):
         if not isinstance(given, Tensor):
-            kind = type(given).__name__
+            kind = full_name(type(given))
             raise TypeError(f"{caller}() received an invalid combination of arguments - got {kind} for '{name}' "
                             f"(position {position}), expected a Tensor")  # fmt: skip
     known = None if bias is None else (bias._array.shape, bias._array.dtype)
@@ -338,7 +338,7 @@ def _conv_options(
             value = (value,) * dims
         elif not isinstance(value, tuple):
             raise TypeError(
-                f"{caller}(): argument '{name}' must be tuple of ints, not {type(value).__name__}"
+                f"{caller}(): argument '{name}' must be tuple of ints, not {full_name(type(value))}"
             )
         options[name] = per_dim(value, spatial, name)
     stride, padding, output_padding, dilation = options.values()

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.node import Node
 from ..dtypes import fitting, wrapped
-from ..tensor import Tensor
+from ..tensor import Tensor, full_name
 from .calls import make_call
 from .choice import beside, chosen, refuse, where, zeros_like
 from .described import described
@@ -433,9 +433,12 @@ def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
             return _pow_base, beside(exponent, input), input
     elif isinstance(input, Tensor) and isinstance(exponent, (int, float, np.generic)):
         return _pow_scalar, beside(input, exponent), exponent
+    if isinstance(exponent, np.ndarray):
+        return _pow_tensor, input, exponent
+    kinds = f"{full_name(type(input))}, {full_name(type(exponent))}"
     raise TypeError(
-        f"pow() received an invalid combination of arguments - got ({type(input).__name__}, {type(exponent).__name__}), but "
-        "expected one of:\n * (Tensor input, Tensor exponent)\n * (Number self, Tensor exponent)\n"
+        f"pow() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+        " * (Tensor input, Tensor exponent)\n * (Number self, Tensor exponent)\n"
         " * (Tensor input, Number exponent)"
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 import warnings
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..autograd.grad_mode import special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from .choice import where
 from .comparison import isnan
 from .sums import added, all_added, in_single, ones
@@ -53,12 +54,22 @@ def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
     if dim is None or dim is ALL:
         return tuple(range(ndim))
     if not isinstance(dim, (tuple, list)):
-        raise TypeError(f"argument 'dim' must be tuple of ints, not {type(dim).__name__}")
+        if not np.ndim(dim) and hasattr(dim, "__index__"):  # NumPy's integers, 0-d tensors
+            return (check_dim(operator.index(dim), ndim),)[:ndim]
+        raise TypeError(f"argument 'dim' must be tuple of ints, not {full_name(type(dim))}")
     found = tuple(check_dim(d, ndim) for d in dim)
     for d in found:
         if found.count(d) > 1:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     return found if found and ndim else tuple(range(ndim))
+
+
+def no_dimension(name: str) -> TypeError:
+    """PyTorch's error for `x.sum(keepdim=True)`."""
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got (keepdim=bool, ), but expected one of:\n"
+        " * (*, torch.dtype dtype = None)\n * (tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)"
+    )
 
 
 LARGE = 1 << 12  # elements
@@ -159,7 +170,7 @@ def refuse_keepdim(name: str, keepdim: object) -> None:
     """Raise PyTorch's error: `x.sum(0, 1)` is not a sum over two dimensions, which is `x.sum((0, 1))`."""
     if not isinstance(keepdim, np.bool_):
         raise TypeError(
-            f"{name}(): argument 'keepdim' (position 2) must be bool, not {type(keepdim).__name__}"
+            f"{name}(): argument 'keepdim' (position 2) must be bool, not {full_name(type(keepdim))}"
         )
 
 
@@ -174,14 +185,16 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {full_name(type(input))}")
     if dtype is None:
         input = widened(input)
     if axis is not ALL or keepdims:
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if keepdim is not False and keepdim is not True:
         refuse_keepdim("sum", keepdim)
-    if dim is ALL and not keepdim:
+    if dim is ALL:
+        if keepdim:
+            raise no_dimension("sum")
         return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
     dim = dims_of(dim, input._array.ndim)
     return (
@@ -220,7 +233,9 @@ def mean(
         dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
     if keepdim is not False and keepdim is not True:
         refuse_keepdim("mean", keepdim)
-    if dim is ALL and not keepdim:
+    if dim is ALL:
+        if keepdim:
+            raise no_dimension("mean")
         size = input._array.size
         return _mean(input, size) if dtype is None else computed_in(dtype, input, _mean, size)
     array = input._array
@@ -325,7 +340,7 @@ def prod(
     """The product of all elements, or over one dimension. Integers and bools are multiplied as int64."""
     if dim is not None and not isinstance(dim, int):
         raise TypeError(
-            f"prod() received an invalid combination of arguments - got ({type(dim).__name__}), but expected one of:\n"
+            f"prod() received an invalid combination of arguments - got ({full_name(type(dim))}), but expected one of:\n"
             " * (*, torch.dtype dtype = None)\n * (int dim, bool keepdim = False, *, torch.dtype dtype = None)"
         )
     if dtype is None:

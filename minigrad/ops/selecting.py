@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from . import places
 from .indexing import add_at
 from .inplace import in_both_forms
@@ -79,7 +79,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: float | Tensor) -> Tensor:
 
 def _check_mask(name: str, mask: Tensor) -> None:
     if not isinstance(mask, Tensor):
-        raise TypeError(f"{name}(): argument 'mask' (position 1) must be Tensor, not {type(mask).__name__}")
+        raise TypeError(f"{name}(): argument 'mask' (position 1) must be Tensor, not {full_name(type(mask))}")
     if mask._array.dtype.kind != "b":
         raise RuntimeError(
             f"{name}_ only supports boolean masks, but got mask with dtype {dtypes.c_name(mask._array.dtype)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 
 import numpy as np
@@ -229,8 +230,8 @@ def squeeze(
         dim = axis
     if more:
         dim = (dim, *more)
-    if isinstance(dim, int):
-        return _squeeze_dim(input, check_dim(dim, input._array.ndim))
+    if not isinstance(dim, (tuple, list)):
+        return _squeeze_dim(input, check_dim(operator.index(dim), input._array.ndim))
     dims = tuple(check_dim(d, input._array.ndim) for d in dim)
     refuse_repeated(dims)
     return _squeeze_dims(input, dims)

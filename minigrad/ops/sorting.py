@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import return_types
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from . import places
 from .choice import maximum, minimum, refuse
 from .comparison import isnan
@@ -103,9 +103,10 @@ def _extremum(name: str, over_all, over_dim, elementwise):
             refuse_empty(name, input, None)
             return over_all(input)
         if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool):
+            kinds = f"Tensor, {full_name(type(dim))}"
             raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (Tensor, {type(dim).__name__}), but expected one "
-                "of:\n * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)"
+                f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+                "\n * (Tensor input)\n * (Tensor input, Tensor other)\n * (Tensor input, int dim, bool keepdim = False)"
             )
         dim = check_dim(int(dim), input._array.ndim)
         if input._array.ndim:
@@ -180,7 +181,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
     """(min, max) of all elements, or along one dimension. Equal ones share the gradient."""
     if dim is not None:
         if not isinstance(dim, int):
-            raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
+            raise TypeError(f"aminmax(): argument 'dim' must be int, not {full_name(type(dim))}")
         dim = check_dim(dim, input._array.ndim)
         refuse_empty("aminmax", input, (dim,))
     elif not input._array.size:
@@ -367,7 +368,7 @@ def _middle(input: Tensor, dim: int | None, keepdim: bool, of_all, over_dim):
         refuse(input._array, "b", "median_cpu")
         return of_all(input)
     if not isinstance(dim, (int, np.integer)):
-        raise TypeError(f"median(): argument 'dim' must be int, not {type(dim).__name__}")
+        raise TypeError(f"median(): argument 'dim' must be int, not {full_name(type(dim))}")
     dim = check_dim(dim, input._array.ndim)
     refuse_empty("median", input, (dim,))
     refuse(input._array, "b", "median_out")

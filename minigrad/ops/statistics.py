@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes, return_types
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..tensor import Tensor, check_dim, full_name, wrap
 from . import places
 from .choice import where
 from .comparison import isnan
@@ -148,7 +148,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     """How many elements fall into each of `bins` intervals of equal width between `min` and `max`, in the dtype of
     `input`. Equal bounds stand for the smallest and the largest element. What lies outside is not counted."""
     if not isinstance(bins, int):
-        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type(bins).__name__}")
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {full_name(type(bins))}")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     _checked_for_histogram("histogram_cpu", input)
