@@ -1,4 +1,5 @@
-"""What `define` offers beside one rule for one input: results without a derivative, one rule for several inputs."""
+"""What `define` offers beside one rule for one input: results without a derivative, any number of them, one
+rule for several inputs."""
 
 import itertools
 
@@ -144,6 +145,56 @@ def test_the_first_result_alone_is_the_first_of_all():
     )  # a transform is not the ordinary case
     alone.sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), half, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- any number of results
+
+
+@pytest.fixture
+def strips():
+    """The rows of a matrix, however many there are; the last is given as whole numbers."""
+    op = define(
+        "strips", lambda self: (*self[:-1], self[-1].astype(np.int64)), outputs=(),
+        self=lambda grad, self_sym_sizes: np.stack([np.zeros(self_sym_sizes[1]) if g is None else g for g in grad]),
+    )  # fmt: skip
+    yield op
+    OPS.remove(op.op)
+
+
+def test_as_many_results_as_the_forward_function_gives_share_one_node(strips):
+    for rows in (2, 3):
+        x = mg.rand(rows, 4, dtype=mg.float64, requires_grad=True)
+        *outs, whole = strips(x)
+        node, places = outs[0].grad_fn, [(out.grad_fn, out.output_nr) for out in outs]
+        assert node.outputs == rows and places == [(node, i) for i in range(rows - 1)]
+        assert whole.grad_fn is None and not whole.requires_grad
+        outs[0].sum().backward()
+        assert x.grad.tolist() == [[1.0] * 4] + [[0.0] * 4] * (rows - 1)
+
+
+ORDINARY = {
+    "chunk": lambda x, y: x.chunk(2),
+    "split": lambda x, y: x.split([1, 2]),
+    "unbind": lambda x, y: x.unbind(1),
+    "max": lambda x, y: x.max(1),
+    "clamp to one tensor": lambda x, y: [mg.clamp(x, max=y)],
+    "clamp to one of another dtype": lambda x, y: [mg.clamp(x, min=y.double())],
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.parametrize("mode", [mg.enable_grad, mg.no_grad])
+def test_the_ordinary_case_needs_no_general_function(monkeypatch, name, mode):
+    """Several results and absent inputs are ordinary: the function that is written for the operation does it all."""
+    x, y = mg.rand(3, 4, requires_grad=True), mg.rand(4, requires_grad=True)
+    with mg.inference_mode():  # by the general function
+        expected = [(out.numpy(force=True), out._is_view()) for out in ORDINARY[name](x, y)]
+    monkeypatch.setattr("minigrad.ops.calls.apply", None)
+    with mode():
+        found = ORDINARY[name](x, y)
+    for out, (values, is_view) in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(out.numpy(force=True), values, strict=True)
+        assert out._is_view() == is_view
 
 
 # ---------------------------------------------------------------- a rule stands in its node's vjp as text
