@@ -44,7 +44,7 @@ def beside(input: Tensor, *numbers: object) -> Tensor:
 # np.where decides for each element, which takes long where the processor cannot guess the answer; multiplying the bits of
 # numbers by 0 and 1 does not.
 
-BITS = {np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in "efdbBhilq"}
+BITS = {kind: np.dtype(f"i{np.dtype(kind).itemsize}") for kind in "efdbBhilq"}
 MANY = 1024  # elements from which on it pays to write into memory of one's own first
 
 
@@ -55,14 +55,15 @@ def masked(x: ndarray, mask: ndarray) -> ndarray:
         out = np.zeros(x.shape, dtype)
         np.putmask(out, mask, x)
         return out
-    bits = mask.astype(BITS[dtype])
-    bits *= x.view(bits.dtype)
+    integers = BITS[dtype.char]
+    bits = mask.astype(integers)
+    bits *= x.view(integers)
     return bits.view(dtype)
 
 
 def kept(x: ndarray, mask: ndarray) -> ndarray:
     """`masked`, written over `x`, which nobody else has."""
-    bits = x.view(BITS[x.dtype])
+    bits = x.view(BITS[x.dtype.char])
     bits *= mask.astype(bits.dtype)
     return x
 
@@ -75,7 +76,8 @@ def chosen(mask: ndarray, x: ndarray, other: ndarray) -> ndarray:
     sizes = mask.shape, ()
     if other.dtype != dtype or mask.dtype != bool or x.shape not in sizes or other.shape not in sizes:
         return np.where(mask, x, other)
-    bits, from_other = mask.astype(BITS[dtype]), other.view(BITS[dtype])
+    bits = mask.astype(BITS[dtype.char])
+    from_other = other.view(bits.dtype)
     np.negative(bits, out=bits)  # all ones where the mask holds
     bits &= x.view(bits.dtype) ^ from_other
     bits ^= from_other
@@ -217,7 +219,12 @@ def at_most(x: ndarray, high: ndarray) -> ndarray:
 
 def positive_part(x: ndarray) -> ndarray:
     """max(x, 0), a new array."""
-    zero, out = _as_many(x, ZERO[x.dtype.char])
+    kind = x.dtype.char
+    if x.size < MANY:  # `_as_many`, without a call
+        return np.maximum(x, ZERO[kind], out=...)
+    if x.size < 4 * MANY:
+        return np.maximum(x, _filled(x.shape, kind, 0.0))
+    zero, out = _as_many(x, ZERO[kind])
     return np.maximum(x, zero, out=out)
 
 
