@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..autograd.grad_mode import local, no_grad, special
 from ..autograd.interpreter import Wrapper
+from ..ops import activation
 from ..ops import nn as ops
 from ..ops.activation import (
     celu,
@@ -30,7 +31,6 @@ from ..ops.activation import (
     logsigmoid,
     mish,
     prelu,
-    relu,
     relu6,
     selu,
     silu,
@@ -55,6 +55,14 @@ from .functional_images import *  # noqa: F403
 from .functional_images import tensor_argument
 from .functional_losses import *  # noqa: F403
 from .functional_random import *  # noqa: F403
+
+# ---------------------------------------------------------------- activations
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0), element by element; with `inplace` written into `input`. Its derivative at 0 is 0."""
+    return input.relu_() if inplace else activation.relu(input)
+
 
 # ---------------------------------------------------------------- linear
 

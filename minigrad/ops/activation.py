@@ -13,7 +13,7 @@ from ..tensor import Tensor, check_dim, full_name
 from . import exponential
 from .choice import ZERO, at_most, between, chosen, kept, masked, parts, positive_part, refuse, where
 from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh
-from .inplace import apply_inplace, writer
+from .inplace import apply_inplace, define_inplace
 from .shape import _view, reshape
 from .table import define, function, is_array
 
@@ -46,17 +46,17 @@ def beside_arrays(x, *values: float) -> tuple:
     return constants(x.dtype.char, *values) if is_array(x) else values
 
 
-relu_op = define(
-    "relu", lambda x: positive_part(x), kind="elementwise", flat=("result",),
+def _relu_forward(self: ndarray) -> ndarray:
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return positive_part(self)
+
+
+relu = define(
+    "relu", _relu_forward, kind="elementwise", flat=("result",),
+    doc="max(x, 0), element by element. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0),  # it is positive then, or NaN
 )  # fmt: skip
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(x, 0)`. Its derivative at 0 is 0."""
-    if isinstance(input, Tensor) and input._array.dtype.kind == "b":
-        raise RuntimeError("Boolean inputs not supported for relu")
-    return apply_inplace(relu_op.op, (input,)) if inplace else relu_op(input)
 
 
 def _leaky_relu_forward(self: ndarray, negative_slope: float) -> ndarray:
@@ -584,7 +584,7 @@ def softmin(
 
 
 function(relu, "relu")
-function(writer(relu_op.op, lambda self: relu(self, inplace=True)), "relu_")
+define_inplace(relu, "relu_")
 function(prelu, "prelu")
 function(hardshrink, "hardshrink")
 
