@@ -322,7 +322,7 @@ class Tensor:
             new = AutogradMeta()
             if (
                 self._meta is None
-            ):  # asked again as another thread may have had its turn in that call, but not here
+            ):  # still: another thread may have had its turn during that call, but not now
                 self._meta = new
         return self._meta
 

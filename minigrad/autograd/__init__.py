@@ -7,6 +7,7 @@ In this order its files can be read, each with what stands before it and `tensor
     saved          what a node keeps for its rule        the version check, tensors that hooks pack
     hooks          users' functions in a pass            tensor.register_hook, retain_grad; how a pass calls them
     anomaly_mode   which operation made the NaN?         detect_anomaly
+    dependencies   what waits for what                   count_dependencies, nodes_leading_to
     engine         the pass: which node runs when        execute
     backward       what users call to start one          backward, grad, GradientEdge
     interpreter    operations inside a transform         what forward mode and func.vmap have in common

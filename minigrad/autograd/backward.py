@@ -12,7 +12,8 @@ import numpy as np
 from ..dtypes import dtype
 from ..size import Size
 from ..tensor import Tensor, wrap
-from .engine import Root, execute, run
+from .dependencies import Root
+from .engine import execute, run
 from .grad_mode import local, special
 from .hooks import retain_grad
 from .node import Node, edge

@@ -15,12 +15,11 @@ from heapq import heappop, heappush
 from numpy import add
 
 from . import anomaly_mode
+from .dependencies import Root, Targets, count_dependencies, nodes_leading_to
 from .grad_mode import anomaly, local
 from .hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .node import AccumulateGrad, Node
 
-Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
-Targets = dict[tuple[Node, int], object]  # for a node and the number of its output: that gradient
 ZEROS = itertools.repeat(0)
 
 
@@ -67,28 +66,31 @@ def run(
         for node, output_nr in targets:
             capture_nodes.setdefault(node, []).append(output_nr)
         local.backward_pass = {*needed, *capture_nodes}
-    arrived: dict[Node, object] = {}
+    arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
-
-    leaves: deque[AccumulateGrad] = deque()  # ready: these go first, in the order in which they became so
-    ready: list[tuple[int, int, Node]] = []  # ready: a heap, highest sequence number first, then first come
-    following = None  # ready while nothing else is: it need not go through the heap
-    watched = anomaly.on
-    for ticket, (node, output_nr, grad) in enumerate(roots):
-        if node not in arrived and not waiting[node]:
-            heappush(ready, (-node.sequence, ticket, node))
+    for node, output_nr, grad in roots:
         put(arrived, node, output_nr, grad)
+
+    # Ready, with their gradients: leaves, which go first, in the order in which they became so; a heap of other nodes,
+    # highest sequence number first, then first come; and the one that is ready while nothing else is, which need not go
+    # through the heap.
+    leaves: deque[tuple[AccumulateGrad, object]] = deque()
+    ready: list[tuple[int, int, Node, object]] = []
+    following, its_grad = None, None
+    watched = anomaly.on
+    for ticket, (node, _, _) in enumerate(roots):
+        if node in arrived and not waiting[node]:
+            heappush(ready, (-node.sequence, ticket, node, arrived.pop(node)))
 
     while True:
         if leaves:
-            node = leaves.popleft()
+            node, grad = leaves.popleft()
         elif following is not None:
-            node, following = following, None
+            node, grad, following, its_grad = following, its_grad, None, None
         elif ready:
-            node = heappop(ready)[2]
+            _, _, node, grad = heappop(ready)
         else:
             return
-        grad = arrived.pop(node)
         hooks = node.hooks
         if needed is not None:
             fired = node in needed
@@ -124,70 +126,40 @@ def run(
             if parent is None:
                 continue
             if parent.outputs == 1:
-                before = arrived.get(parent)
+                before = arrived.pop(parent, None)
                 if before is None:
-                    arrived[parent] = part
-                elif part is not None:
-                    if recorded:
-                        before = before + part
-                    elif parent in own:
-                        before += part
-                    else:
-                        before = add(before, part, out=...)
-                        if before.ndim:  # NumPy makes a single number anew more quickly than it adds to one
-                            own.add(parent)
-                    arrived[parent] = before
+                    pass
+                elif part is None:
+                    part = before
+                elif recorded:
+                    part = before + part
+                elif parent in own:
+                    before += part
+                    part = before
+                else:
+                    part = add(before, part, out=...)
+                    if part.ndim:  # NumPy makes a single number anew more quickly than it adds to one
+                        own.add(parent)
             else:
                 put(arrived, parent, output_nr, part)
+                part = arrived.pop(parent)
             left = waiting[parent] - 1
             if left:
                 waiting[parent] = left
+                arrived[parent] = part
             elif needed is None or parent in needed or parent in capture_nodes:
                 if type(parent) is AccumulateGrad:
-                    leaves.append(parent)
+                    leaves.append((parent, part))
                 elif following is None and not ready:
-                    following = parent
+                    following, its_grad = parent, part
                 else:
                     if following is not None:
-                        heappush(ready, (-following.sequence, ticket + 1, following))
-                        following = None
-                    heappush(ready, (-parent.sequence, ticket + 2, parent))
+                        heappush(ready, (-following.sequence, ticket + 1, following, its_grad))
+                        following = its_grad = None
+                    heappush(ready, (-parent.sequence, ticket + 2, parent, part))
                     ticket += 2
         # nothing is held longer than needed, see AccumulateGrad.vjp
         node = grad = grad_inputs = part = before = None
-
-
-def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
-    """For each node that can be reached: how many gradients it will have to wait for."""
-    waiting: dict[Node, int] = {}
-    for node, _, _ in roots:
-        waiting[node] = 0
-    found = list(waiting)
-    for node in found:  # which grows meanwhile
-        for parent in node.edges:
-            if parent in waiting:
-                waiting[parent] += 1
-            elif parent is not None:
-                waiting[parent] = 1
-                found.append(parent)
-    return waiting
-
-
-def nodes_leading_to(targets: Targets, last: set[Node], reachable: dict[Node, int]) -> set[Node]:
-    """The nodes that have to be fired so that a gradient reaches one of `targets`."""
-    consumers: dict[Node, list[Node]] = {}
-    for node in reachable:
-        for parent in node.edges:
-            if parent is not None:
-                consumers.setdefault(parent, []).append(node)
-    needed = set(last)
-    stack = [*needed, *(node for node, _ in targets)]
-    while stack:
-        for consumer in consumers.get(stack.pop(), ()):
-            if consumer not in needed:
-                needed.add(consumer)
-                stack.append(consumer)
-    return needed
 
 
 def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:

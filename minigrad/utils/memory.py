@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..autograd.engine import count_dependencies
+from ..autograd.dependencies import count_dependencies
 from ..autograd.node import Node
 from ..tensor import Tensor
 
