@@ -118,16 +118,37 @@ def test_imports_point_one_way(path):
             assert not {name for name in ours if not inside(name, *below)}
 
 
-def test_autograd_can_be_read_in_the_order_that_its_first_page_tells():
-    """A file imports only those that are told before it."""
+def chapters() -> tuple[list[Path], list[Path]]:
+    """The files of autograd's core, and those of the chapters beside it, as the first page of the package lists them."""
     package = ROOT / "minigrad/autograd"
     page = ast.get_docstring(ast.parse((package / "__init__.py").read_text()))
-    told = re.findall(r"^    (\w+) {2,}", page, re.MULTILINE)
-    assert sorted(told) == sorted(path.stem for path in package.glob("[a-z]*.py"))
+    parts = page.split("**Further chapters**")
+    core, further = (re.findall(r"^    ([./\w]+) {2,}", part, re.MULTILINE) for part in parts)
+    return [(package / f"{name}.py").resolve() for name in core], [package / f"{name}.py" for name in further]
+
+
+def test_autograd_can_be_read_in_the_order_that_its_first_page_tells():
+    """A file imports only those that are told before it, and no file is left out."""
+    told = [path.stem for part in chapters() for path in part if path.parent.name == "autograd"]
+    assert sorted(told) == sorted(path.stem for path in (ROOT / "minigrad/autograd").glob("[a-z]*.py"))
     for number, name in enumerate(told):
         read = {f"minigrad.autograd.{earlier}" for earlier in told[:number]}
         ahead = {f"minigrad.autograd.{later}" for later in told} - read
-        assert not imports_of(package / f"{name}.py") & ahead, name
+        assert not imports_of(ROOT / f"minigrad/autograd/{name}.py") & ahead, name
+
+
+def test_the_core_of_autograd_can_be_read_in_one_sitting():
+    """Who adds to it takes something out, or finds that it belongs in a chapter of its own."""
+    core, _ = chapters()
+    lines = {path.stem: len(path.read_text().splitlines()) for path in core}
+    assert lines["engine"] < 205
+    assert sum(lines.values()) < 2150, lines
+
+
+def test_the_core_of_autograd_knows_nothing_of_the_chapters_that_build_on_it():
+    core, further = chapters()
+    beside = {f"minigrad.autograd.{path.stem}" for path in further}
+    assert not {path.stem: names for path in core if (names := imports_of(path) & beside)}
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
