@@ -20,6 +20,18 @@ ndarray = np.ndarray
 new_object = object.__new__
 
 
+class Clock:
+    """How many reverse-mode transforms have begun, and which are running, in all threads (see autograd/captured.py)."""
+
+    __slots__ = ("now", "running")
+
+    def __init__(self):
+        self.now, self.running = 0, set()
+
+
+clock = Clock()
+
+
 class Counter:
     """A version counter, shared by all tensors that share memory. In-place writes raise it.
 
@@ -82,6 +94,7 @@ class Tensor:
         "__dict__",
         "__weakref__",
         "_array",  # the values, a NumPy array; views of a tensor share its memory
+        "_born",  # without history: the clock when it was made
         "_counter",  # version counter, None until someone shares it or writes in place
         "_grad_fn",  # the node that made it; None for a leaf
         "_meta",  # AutogradMeta or None
@@ -100,6 +113,7 @@ class Tensor:
             array = np.empty(data or (0,), dtype=dtypes.default_float())
         self._array, self._requires_grad, self._grad_fn = array, False, None
         self._output_nr, self._counter, self._meta = 0, None, None
+        self._born = clock.now
 
     # ------------------------------------------------------------------ values
 
@@ -107,6 +121,7 @@ class Tensor:
     def data(self) -> Tensor:
         """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
         out = wrap(self._array)
+        out._born = getattr(self if self._base is None else self._base, "_born", out._born)
         if self.is_inference():
             out.__class__ = InferenceTensor
         return out
@@ -351,7 +366,7 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
     """A new leaf tensor around `array`, sharing its memory."""
     out = new_object(Tensor)
     out._array = array if type(array) is ndarray else np.asarray(array)
-    out._requires_grad, out._output_nr = requires_grad, 0
+    out._requires_grad, out._output_nr, out._born = requires_grad, 0, clock.now
     out._grad_fn = out._counter = out._meta = None
     return out
 

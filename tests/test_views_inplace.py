@@ -339,3 +339,16 @@ def test_a_write_into_a_transposed_result_reaches_the_right_elements():
     a[0] = 0.0
     a.sum().backward()
     assert x.grad.tolist() == [[0, 1, 1, 1]] * 3
+
+
+def test_a_view_made_under_no_grad_retains_no_gradient(torch):
+    """It counts as a leaf, even when its base has got a history, and then `grad_fn` refuses to answer."""
+    for t in (torch, minigrad):
+        z = t.zeros(3)
+        with t.no_grad():
+            view = z[0]
+        z.add_(t.ones(3, requires_grad=True))
+        view.retain_grad()
+        assert not view.retains_grad
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+            _ = view.grad_fn

@@ -11,6 +11,7 @@ those before it:
     anomaly_mode   which operation made the NaN?         detect_anomaly
     dependencies   what waits for what                   count_dependencies, nodes_leading_to
     engine         the pass: which node runs when        execute
+    captured       what a transform must not write to    how old a tensor is
     backward       what users call to start one          backward, grad, GradientEdge
     ../ops/table   where nodes and their rules come from define: the derivatives, one line each
 

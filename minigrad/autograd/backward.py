@@ -11,7 +11,8 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..size import Size
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, clock, wrap
+from .captured import refuse_backward
 from .dependencies import Root
 from .engine import execute, run
 from .grad_mode import local, special
@@ -76,6 +77,7 @@ def backward(
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
+    refuse_backward()
     tensors = as_tuple(tensors)
     if inputs is not None:
         inputs = as_inputs(inputs, "backward")
@@ -305,7 +307,7 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    usual = type(self) is Tensor and inputs is None and not create_graph
+    usual = type(self) is Tensor and inputs is None and not create_graph and not clock.running
     if usual and (not special or local.interpreter is None):
         node, array, start = edge(self), self._array, None
         if gradient is None:

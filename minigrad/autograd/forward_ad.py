@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..tensor import Tensor
 from .backward import zeros_like
+from .captured import mutation
 from .function import Function, context, refuse_old_form, run_forward
 from .grad_mode import local
 from .interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
@@ -147,12 +148,8 @@ class Forward(Interpreter):
             drawn = draw(*args, **kwargs)
         return Dual.of(self, drawn)
 
-    def refuse_write(self, op: Op, own_values: bool) -> None:
-        raise RuntimeError(
-            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
-            f"(aten::{op.name}_) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
-            "transformed to explicitly accept the mutated Tensor(s) as inputs."
-        )
+    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
+        raise mutation(op.name)
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
         refuse_old_form(cls)
@@ -249,7 +246,7 @@ class dual_level(Forward):
             inputs = [self.tracked(t) for t in inputs]
         return super().process(op, inputs, params)
 
-    def refuse_write(self, op: Op, own_values: bool) -> None:
+    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
         pass
 
     def process_function(self, cls: type[Function], args: tuple) -> object:

@@ -23,10 +23,13 @@ def retain_grad(self: Tensor) -> None:
     """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    meta = self._own_meta()
+    if self._grad_fn is None and meta.made_in is not None:
+        return  # a view made under no_grad counts as a leaf, whatever its base is by now
     node = self.grad_fn
-    if node is None or (self._meta is not None and self._meta.retains_grad):
+    if node is None or meta.retains_grad:
         return
-    self._own_meta().retains_grad = True
+    meta.retains_grad = True
     node.all_hooks().retain[self._output_nr] = weakref.ref(self)
 
 

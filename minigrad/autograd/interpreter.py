@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..tensor import Tensor, new_object
+from ..tensor import Tensor, clock, new_object
+from .captured import age
 from .grad_mode import local, special
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Wrapper(Tensor):
         out._array, out._requires_grad, out._grad_fn = cls.shown(value._array, extra), False, None
         out._output_nr, out._counter, out._meta = 0, None, None
         out.level, out.value, out.extra, out.steps, out.seen = level, value, extra, (), 0
+        out._born = clock.now
         return out
 
     @staticmethod
@@ -65,6 +67,8 @@ class Wrapper(Tensor):
     def detach(self) -> Wrapper:
         out = self.of(self.level, self.value.detach(), self.extra)
         out._counter = self._own_counter()
+        if clock.running:
+            out._born = age(self)
         return out
 
     def item(self) -> float | int | bool:
@@ -81,15 +85,6 @@ class Wrapper(Tensor):
         if self.level.user:
             return self.value.__deepcopy__(memo)
         raise NotImplementedError("Cannot access storage of a tensor inside a transform; clone() it instead.")
-
-    def backward(self, *args: object, **kwargs: object) -> None:
-        """Only at a dual level, not inside a transform."""
-        if self.level.user:
-            return super().backward(*args, **kwargs)
-        raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
-            "instead or call backward() outside of functorch transforms."
-        )
 
     def _dynamic(self, name: str) -> None:
         self.value._dynamic(name)
@@ -201,9 +196,9 @@ class Interpreter:
         """Write the value of `new` into the memory of `target`."""
         raise NotImplementedError
 
-    def refuse_write(self, op: Op, own_values: bool) -> None:
-        """Raise PyTorch's error if a tensor that is not of this level must not be written to, with values of this level
-        or with others."""
+    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
+        """Raise PyTorch's error if a tensor that is not of this level must not be written to. values: what is to be
+        written, if some of it is of this level."""
         raise NotImplementedError
 
     def process_function(self, cls: type, args: tuple) -> object:

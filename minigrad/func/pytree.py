@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..tensor import Tensor
+
 Rebuild = Callable[[list], Any]
 
 
@@ -40,6 +42,11 @@ def tree_map(fn: Callable, tree: Any) -> Any:
     """The same structure with `fn` applied to each leaf."""
     leaves, rebuild = flatten(tree)
     return rebuild([fn(leaf) for leaf in leaves])
+
+
+def tensors_in(tree: Any) -> list[Tensor]:
+    """The tensors among the leaves."""
+    return [leaf for leaf in flatten(tree)[0] if isinstance(leaf, Tensor)]
 
 
 def broadcast_prefix(prefix: Any, tree: Any) -> list | None:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..autograd.backward import grad_of_any, zeros_like
+from ..autograd.captured import Reverse
 from ..autograd.forward_ad import Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
 from ..autograd.node import AccumulateGrad, edge
-from ..tensor import AutogradMeta, Tensor, wrap
-from .pytree import flatten, picture, spec, tree_map
+from ..tensor import AutogradMeta, Tensor, clock, wrap
+from .pytree import flatten, picture, spec, tensors_in, tree_map
 from .vmap import vmap
 
 argnums_t = int | tuple[int, ...]
@@ -28,16 +29,18 @@ argnums_t = int | tuple[int, ...]
 # ---------------------------------------------------------------- levels of reverse mode
 
 
-class Level:
+class Level(Reverse):
     """One reverse-mode transform that is running: recording is on, and outer ones are counted."""
 
     def __enter__(self) -> Level:
+        super().__enter__()
         self.outer_grad, self.depth = local.grad, local.transform_depth
         local.transform_depth = self.depth + 1
         local.update(grad=True)
         return self
 
     def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
         local.transform_depth = self.depth
         local.update(grad=self.outer_grad)
 
@@ -78,7 +81,7 @@ def fresh(x: Tensor) -> Tensor:
     copy = x.face() if level is not None else x.detach()
     if copy._array.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    copy._requires_grad = True
+    copy._requires_grad, copy._born = True, clock.now
     return copy
 
 
@@ -118,6 +121,11 @@ def fresh_arguments(args: tuple, chosen: tuple[int, ...]) -> tuple[tuple, list[T
         copies += new
         args[i] = rebuild(new)
     return tuple(args), copies
+
+
+def others(args: tuple, kwargs: dict, chosen: tuple[int, ...]) -> list[Tensor]:
+    """The tensors among the arguments that are not differentiated with respect to."""
+    return tensors_in(([a for i, a in enumerate(args) if i not in chosen], kwargs))
 
 
 def without_aux(api: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -180,7 +188,7 @@ def grad_and_value(func: Callable, argnums: argnums_t = 0, has_aux: bool = False
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         chosen = check_argnums(argnums, args)
-        with Level() as level:
+        with Level(lambda: others(args, kwargs, chosen)) as level:
             inner, copies = fresh_arguments(args, chosen)
             output, aux = without_aux("grad_and_value(f)(*args)", func(*inner, **kwargs), has_aux)
             if not isinstance(output, Tensor):
@@ -221,7 +229,14 @@ def grad(func: Callable, argnums: argnums_t = 0, has_aux: bool = False) -> Calla
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal; v has the structure of the
     output."""
-    with Level() as level:
+    return vjp_beside(func, primals, tuple, has_aux)
+
+
+def vjp_beside(
+    func: Callable, primals: tuple, inputs: Callable[[], Sequence[Tensor]], has_aux: bool
+) -> tuple:
+    """`vjp` of a function that has further inputs."""
+    with Level(inputs) as level:
         inner, copies = fresh_arguments(primals, tuple(range(len(primals))))
         output, aux = without_aux("vjp(f, *primals)", func(*inner), has_aux)
         outs, rebuild = flat_output("vjp(f, *primals)", output)
@@ -275,7 +290,8 @@ def jacrev(
                 full[i] = v
             return func(*full, **kwargs)
 
-        output, vjp_fn, *aux = vjp(of_chosen, *(args[i] for i in chosen), has_aux=has_aux)
+        primals = tuple(args[i] for i in chosen)
+        output, vjp_fn, *aux = vjp_beside(of_chosen, primals, lambda: others(args, kwargs, chosen), has_aux)
         outs, rebuild = flatten(output)
         basis = unit_vectors(outs)
         found = vmap(lambda *vs: vjp_fn(rebuild(list(vs))), chunk_size=chunk_size)(*basis)

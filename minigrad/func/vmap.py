@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..autograd.captured import refuse_captured
 from ..autograd.function import Function, refuse_old_form, run_forward
 from ..autograd.interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
+from ..ops.inplace import check_shape
+from ..ops.shape import broadcast_pair
 from ..tensor import Tensor, check_dim, wrap
 from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
@@ -111,15 +114,21 @@ NO_STORAGE = (
 )
 
 
-ARITHMETIC = {"add", "sub", "mul", "div", "copy", "masked_fill", "clamp_max", "clamp_min", "maximum", "minimum",
+ARITHMETIC = {"sub", "mul", "div", "copy", "masked_fill", "clamp_max", "clamp_min", "maximum", "minimum",
               "logical_and", "logical_or", "logical_xor"}  # fmt: skip
-NAMED_BARE = {"fill", "index_put", "index_add", "index_fill", "scatter_add"}
+NAMED_BARE = {"fill", "index_put", "index_add", "index_fill", "scatter_add", "scatter_reduce"}
+# what PyTorch composes of the operation on all examples and a copy, which does not fit
+COMPOSED = {"add", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "copysign", "gcd", "lcm"}
 
 
 def incompatible(name: str) -> RuntimeError:
     """PyTorch's error for writing a value for each example into a tensor that all examples share."""
     called = (
-        "inplace arithmetic" if name in ARITHMETIC else f"{name}_" if name in NAMED_BARE else f"aten::{name}_"
+        "inplace arithmetic"
+        if name in ARITHMETIC
+        else f"{name}_"
+        if name in NAMED_BARE
+        else f"aten::{name.removesuffix('_')}_"
     )
     return RuntimeError(
         f"vmap: {called}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
@@ -175,9 +184,15 @@ class Vmap(Interpreter):
                 "`_like` function or new_* from one that differs between the examples."
             )
 
-    def refuse_write(self, op: Op, own_values: bool) -> None:
-        if own_values:
+    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
+        if not values:
+            return
+        if op.name not in COMPOSED:
             raise incompatible(op.name)
+        with self.lowered():
+            refuse_captured(op.name, target)
+        shape = functools.reduce(broadcast_pair, [v._array.shape for v in values], target._array.shape)
+        check_shape(op, (self.size, *shape), target._array.shape)
 
     def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
         """A random tensor inside the function that is mapped."""

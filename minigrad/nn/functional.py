@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import local, no_grad, special
 from ..autograd.interpreter import Wrapper
 from ..ops import activation
@@ -237,6 +238,7 @@ def embedding(
 
 
 def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    refuse_captured("embedding_renorm", weight)
     rows = np.unique(input._array)
     values = weight._array[rows]
     norms = np.linalg.norm(values, norm_type, axis=1, keepdims=True)

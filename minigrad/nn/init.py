@@ -13,12 +13,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import no_grad
 from ..random import Generator, rng
 from ..tensor import Tensor
 
 
-def _fill(tensor: Tensor, values: np.ndarray | float) -> Tensor:
+def _fill(tensor: Tensor, values: np.ndarray | float, name: str = "fill") -> Tensor:
+    """Write `values`. name: of the operation, for the error in a transform that `tensor` is captured by."""
+    refuse_captured(name, tensor)
     tensor._array[...] = values
     tensor._own_counter().version += 1
     return tensor
@@ -122,7 +125,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
-    return _fill(tensor, 0.0)
+    return _fill(tensor, 0.0, "zero")
 
 
 def eye_(tensor: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import deeply_copied
-from ..tensor import Tensor, new_object, plain_types, wrap
+from ..tensor import Tensor, clock, new_object, plain_types, wrap
 
 
 class Parameter(Tensor):
@@ -40,6 +40,7 @@ class Parameter(Tensor):
             0,
         )
         out._counter = out._meta = None
+        out._born = clock.now
         return out
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
@@ -150,6 +151,7 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         out = new_object(cls)
         out._array, out._requires_grad, out._grad_fn, out._output_nr = np.empty(0, kind), False, None, 0
         out._counter = out._meta = None
+        out._born = clock.now
         return out
 
     def __init__(self, *args: object, **kwargs: object):

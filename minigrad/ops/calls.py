@@ -21,7 +21,7 @@ from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import edge, next_sequence
 from ..autograd.saved import FIELD
-from ..tensor import Counter, Tensor, new_object, plain_types
+from ..tensor import Counter, Tensor, clock, new_object, plain_types
 from .dispatch import Promoted, apply, explained, make_view, operand, promoted, scalars
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def make_call(
     if op.variadic:
         return make_variadic(op)
     scope = {
-        "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "Counter": Counter,
+        "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "clock": clock, "Counter": Counter,
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": compute or op.forward,
         "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
@@ -211,7 +211,7 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
         lines += [f"    if recording and {f'({wanted})' if len(differentiable) > 1 else wanted}:"]
         lines += indented(indented(recording_lines(op, first)))
     if has_one_history(op, first):
-        otherwise = ["    out._grad_fn = None", "    out._requires_grad = False"]
+        otherwise = ["    out._grad_fn = None", "    out._born = clock.now", "    out._requires_grad = False"]
         lines += ["    else:", *indented(otherwise)] if wanted else otherwise
     return "\n".join([*lines, f"    return {', '.join(outs) if op.outputs else 'tuple(outs)'}"])
 
@@ -251,6 +251,8 @@ def wrapping_lines(op: Op, first: bool, always_array: bool) -> list[str]:
         ]
         if not has_one_history(op, first):
             lines += [f"{out}._requires_grad = False", f"{out}._grad_fn = None"]
+            if not op.view:  # which is as old as its base
+                lines += [f"{out}._born = clock.now"]
         if op.view:
             lines += [f"make_view({out}, t0, {len(op.outputs) != 1})"]
     return lines if op.outputs else ["outs = []", "for y in ys:", *indented([*lines, "outs.append(out)"])]
@@ -391,7 +393,7 @@ def make_variadic(op: Op) -> Callable:
         out._output_nr = 0
         out._meta = out._counter = None
         if not (recording and wanted):
-            out._requires_grad, out._grad_fn = False, None
+            out._requires_grad, out._grad_fn, out._born = False, None, clock.now
             return out
         out._requires_grad, out._grad_fn = True, node_class()
         node = out._grad_fn

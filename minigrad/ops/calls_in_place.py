@@ -1,8 +1,9 @@
 """Writes, for each operation, the Python function that runs it in place in the ordinary case, as calls.py does out of place.
 
-The ordinary case: plain Tensors of one dtype, the target not expanded and not overlapping with the others, and the result
-of the target's shape. For everything else, and for every error, the function hands over to `inplace.write_in_general`. To
-read what was written for an operation: `print(minigrad.ops.calls_in_place.source_of_write(minigrad.exp.op))`.
+The ordinary case: no transform is running, plain Tensors of one dtype, the target not expanded and not overlapping with
+the others, and the result of the target's shape. For everything else, and for every error, the function hands over to
+`inplace.write_in_general`. To read what was written for an operation:
+`print(minigrad.ops.calls_in_place.source_of_write(minigrad.exp.op))`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
         f"def in_place(t0{rest}{', **options' * options}):",
         "    recording = not special or (None if anomaly.on else local.recording)",
     ]
-    unusual = ["recording is None"] + ["options"] * options
+    unusual = ["recording is None or running"] + ["options"] * options
     unusual += [
         f"(type({t}) is not Tensor and type({t}) not in plain_types)"
         for t in (tensors[:1] if number else tensors)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import age, refuse_captured
 from ..memory import copied
-from ..tensor import InferenceTensor, Tensor, wrap
+from ..tensor import InferenceTensor, Tensor, clock, wrap
 from .shape import _contiguous
 from .table import define, function, method
 
@@ -135,6 +136,8 @@ def detach(self: Tensor) -> Tensor:
     """The same memory without history: gradients do not flow through it, writes to it are seen by both."""
     out = wrap(self._array)
     out._counter = self._own_counter()
+    if clock.running:
+        out._born = age(self)
     if self.is_inference():
         out.__class__ = InferenceTensor
     return out
@@ -143,6 +146,7 @@ def detach(self: Tensor) -> Tensor:
 @method()
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off from its history, in place. Refused for views."""
+    refuse_captured("detach", self)
     if self._is_view():
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge, next_sequence
-from ..tensor import Tensor, plain_types, wrap
+from ..tensor import Tensor, clock, plain_types, wrap
 from .arguments import explain, explain_operands
 from .calls import written_later
 from .calls_in_place import source_of_write
@@ -63,6 +64,8 @@ def apply_inplace(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
 def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     """Run an operation, whatever the mode, and write the result into its first input. Returns that input."""
     inputs = as_tensors(op, inputs)
+    if clock.running:
+        refuse_captured(op.name, inputs[0])
     if local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     if any(isinstance(t, Wrapper) for t in inputs):  # from a transform that has ended
@@ -179,7 +182,7 @@ def writer(op: Op, general: Callable | None = None, *, options: bool = False) ->
         "check_writable": check_writable, "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang,
         "into": op.into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
         "old_value": old_value, "operand": operand, "overlap": overlap, "scalars": scalars,
-        "plain_types": plain_types, "special": special, "Tensor": Tensor,
+        "plain_types": plain_types, "running": clock.running, "special": special, "Tensor": Tensor,
     }  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)
     signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import local
 from ..tensor import Tensor
 from .assigning import _fill, _fill_tensor
@@ -200,6 +201,7 @@ def resize_(self: Tensor, *sizes) -> Tensor:
     Raises RuntimeError for tensors that require grad, and for views.
     """
     shape = wanted_shape(sizes)
+    refuse_captured("resize", self)
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if self._is_view() or local.interpreter is not None:

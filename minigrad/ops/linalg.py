@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import refuse_captured
 from ..tensor import Tensor, check_dim, full_name, wrap
 from .arranging import _roll
 from .calls import make_call
@@ -461,6 +462,7 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         or self._array.shape == (batch1.shape[-2], batch2.shape[-1])
     ):
         return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)
+    refuse_captured("addbmm", self)
     result = addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
     if type(result) is not Tensor:  # inside a transform
         return addbmm.in_place(self, batch1, batch2, beta=beta, alpha=alpha)

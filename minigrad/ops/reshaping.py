@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
+from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import local
 from ..tensor import Tensor, check_dim, wrap
 from .dispatch import record
@@ -20,6 +21,7 @@ def _reshaping(name: str, node: str, forward: Callable, **rules: Callable) -> Ca
     op = define(name, forward, node=node, **rules).op
 
     def run(self: Tensor, *params: object) -> Tensor:
+        refuse_captured(name, self)
         if local.interpreter is not None:
             return local.interpreter.reshape_in_place(op, self, params)
         if local.records and self._requires_grad:
@@ -103,6 +105,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 @method()
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Show the memory of `source` from now on, with its shape."""
+    refuse_captured("set", self)
     old, new = dtypes.word(self._array.dtype), dtypes.word(source._array.dtype)
     if old != new:
         raise RuntimeError(f"Could not set tensor of type {new} to a tensor of type {old}")

@@ -119,8 +119,9 @@ def write(level: Interpreter, op: Op, inputs: Sequence[Tensor], params: tuple) -
     original, *others = inputs
     target = level.known(original)
     if not level.owns(target):
-        own_values = any(map(level.owns, (*map(level.known, others), *tensors_in(params))))
-        level.refuse_write(op, own_values)
+        values = [*map(level.known, others), *tensors_in(params)]
+        own_values = any(map(level.owns, values))
+        level.refuse_write(op, target, values if own_values else [])
         if not (own_values and level.user):
             with level.lowered():
                 return write_in_general(op, tuple(inputs), params)

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..autograd.captured import refuse_captured
 from ..autograd.node import RemovableHandle, add_hook
 from ..nn.module import typename, zero_gradients
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, clock, wrap
 
 
 class _Required:
@@ -37,6 +38,10 @@ def with_hooks(step: Callable) -> Callable:
     def hooked(*args, **kwargs):
         self = args[0]
         self._opt_called = True
+        if clock.running:
+            for group in self.param_groups:
+                for p in group["params"]:
+                    refuse_captured("add", p)
         if not self._step_pre_hooks and not self._step_post_hooks:
             return step(*args, **kwargs)
         for hook in self._step_pre_hooks.values():
