@@ -20,6 +20,7 @@ class dtype:
 
     @property
     def itemsize(self) -> int:
+        """Bytes of one element."""
         return self.numpy.itemsize
 
     def __repr__(self) -> str:

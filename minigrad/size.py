@@ -23,6 +23,7 @@ class Size(tuple):
     __str__ = __repr__
 
     def numel(self) -> int:
+        """The number of elements: the product of the lengths."""
         count = 1
         for n in self:
             count *= n

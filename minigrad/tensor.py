@@ -150,10 +150,12 @@ class Tensor:
 
     @property
     def dtype(self) -> dtypes.dtype:
+        """The type of the elements, such as `torch.float32`."""
         return dtypes.of_numpy(self._array.dtype)
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return self._array.ndim
 
     def dim(self) -> int:
@@ -169,16 +171,19 @@ class Tensor:
     nelement = numel
 
     def is_floating_point(self) -> bool:
+        """True if the elements are floating point numbers."""
         return self._array.dtype.kind == "f"
 
     def is_complex(self) -> bool:
+        """False: there are no complex numbers here."""
         return False
 
     @property
     def device(self) -> device:
+        """Where the elements are: `device("cpu")`, always."""
         return cpu
 
-    is_cuda = False
+    is_cuda = property(lambda self: False, doc="False: everything is on the CPU.")
 
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key

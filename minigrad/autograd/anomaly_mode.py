@@ -23,6 +23,7 @@ class set_detect_anomaly:
         self.switch(mode, check_nan)
 
     def switch(self, mode: bool, check_nan: bool) -> None:
+        """Turn it on or off, and remember what was before."""
         self.before = (anomaly.on, anomaly.check_nan)
         anomaly.on, anomaly.check_nan = bool(mode), check_nan
         local.update()

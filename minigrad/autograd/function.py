@@ -65,6 +65,7 @@ class FunctionCtx(Node):
 
     @property
     def outputs(self) -> int:
+        """How many results the operation had."""
         return len(self._outputs)
 
     # ------------------------------------------------------------ for forward and setup_context
@@ -136,6 +137,7 @@ class FunctionCtx(Node):
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`."""
         return self.saved_tensors
 
     def unpack(self, t: Tensor | None, version: int, output_nr: int | None) -> Tensor | None:

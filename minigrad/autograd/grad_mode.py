@@ -103,6 +103,7 @@ class _Mode:
         set_grad(before)
 
     def clone(self) -> _Mode:
+        """Another one of its kind."""
         return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
@@ -198,6 +199,7 @@ class set_grad_enabled(_Mode):
         set_grad(self.mode)
 
     def clone(self) -> set_grad_enabled:
+        """Another one with the same mode."""
         return set_grad_enabled(self.mode)
 
 
@@ -219,4 +221,5 @@ class inference_mode(_Mode):
         local.update(grad=grad, inference=inference)
 
     def clone(self) -> inference_mode:
+        """Another one with the same mode."""
         return inference_mode(self.mode)

@@ -92,11 +92,13 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
 
     def pack(self, t: Tensor) -> Kept:
+        """What is kept of a saved tensor: the tensor itself, until it is written to."""
         kept = Kept(t)
         self.kept.add(kept)
         return kept
 
     def unpack(self, kept: Kept) -> Tensor:
+        """The tensor as it was saved."""
         if kept not in self.kept:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "

@@ -197,8 +197,10 @@ class Interpreter:
         raise NotImplementedError
 
     def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
-        """Raise PyTorch's error if a tensor that is not of this level must not be written to. values: what is to be
-        written, if some of it is of this level."""
+        """Raise PyTorch's error if a tensor that is not of this level must not be written to.
+
+        values: what is to be written, if some of it is of this level.
+        """
         raise NotImplementedError
 
     def process_function(self, cls: type, args: tuple) -> object:

@@ -120,6 +120,7 @@ class Node:
 
     @property
     def requires_grad(self) -> bool:
+        """True: what has a node requires grad."""
         return True
 
     def _sequence_nr(self) -> int:
@@ -140,6 +141,7 @@ class Node:
         return add_hook(self.all_hooks().pre, fn)
 
     def vjp(self, grad, recorded: bool) -> tuple:
+        """The gradients of the inputs, from those of the outputs; see the class."""
         raise NotImplementedError(f"{self.name()} has no backward formula")
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:

@@ -28,15 +28,15 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """max(x, 0)."""
+    """Rectified linear unit, `max(x, 0)`; its derivative at 0 is 0."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """max(x, 0)."""
+        """`max(x, 0)`."""
         return F.relu(input, self.inplace)
 
 
 class ReLU6(_InPlace):
-    """min(max(x, 0), 6)."""
+    """`min(max(x, 0), 6)`."""
 
     function = "relu6"
 
@@ -51,19 +51,19 @@ class SELU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """x·sigmoid(x)."""
+    """`x·sigmoid(x)`, also called swish."""
 
     function = "silu"
 
 
 class Mish(_InPlace):
-    """x·tanh(softplus(x))."""
+    """`x·tanh(softplus(x))`."""
 
     function = "mish"
 
 
 class Hardsigmoid(_InPlace):
-    """A sigmoid of three straight pieces."""
+    """A straight line from 0 at -3 to 1 at 3, constant outside: a sigmoid of three pieces."""
 
     function = "hardsigmoid"
 
@@ -72,7 +72,7 @@ class Hardsigmoid(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """x·hardsigmoid(x)."""
+    """`x·hardsigmoid(x)`."""
 
     function = "hardswish"
 
@@ -81,54 +81,54 @@ class Hardswish(_InPlace):
 
 
 class Sigmoid(Module):
-    """1/(1 + e⁻ˣ)."""
+    """The logistic function `1/(1 + e⁻ˣ)`, between 0 and 1."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """1/(1 + e⁻ˣ)."""
+        """`1/(1 + e⁻ˣ)`."""
         return F.sigmoid(input)
 
 
 class Tanh(Module):
-    """tanh x."""
+    """The hyperbolic tangent `tanh(x)`, between -1 and 1."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """tanh x."""
+        """`tanh(x)`."""
         return F.tanh(input)
 
 
 class LogSigmoid(Module):
-    """log sigmoid(x)."""
+    """`log(sigmoid(x))`, computed without overflow."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """log sigmoid(x)."""
+        """`log(sigmoid(x))`."""
         return F.logsigmoid(input)
 
 
 class Softsign(Module):
-    """x/(1 + |x|)."""
+    """`x/(1 + |x|)`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """x/(1 + |x|)."""
+        """`x/(1 + |x|)`."""
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh x."""
+    """`x - tanh(x)`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """x - tanh x."""
+        """`x - tanh(x)`."""
         return F.tanhshrink(input)
 
 
 class GELU(Module):
-    """x·Φ(x), Φ the normal distribution; approximate="tanh" for a cheaper formula."""
+    """`x·Φ(x)`, Φ the normal distribution; approximate="tanh" for a cheaper formula."""
 
     def __init__(self, approximate: str = "none"):
         super().__init__()
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """x·Φ(x)."""
+        """`x·Φ(x)`."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
@@ -136,14 +136,14 @@ class GELU(Module):
 
 
 class LeakyReLU(Module):
-    """x where positive, else negative_slope·x."""
+    """`x` where positive, else `negative_slope·x`."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else negative_slope·x."""
+        """`x` where positive, else `negative_slope·x`."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
@@ -151,14 +151,14 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """x where positive, else alpha·(eˣ - 1)."""
+    """`x` where positive, else `alpha·(eˣ - 1)`."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False):
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else alpha·(eˣ - 1)."""
+        """`x` where positive, else `alpha·(eˣ - 1)`."""
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
@@ -166,22 +166,22 @@ class ELU(Module):
 
 
 class CELU(ELU):
-    """x where positive, else alpha·(e^(x/alpha) - 1)."""
+    """`x` where positive, else `alpha·(e^(x/alpha) - 1)`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else alpha·(e^(x/alpha) - 1)."""
+        """`x` where positive, else `alpha·(e^(x/alpha) - 1)`."""
         return F.celu(input, self.alpha, self.inplace)
 
 
 class Softplus(Module):
-    """log(1 + e^(beta·x))/beta; x itself where beta·x > threshold."""
+    """`log(1 + e^(beta·x))/beta`; x itself where beta·x > threshold."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        """log(1 + e^(beta·x))/beta."""
+        """`log(1 + e^(beta·x))/beta`."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -189,7 +189,7 @@ class Softplus(Module):
 
 
 class Hardtanh(Module):
-    """x, at least min_val and at most max_val."""
+    """`x`, at least min_val and at most max_val."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class Hardtanh(Module):
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x, at least min_val and at most max_val."""
+        """`x`, at least min_val and at most max_val."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
@@ -232,30 +232,30 @@ class _Shrink(Module):
 
 
 class Softshrink(_Shrink):
-    """x moved towards 0 by lambd."""
+    """`x` moved towards 0 by lambd; 0 where it is nearer than that."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """x moved towards 0 by lambd."""
+        """`x` moved towards 0 by lambd; 0 where it is nearer than that."""
         return F.softshrink(input, self.lambd)
 
 
 class Hardshrink(_Shrink):
-    """x where |x| > lambd, else 0."""
+    """`x` where `|x| > lambd`, else 0."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where |x| > lambd, else 0."""
+        """`x` where `|x| > lambd`, else 0."""
         return F.hardshrink(input, self.lambd)
 
 
 class Threshold(Module):
-    """x where x > threshold, else `value`."""
+    """`x` where `x > threshold`, else `value`."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False):
         super().__init__()
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where x > threshold, else `value`."""
+        """`x` where `x > threshold`, else `value`."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
@@ -263,7 +263,7 @@ class Threshold(Module):
 
 
 class PReLU(Module):
-    """x where positive, else weight·x, the weight trained: one number, or one per channel."""
+    """`x` where positive, else `weight·x`; the weight is trained: one number, or one per channel (num_parameters)."""
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: object = None, dtype: object = None
@@ -274,11 +274,11 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """The starting slope everywhere."""
+        """Set the weight to its starting value everywhere."""
         self.weight._array[...] = self.init
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else weight·x."""
+        """`x` where positive, else `weight·x`."""
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
@@ -286,14 +286,14 @@ class PReLU(Module):
 
 
 class RReLU(Module):
-    """x where positive, else a·x; a drawn for each element between lower and upper, their middle in evaluation."""
+    """`x` where positive, else `a·x`; a drawn for each element between lower and upper, their middle in evaluation."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
         super().__init__()
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """x where positive, else a·x."""
+        """`x` where positive, else `a·x`."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
@@ -301,14 +301,14 @@ class RReLU(Module):
 
 
 class GLU(Module):
-    """a·sigmoid(b), where a and b are the halves of the input along `dim`."""
+    """`a·sigmoid(b)`, where a and b are the halves of the input along `dim`."""
 
     def __init__(self, dim: int = -1):
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """a·sigmoid(b)."""
+        """`a·sigmoid(b)`."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -325,10 +325,10 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """eˣ/Σ eˣ along `dim`."""
+    """`eˣ/Σ eˣ` along `dim`: positive numbers that add up to 1."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """eˣ/Σ eˣ along `dim`."""
+        """`eˣ/Σ eˣ` along `dim`."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
@@ -336,25 +336,25 @@ class Softmax2d(Module):
     """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """eˣ/Σ eˣ over the channels."""
+        """`eˣ/Σ eˣ` over the channels."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3)
 
 
 class LogSoftmax(_AlongDim):
-    """log softmax(x) along `dim`."""
+    """`log(softmax(x))` along `dim`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """log softmax(x) along `dim`."""
+        """`log(softmax(x))` along `dim`."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmin(_AlongDim):
-    """softmax(-x) along `dim`."""
+    """`softmax(-x)` along `dim`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """softmax(-x) along `dim`."""
+        """`softmax(-x)` along `dim`."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
 

@@ -257,12 +257,15 @@ class ModuleDict(Module):
         return key in self._modules
 
     def keys(self) -> Iterable[str]:
+        """The keys, in the order in which they were added."""
         return self._modules.keys()
 
     def items(self) -> Iterable[tuple[str, Module]]:
+        """(key, module) of each."""
         return self._modules.items()
 
     def values(self) -> Iterable[Module]:
+        """The modules."""
         return self._modules.values()
 
     def clear(self) -> None:
@@ -377,12 +380,15 @@ class ParameterDict(Module):
         return key in self._keys
 
     def keys(self) -> Iterable[str]:
+        """The keys, in the order in which they were added."""
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, object]]:
+        """(key, value) of each."""
         return ((k, self[k]) for k in self._keys)
 
     def values(self) -> Iterable[object]:
+        """The values."""
         return (self[k] for k in self._keys)
 
     def get(self, key: str, default: object = None) -> object:

@@ -69,7 +69,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
+    """`input @ weightᵀ + bias`, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
     if (
         type(input) is Tensor
         and type(weight) in plain_types
@@ -428,7 +428,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """alpha_dropout of whole channels of (N, C, *)."""
+    """`alpha_dropout` of whole channels of (N, C, *)."""
     tensor_argument(input, "feature_alpha_dropout")
     shape = _feature_shape(input) if training and p else ()
     return _alpha_dropped(input, p, training, inplace, shape)
@@ -469,7 +469,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean)/√(var + eps)·weight + bias, mean and variance over the last dimensions, those in normalized_shape."""
+    """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
     tensor_argument(input, "layer_norm")
     x, shape = input._array, tuple(normalized_shape)
     if not (
@@ -518,7 +518,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean)/√(var + eps)·weight + bias for each channel of (N, C, *).
+    """`(x - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
 
     training: with the mean and variance of this batch, which also move running_mean and running_var (in place, by
     `momentum`; the variance unbiased); else with running_mean and running_var.
@@ -601,7 +601,7 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x - mean)/√(var + eps)·weight + bias, mean and variance over each of `num_groups` groups of channels."""
+    """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over each of `num_groups` groups of channels."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     channels = input.shape[1]
@@ -653,7 +653,7 @@ def instance_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x/√(mean(x²) + eps)·weight over the last dimensions."""
+    """`x/√(mean(x²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
     shape = tuple(normalized_shape)
     _check_normalized(shape, weight=weight)
     if input._array.shape[-len(shape) :] != shape:
@@ -686,7 +686,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(query·keyᵀ·scale + mask)·value. query: (..., L, E), key: (..., S, E), value: (..., S, V).
+    """`softmax(query·keyᵀ·scale + mask)·value`. query: (..., L, E), key: (..., S, E), value: (..., S, V).
 
     attn_mask: boolean (True takes part) or added to the scores. is_causal: no position sees later ones.
     scale: 1/√E if not given. Vaswani et al. 2017.

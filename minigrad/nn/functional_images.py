@@ -151,7 +151,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """r × r pixels as r² channels: (*, C, H·r, W·r) → (*, C·r², H, W)."""
+    """Squares of r × r pixels as r² channels: (*, C, H·r, W·r) → (*, C·r², H, W)."""
     if input.dim() < 3:
         raise RuntimeError(
             f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
@@ -702,7 +702,7 @@ def adaptive_max_pool1d(
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """x/(k + alpha·mean of x² over `size` neighbouring channels)^beta (Krizhevsky et al. 2012)."""
+    """`x/(k + alpha·m)^beta`, m the mean of x² over `size` neighbouring channels (Krizhevsky et al. 2012)."""
     if input.dim() < 3:
         raise ValueError(
             f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"

@@ -120,7 +120,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)², and its mean or sum. reduction: "none", "mean" or "sum"."""
+    """`(input - target)²`, and its mean or sum. reduction: "none", "mean" or "sum"."""
     input, target = _pair(input, target)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, reduction)
@@ -143,7 +143,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|, and its mean or sum."""
+    """`|input - target|`, and its mean or sum."""
     input, target = _pair(input, target, in_one_dtype=False)
     values = (input - target).abs()
     if weight is not None:
@@ -160,7 +160,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """d²/(2·beta) where d = |input - target| < beta, else d - beta/2."""
+    """`d²/(2·beta)` where `d = |input - target| < beta`, else `d - beta/2`."""
     input, target = _pair(input, target)
     if beta == 0.0:
         return l1_loss(input, target, size_average, reduce, reduction)
@@ -172,7 +172,7 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """d²/2 where d = |input - target| ≤ delta, else delta·(d - delta/2)."""
+    """`d²/2` where `d = |input - target| ≤ delta`, else `delta·(d - delta/2)`."""
     input, target = _pair(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -262,7 +262,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """nll_loss of log_softmax(input). input: logits, (N, C, *) or (C,).
+    """`nll_loss` of log_softmax(input). input: logits, (N, C, *) or (C,).
 
     target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
     label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
@@ -353,7 +353,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-(t·log x + (1-t)·log(1-x)) for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
+    """`-(t·log x + (1 - t)·log(1 - x))` for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
     kind = _reduction(reduction, size_average, reduce)
     _check_same_size(input, target)
     return losses.binary_cross_entropy(input, target, weight, kind)
@@ -368,7 +368,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """binary_cross_entropy of sigmoid(input), computed without overflow. pos_weight: weight of the ones, broadcast."""
+    """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: weight of the ones, broadcast."""
     kind = _reduction(reduction, size_average, reduce)
     if input.shape != target.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
@@ -383,7 +383,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target·(log target - input) for log-probabilities `input`; with log_target the target is given as logarithms.
+    """`target·(log target - input)` for log-probabilities `input`; with log_target the target is given as logarithms.
 
     reduction: "batchmean" is the divergence (sum over the first length), "mean" divides by all elements.
     """
@@ -416,7 +416,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """log(1 + e^(-target·input)), target ±1."""
+    """`log(1 + e^(-target·input))`, target ±1."""
     if target._array.dtype.kind != "f":
         target = target.to(input.dtype)
     return losses.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
@@ -451,7 +451,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, -target·(input1 - input2) + margin): input1 is to be larger where target is 1."""
+    """`max(0, -target·(input1 - input2) + margin)`: input1 is to be larger where target is 1."""
     kind = _reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -501,7 +501,7 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`."""
     kind = _reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -527,7 +527,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d, the Euclidean if None."""
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for a distance d, the Euclidean if None."""
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
@@ -555,7 +555,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Σ max(0, margin - input[target] + input[i])ᵖ / C over the other classes i. input: (N, C) or (C,); p 1 or 2."""
+    """`Σ max(0, margin - input[target] + input[i])ᵖ / C` over the other classes i. input: (N, C) or (C,); p 1 or 2."""
     kind = _reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -598,7 +598,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Σ max(0, 1 - x[right] + x[wrong]) / C over all pairs, for each row x of (N, C) or for (C,).
+    """`Σ max(0, 1 - x[right] + x[wrong]) / C` over all pairs, for each row x of (N, C) or for (C,).
 
     target: in the shape of `input`, the right classes of each row, as many as there are before the first -1.
     """
@@ -647,7 +647,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """e^input - target·input; with log_input=False, input - target·log(input + eps). full: with Stirling's term."""
+    """`e^input - target·input`; with log_input=False, `input - target·log(input + eps)`. full: with Stirling's term."""
     kind = _reduction(reduction, size_average, reduce)
     if log_input:
         crossed = target * input
@@ -669,7 +669,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """½(log var + (input - target)²/var), the variance at least eps. full: with ½ log 2π."""
+    """`½(log var + (input - target)²/var)`, the variance at least eps. full: with ½ log 2π."""
     if not isinstance(var, Tensor):
         var = wrap(np.full(input._array.shape, var, input._array.dtype))
     if (var._array < 0).any():

@@ -42,8 +42,10 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """`x` where positive, else a·x: in training with a slope a drawn for each element between `lower` and `upper`, else
-    with the slope in the middle (Xu et al. 2015). Raises RuntimeError for lower > upper."""
+    """`x` where positive, else `a·x`: a drawn for each element in training, else a constant (Xu et al. 2015).
+
+    a lies between `lower` and `upper`; the constant is their mean. Raises RuntimeError for lower > upper.
+    """
     tensor_argument(input, "rrelu")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")

@@ -61,7 +61,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Evenly distributed between a and b."""
+    """Fill with uniform numbers between a and b."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -69,7 +69,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Normally distributed."""
+    """Fill with normal numbers of this mean and standard deviation."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -82,7 +82,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normally distributed, drawn again until the value lies between a and b."""
+    """Fill with normal numbers, each drawn again until it lies between a and b."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
@@ -114,29 +114,29 @@ def normal_part(x: float, mean: float, std: float) -> float:
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One value everywhere."""
+    """Fill with one value."""
     return _fill(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Ones."""
+    """Fill with ones."""
     return _fill(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros."""
+    """Fill with zeros."""
     return _fill(tensor, 0.0, "zero")
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix. Raises ValueError unless there are two dimensions."""
+    """Fill with the identity matrix. Raises ValueError unless there are two dimensions."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _fill(tensor, np.eye(*tensor.shape))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution weight that passes its inputs through. For 3, 4 or 5 dimensions."""
+    """Fill a convolution weight so that it passes its inputs through. For 3, 4 or 5 dimensions."""
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     outputs, inputs, *kernel = tensor.shape
@@ -151,13 +151,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform in ±gain·√(6 / (fan_in + fan_out))."""
+    """Fill with uniform numbers in ±gain·√(6 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
     bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal with standard deviation gain·√(2 / (fan_in + fan_out))."""
+    """Fill with normal numbers of standard deviation gain·√(2 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
 
 
@@ -175,7 +175,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Uniform in ±gain·√(3 / fan); `a` is the negative slope of a leaky_relu."""
+    """Fill with uniform numbers in ±gain·√(3 / fan) (He et al. 2015); `a`: slope of a leaky_relu."""
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -189,14 +189,14 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal with standard deviation gain / √fan; `a` is the negative slope of a leaky_relu."""
+    """Fill with normal numbers of standard deviation gain / √fan (He et al. 2015); `a`: slope of a leaky_relu."""
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """A (semi-)orthogonal matrix, times gain; further dimensions count as columns."""
+    """Fill with a (semi-)orthogonal matrix, times gain (Saxe et al. 2013); further dimensions count as columns."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -210,7 +210,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """A normal matrix in which a fraction `sparsity` of each column is zero."""
+    """Fill a matrix with normal numbers, and a fraction `sparsity` of each column with zeros."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     source = rng(generator)

@@ -36,7 +36,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x Wᵀ + b: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
+    """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """x Wᵀ + b."""
+        """`x Wᵀ + b`."""
         own = self._parameters  # quicker than self.weight, which is looked for elsewhere first
         if "weight" in own and "bias" in own:
             return F.linear(input, own["weight"], own["bias"])
@@ -76,7 +76,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x₁ W x₂ + b: (*, in1), (*, in2) → (*, out). weight: (out, in1, in2)."""
+    """`x₁ W x₂ + b`: (*, in1), (*, in2) → (*, out). weight: (out, in1, in2)."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Bilinear(Module):
                 init.uniform_(p, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """x₁ W x₂ + b."""
+        """`x₁ W x₂ + b`."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -31,7 +31,7 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(input - target)²."""
+    """The squared error `(input - target)²`: its mean, sum or (reduction="none") all of it."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -39,7 +39,7 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """|input - target|."""
+    """The absolute error `|input - target|`: its mean, sum or (reduction="none") all of it."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -47,7 +47,7 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """d²/(2·beta) where d = |input - target| < beta, else d - beta/2."""
+    """`d²/(2·beta)` where `d = |input - target| < beta`, else `d - beta/2`."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """d²/2 where d = |input - target| ≤ delta, else delta·(d - delta/2)."""
+    """`d²/2` where `d = |input - target| ≤ delta`, else `delta·(d - delta/2)`."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
         super().__init__(reduction=reduction)
@@ -77,7 +77,7 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class."""
+    """Minus the log-probability of the target class: input (N, C, *) of log-probabilities, target int64 (N, *)."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """NLLLoss of the log_softmax of logits; targets are classes or probabilities."""
+    """NLLLoss of the log_softmax of logits (N, C, *); targets are classes, int64 (N, *), or probabilities (N, C, *)."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """Binary cross-entropy of probabilities."""
+    """Binary cross-entropy of probabilities: `-(t·log x + (1 - t)·log(1 - x))` for targets t in 0..1."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -129,7 +129,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross-entropy of logits."""
+    """Binary cross-entropy of logits: BCELoss of sigmoid(input), computed without overflow."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class KLDivLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + e^(-target·input)), target ±1."""
+    """`log(1 + e^(-target·input))`, target ±1."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -177,7 +177,7 @@ class SoftMarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """`input` where target is 1, max(0, margin - input) where it is -1."""
+    """`input` where target is 1, `max(0, margin - input)` where it is -1."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -target·(input1 - input2) + margin)."""
+    """`max(0, -target·(input1 - input2) + margin)`: input1 is to be larger where target is 1, smaller where -1."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    """`1 - cos` where target is 1, `max(0, cos - margin)` where it is -1."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`."""
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d, the Euclidean if None."""
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for a distance d, the Euclidean if None."""
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Σ max(0, margin - input[target] + input[i])ᵖ / C over the other classes i."""
+    """`Σ max(0, margin - input[target] + input[i])ᵖ / C` over the other classes i."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Σ max(0, 1 - x[right] + x[wrong]) / C over all pairs of a right class and a wrong one."""
+    """`Σ max(0, 1 - x[right] + x[wrong]) / C` over all pairs of a right class and a wrong one."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss of a batch."""
@@ -325,7 +325,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """e^input - target·input."""
+    """`e^input - target·input`: minus the log-probability of a count `target` whose logarithmic rate is `input`."""
 
     def __init__(
         self,
@@ -347,7 +347,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """½(log var + (input - target)²/var)."""
+    """`½(log var + (input - target)²/var)`: minus the log-probability of target under a normal distribution."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
         super().__init__(reduction=reduction)

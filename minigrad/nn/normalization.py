@@ -22,7 +22,7 @@ class _Affine(Module):
             self.register_parameter(name, new_parameter(shape, dtype) if wanted else None)
 
     def reset_parameters(self) -> None:
-        """Ones and zeros."""
+        """Set the weight to ones, the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -82,7 +82,7 @@ class RMSNorm(_Affine):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Ones."""
+        """Set the weight to ones."""
         if self.weight is not None:
             init.ones_(self.weight)
 
@@ -159,7 +159,7 @@ class _BatchNorm(_Affine):
             init.zeros_(self.num_batches_tracked)
 
     def reset_parameters(self) -> None:
-        """Ones and zeros, no statistics."""
+        """Set the weight to ones, the bias to zeros, and forget the statistics."""
         self.reset_running_stats()
         super().reset_parameters()
 
@@ -195,19 +195,19 @@ class _BatchNorm(_Affine):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises each channel of (N, C) or (N, C, L) over the batch."""
+    """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
     dims, words = (2, 3), "2D or 3D"
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of (N, C, H, W) over the batch."""
+    """Normalises each channel of (N, C, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
     dims, words = (4,), "4D"
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalises each channel of (N, C, D, H, W) over the batch."""
+    """Normalises each channel of (N, C, D, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
     dims, words = (5,), "5D"
 

@@ -465,7 +465,11 @@ def refuse_projection(options: dict) -> None:
 
 
 class RNN(RNNBase):
-    """Simple recurrent layers: h' = tanh(W x + b + U h + c), or relu."""
+    """Simple recurrent layers: `h' = tanh(W x + b + U h + c)`, or relu (nonlinearity="relu").
+
+    x (L, N, input_size), or (N, L, input_size) with batch_first, gives (output, h): the hidden states of the last layer
+    at all L steps, (L, N, hidden·directions), and the last states of all layers, (num_layers·directions, N, hidden).
+    """
 
     gates = 1
 
@@ -509,7 +513,10 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent layers."""
+    """Gated recurrent layers: `h' = (1 - z)·n + z·h` with an update gate z and a candidate n (Cho et al. 2014).
+
+    Shapes as for RNN.
+    """
 
     mode, gates = "GRU", 3
 
@@ -544,7 +551,7 @@ class GRU(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory layers; the states are pairs (hidden, cell).
+    """Long short-term memory layers: shapes as for RNN, but a state is a pair (hidden, cell).
 
     proj_size: so many features of the hidden state are left, after one more matrix (Sak et al. 2014); the cell keeps all.
     """

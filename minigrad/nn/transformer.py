@@ -170,7 +170,7 @@ def nested_refused(layer: Module) -> str:
 
 
 class TransformerEncoder(Module):
-    """num_layers copies of an encoder layer, one behind the other; then `norm`, if there is one.
+    """A stack of num_layers copies of an encoder layer, one behind the other; then `norm`, if there is one.
 
     enable_nested_tensor and mask_check choose among PyTorch's implementations and change nothing here.
     """
@@ -213,7 +213,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """num_layers copies of a decoder layer, one behind the other; then `norm`, if there is one."""
+    """A stack of num_layers copies of a decoder layer, one behind the other; then `norm`, if there is one."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None):
         super().__init__()

@@ -72,7 +72,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """r × r pixels as r² channels: (*, C, H·r, W·r) → (*, C·r², H, W)."""
+    """Squares of r × r pixels as r² channels: (*, C, H·r, W·r) → (*, C·r², H, W)."""
 
     def __init__(self, downscale_factor: int):
         super().__init__()

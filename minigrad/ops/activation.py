@@ -54,7 +54,7 @@ def _relu_forward(self: ndarray) -> ndarray:
 
 relu = define(
     "relu", _relu_forward, kind="elementwise", flat=("result",),
-    doc="max(x, 0), element by element. Its derivative at 0 is 0.",
+    doc="`max(input, 0)`. Its derivative at 0 is 0. Raises RuntimeError for bools.",
     self=lambda grad, result: where(result != 0, grad, 0.0),  # it is positive then, or NaN
 )  # fmt: skip
 

@@ -283,8 +283,10 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 @method()
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """One number written onto the main diagonal; with `wrap` onto those below it, too, each one row below the end of the
-    one before, if the matrix is that tall. Returns this tensor."""
+    """One number written onto the main diagonal. Returns this tensor.
+
+    wrap: onto those below it, too, each one row below the end of the one before, if the matrix is that tall.
+    """
     if self._array.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
     if self._array.ndim > 2 and len(set(self._array.shape)) > 1:

@@ -49,8 +49,9 @@ _fill_tensor = define(
     value=lambda grad: grad.sum(),
 )  # fmt: skip
 _zero = define(
-    "zero", lambda self: np.zeros(self.shape, self.dtype), kind="elementwise", self=lambda grad: nothing(grad)
-)
+    "zero", lambda self: np.zeros(self.shape, self.dtype), kind="elementwise", doc="Every element 0.",
+    self=lambda grad: nothing(grad),
+)  # fmt: skip
 
 
 def _copy_into(self: ndarray, src: ndarray) -> None:

@@ -40,11 +40,14 @@ NO = (
     "is_xla", "is_ipu", "is_mtia", "is_maia",
 )  # fmt: skip
 for _name in NO:
-    setattr(Tensor, _name, property(lambda self: False))
-Tensor.is_cpu = property(lambda self: True)
-Tensor.layout = property(lambda self: strided)
-Tensor.name = property(lambda self: None)
-Tensor.grad_dtype = property(lambda self: self.dtype if self.is_leaf else None)
+    setattr(Tensor, _name, property(lambda self: False, doc="False for every tensor here."))
+Tensor.is_cpu = property(lambda self: True, doc="True: everything is on the CPU.")
+Tensor.layout = property(lambda self: strided, doc="How the elements are stored: `torch.strided`, always.")
+Tensor.name = property(lambda self: None, doc="None: tensors have no names here.")
+Tensor.grad_dtype = property(
+    lambda self: self.dtype if self.is_leaf else None,
+    doc="The dtype that `.grad` must have: the leaf's own. None for results of operations.",
+)
 
 
 @method()
@@ -134,12 +137,10 @@ def conj(input: Tensor) -> Tensor:
 
 resolve_conj = resolve_neg = conj_physical = real = conj
 _conjugated = define(
-    "conj_physical",
-    lambda self: self.copy(),
-    kind="linear",
-    node="ConjPhysicalBackward1",
+    "conj_physical", lambda self: self.copy(), kind="linear", node="ConjPhysicalBackward1",
+    doc="The tensor as it is: its numbers are real.",
     self=lambda grad: grad,
-)
+)  # fmt: skip
 define_inplace(_conjugated, "conj_physical_")
 
 

@@ -425,19 +425,19 @@ _baddbmm = define(
 
 @in_both_forms()
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta · input + alpha · (mat1 @ mat2). `input` is broadcast to (n, p)."""
+    """`beta * input + alpha * (mat1 @ mat2)`: (n, m) @ (m, p) is (n, p), which `input` is broadcast to."""
     return _addmm, input, mat1, mat2, beta, alpha
 
 
 @in_both_forms()
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta · input + alpha · (mat @ vec)."""
+    """`beta * input + alpha * (mat @ vec)`: (n, m) @ (m) is (n), which `input` is broadcast to."""
     return _addmv, input, mat, vec, beta, alpha
 
 
 @in_both_forms()
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta · input + alpha · (the outer product of vec1 and vec2)."""
+    """`beta * input + alpha * outer(vec1, vec2)`: of shape (n, m), which `input` is broadcast to."""
     if input._array.dtype.kind not in "fb":
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float):
@@ -449,7 +449,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 
 @in_both_forms()
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta · input + alpha · (the sum of the products of the batches' matrices)."""
+    """`beta * input + alpha * (batch1 @ batch2).sum(0)`: (b, n, m) @ (b, m, p) summed to (n, p), as `input` broadcasts to."""
     return _addbmm, input, batch1, batch2, beta, alpha
 
 
@@ -476,7 +476,7 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
 
 @in_both_forms()
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta · input + alpha · (batch1 @ batch2), matrix by matrix."""
+    """`beta * input + alpha * (batch1 @ batch2)`: (b, n, m) @ (b, m, p) is (b, n, p), which `input` is broadcast to."""
     return _baddbmm, input, batch1, batch2, beta, alpha
 
 
@@ -505,7 +505,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """out[..., k] = Σᵢⱼ input1[..., i] weight[k, i, j] input2[..., j] + bias[k]."""
+    """`out[..., k] = Σᵢⱼ input1[..., i] weight[k, i, j] input2[..., j] + bias[k]`."""
     if input1._array.ndim != input2._array.ndim:
         raise RuntimeError(
             f"bilinear(): input dimensions do not match: got {input1._array.ndim} and {input2._array.ndim}"

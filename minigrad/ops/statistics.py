@@ -145,8 +145,10 @@ _histc = define("histc", _histc_forward, self=None)
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements fall into each of `bins` intervals of equal width between `min` and `max`, in the dtype of
-    `input`. Equal bounds stand for the smallest and the largest element. What lies outside is not counted."""
+    """How many elements fall into each of `bins` intervals of equal width between `min` and `max`.
+
+    In the dtype of `input`. Equal bounds stand for the smallest and the largest element. What lies outside is not counted.
+    """
     if not isinstance(bins, int):
         raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {full_name(type(bins))}")
     if bins <= 0:
@@ -279,9 +281,10 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where each element of `input` would have to be inserted into the last dimension of `sorted_sequence` to keep it
-    sorted: before equal ones, or with `right` (side="right") after them. Shape of `input`, int64 (or int32).
+    """Where each element of `input` would have to be inserted into `sorted_sequence` to keep it sorted.
 
+    Along the last dimension; before equal ones, or with `right` (side="right") after them. Shape of `input`, int64 (or
+    int32).
     sorter: the order in which `sorted_sequence` is sorted, as from `argsort`, if it is not.
     """
     if side not in (None, "left", "right"):
@@ -328,8 +331,10 @@ def searchsorted(
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
-    """The number of the interval between sorted `boundaries` in which each element lies; a boundary belongs to the
-    interval below it, or with `right` to the one above it."""
+    """The number of the interval between the sorted `boundaries` in which each element lies.
+
+    A boundary belongs to the interval below it, or with `right` to the one above it.
+    """
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)

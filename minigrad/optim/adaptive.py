@@ -47,7 +47,7 @@ def move_means(state: dict, grad: np.ndarray, betas: tuple[float, float]) -> tup
 
 
 class Adadelta(Algorithm):
-    """w ← w - lr·√(u + eps)/√(v + eps)·grad, v and u running means of squared gradients and steps (Zeiler 2012)."""
+    """`w ← w - lr·√(u + eps)/√(v + eps)·grad`, v and u running means of squared gradients and steps (Zeiler 2012)."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Adadelta(Algorithm):
 
 
 class Adamax(Algorithm):
-    """w ← w - lr·m̂/u, u the largest gradient so far, which fades (Kingma & Ba 2015, section 7)."""
+    """`w ← w - lr·m̂/u`, u the largest gradient so far, which fades (Kingma & Ba 2015, section 7)."""
 
     def __init__(
         self,

@@ -105,7 +105,7 @@ def written(param: Tensor, times: int = 1) -> None:
 
 
 class SGD(Algorithm):
-    """w ← w - lr·b, with b the gradient, or with momentum b ← momentum·b + (1 - dampening)·grad.
+    """`w ← w - lr·b`, with b the gradient, or with momentum b ← momentum·b + (1 - dampening)·grad.
 
     weight_decay adds weight_decay·w to the gradient; nesterov looks one step ahead (Sutskever et al. 2013).
     """
@@ -160,7 +160,7 @@ class SGD(Algorithm):
 
 
 class Adam(Algorithm):
-    """w ← w - lr·m̂/(√v̂ + eps), m and v running means of the gradient and its square (Kingma & Ba 2015).
+    """`w ← w - lr·m̂/(√v̂ + eps)`, m and v running means of the gradient and its square (Kingma & Ba 2015).
 
     m̂ and v̂ are corrected for their start at zero. amsgrad: with the largest v so far (Reddi et al. 2018).
     """
@@ -276,7 +276,7 @@ class AdamW(Adam):
 
 
 class RMSprop(Algorithm):
-    """w ← w - lr·grad/(√v + eps), v a running mean of grad² (Hinton 2012); centered: of its variance (Graves 2013)."""
+    """`w ← w - lr·grad/(√v + eps)`, v a running mean of grad² (Hinton 2012); centered: of its variance (Graves 2013)."""
 
     added_later = (*Algorithm.added_later, ("momentum", 0), ("centered", False), ("capturable", False))
 
@@ -344,7 +344,7 @@ class RMSprop(Algorithm):
 
 
 class Adagrad(Algorithm):
-    """w ← w - lr·grad/(√s + eps), s the sum of all grad² so far (Duchi et al. 2011)."""
+    """`w ← w - lr·grad/(√s + eps)`, s the sum of all grad² so far (Duchi et al. 2011)."""
 
     added_later = (*Algorithm.added_later, ("fused", None))
 

@@ -125,6 +125,7 @@ class LRScheduler:
 
     @property
     def groups(self) -> list[dict]:
+        """The optimizer's parameter groups."""
         return self.optimizer.param_groups
 
     @property
@@ -178,7 +179,7 @@ class LambdaLR(_FromFunctions):
     """The initial rate times a function of the epoch; one function, or one per parameter group."""
 
     def get_lr(self) -> list[float]:
-        """initial · λ(epoch)."""
+        """The initial rates times λ(epoch)."""
         self._warn_if_asked_from_outside()
         return [lr * f(self.last_epoch) for lr, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
 
@@ -195,7 +196,7 @@ class MultiplicativeLR(_FromFunctions):
         super().__init__(optimizer, lr_lambda, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """current · λ(epoch)."""
+        """The current rates times λ(epoch)."""
         self._warn_if_asked_from_outside()
         if self._is_initial:
             return self.current
@@ -765,6 +766,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
+        """True while it waits after a reduction."""
         return self.cooldown_counter > 0
 
     def step(self, metrics: float, epoch: int | None = None) -> None:

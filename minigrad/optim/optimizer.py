@@ -201,7 +201,7 @@ class Optimizer:
     # ------------------------------------------------------------------ state
 
     def state_dict(self) -> dict:
-        """{"state": {number: {...}}, "param_groups": [...]}; parameters are numbered in the order of the groups."""
+        """A dict {"state": {number: {...}}, "param_groups": [...]}; parameters are numbered in the order of the groups."""
         for hook in self._state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[Tensor, int] = {}

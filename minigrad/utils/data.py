@@ -203,7 +203,7 @@ def check_count(name: str, value: object) -> None:
 
 
 class SequentialSampler(Sampler):
-    """0, 1, 2, ..."""
+    """The numbers 0, 1, 2, ... of all examples in their order."""
 
     def __init__(self, data_source: Sequence):
         self.data_source = data_source
@@ -232,6 +232,7 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self) -> int:
+        """How many numbers it gives: as many as there are examples, unless said otherwise."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -264,7 +265,7 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """num_samples numbers, drawn with these weights."""
+    """As many numbers as num_samples says, drawn with these weights."""
 
     def __init__(
         self,
