@@ -59,12 +59,12 @@ def is_tensor(obj: object) -> "bool":
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: Tensor) -> "bool":
+def is_floating_point(input: "Tensor") -> "bool":
     """True if the elements are floating point numbers."""
     return input.is_floating_point()
 
 
-def numel(input: Tensor) -> "int":
+def numel(input: "Tensor") -> "int":
     """The number of elements."""
     return input.numel()
 

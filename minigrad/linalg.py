@@ -3,6 +3,8 @@
 All functions take batches of matrices: the last two dimensions are the matrix, those before it the batch.
 """
 
+from __future__ import annotations
+
 from .ops.arranging import diagonal as _diagonal
 from .ops.decompositions import (
     LinAlgError,
@@ -74,4 +76,4 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

@@ -226,4 +226,4 @@ def dtype_named(name: str) -> dtypes.dtype:
 
 
 __all__ = ["load", "save"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

@@ -142,7 +142,7 @@ class Tensor:
         doc="The lengths of the dimensions.",
     )
 
-    def size(self, dim: int | None = None):
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of one dimension."""
         if dim is None:
             return tuple.__new__(Size, self._array.shape)

@@ -94,4 +94,4 @@ def mismatch(
 
 
 __all__ = ["assert_close"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

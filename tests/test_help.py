@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+import typing
+from collections.abc import Callable, Iterator
 
 import pytest
 
 import minigrad
 import viz
+from minigrad.ops.table import OPS
 
 NAMESPACES = (
     "minigrad", "minigrad.Tensor", "minigrad.autograd", "minigrad.autograd.forward_ad", "minigrad.autograd.function",
@@ -19,13 +22,14 @@ NAMESPACES = (
     "minigrad.optim", "minigrad.optim.lr_scheduler", "minigrad.special", "minigrad.testing", "minigrad.utils",
     "minigrad.utils.checkpoint", "minigrad.utils.data",
 )  # fmt: skip
+each_namespace = pytest.mark.parametrize("namespace", NAMESPACES)
 
-# What PyTorch has not, and why it is there all the same.
+# What PyTorch has not, and why it is there all the same. (Nothing at the moment.)
 OWN: dict[str, str] = {}
 
 
 def found(path: str, under: object = minigrad) -> object:
-    """minigrad.nn.Linear, or torch's with `under=torch`."""
+    """What is at a path such as "minigrad.nn.Linear"; under torch, torch.nn.Linear."""
     thing = under
     for depth, name in enumerate(path.split(".")[1:], start=2):
         if not hasattr(thing, name):
@@ -38,58 +42,161 @@ def public(owner: object) -> list[str]:
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
-def callables() -> Iterator[str]:
-    """The paths of everything public that can be called, and of the methods and properties that public classes define."""
-    for path in NAMESPACES:
-        for name in public(found(path)):
-            thing = getattr(found(path), name)
-            if inspect.ismodule(thing) or not (callable(thing) or path == "minigrad.Tensor"):
-                continue
-            yield f"{path}.{name}"
-            if (
-                inspect.isclass(thing)
-                and thing.__module__.startswith("minigrad")
-                and thing is not minigrad.Tensor
-            ):
-                for part in vars(thing):
-                    if not part.startswith("_") and is_documentable(vars(thing)[part]):
-                        yield f"{path}.{name}.{part}"
-
-
-def is_documentable(value: object) -> bool:
+def is_described(value: object) -> bool:
+    """Is it something that has a docstring of its own? A number has not."""
     return callable(value) or isinstance(value, (property, staticmethod, classmethod))
 
 
-CALLABLES = list(dict.fromkeys(callables()))
+def callables(namespace: str) -> Iterator[str]:
+    """The paths of all that can be called in a namespace, with the methods and properties of its classes."""
+    for name in public(found(namespace)):
+        thing = getattr(found(namespace), name)
+        if is_described(thing):
+            yield f"{namespace}.{name}"
+        if (
+            inspect.isclass(thing)
+            and thing.__module__.startswith("minigrad")
+            and thing is not minigrad.Tensor
+        ):
+            yield from (
+                f"{namespace}.{name}.{part}"
+                for part, value in vars(thing).items()
+                if part[0] != "_" and is_described(value)
+            )
 
 
-def first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").split("\n")[0]
+def exceptions(namespace: str, says: Callable[[str], bool]) -> list[str]:
+    """The paths in a namespace of which `says` is not true."""
+    paths = list(callables(namespace))
+    assert paths or namespace == "minigrad.utils"
+    return [path for path in paths if not says(path)]
 
 
-def is_a_sentence(line: str) -> bool:
-    """It starts with a capital letter, a number or code, and ends like a sentence (or leads to the lines that follow)."""
-    return bool(re.match(r"[A-Z0-9`(\-|]", line)) and line.endswith((".", ":", "?")) and len(line) > 3
+# ---------------------------------------------------------------- what it does
 
 
-@pytest.mark.parametrize("path", CALLABLES)
-def test_the_docstring_begins_with_a_sentence(path):
-    line = first_line(found(path))
-    assert is_a_sentence(line), f"{path} is told about so: {line!r}"
+def is_told(thing: object) -> bool:
+    """Does the docstring begin with a sentence: with a capital letter, a number or a formula, and with an end?"""
+    line = (inspect.getdoc(thing) or "").split("\n")[0]
+    return bool(re.match(r"[A-Z0-9`(\-]", line)) and line.endswith((".", ":", "?")) and len(line) > 3
 
 
-@pytest.mark.parametrize("path", [f"viz.{name}" for name in viz.__all__])
-def test_the_visualisers_docstrings_do_so_too(path):
-    assert is_a_sentence(first_line(getattr(viz, path.split(".")[1])))
+@each_namespace
+def test_every_docstring_begins_with_a_sentence(namespace):
+    assert exceptions(namespace, lambda path: is_told(found(path))) == []
 
 
-@pytest.mark.parametrize("path", NAMESPACES)
-def test_completion_offers_nothing_that_pytorch_has_not(torch, path):
-    theirs = found(path, torch)
-    extra = {name for name in public(found(path)) if not hasattr(theirs, name)}
-    assert extra == {name.rsplit(".", 1)[1] for name in OWN if name.rsplit(".", 1)[0] == path}
+@pytest.mark.parametrize("name", viz.__all__)
+def test_the_visualisers_docstrings_do_so_too(name):
+    thing = getattr(viz, name)
+    parts = [part for part in vars(thing) if part[0] != "_"] if inspect.isclass(thing) else []
+    methods = [getattr(thing, part) for part in parts if is_described(vars(thing)[part])]
+    assert [part for part in (thing, *methods) if not is_told(part)] == []
 
 
-@pytest.mark.parametrize("path", NAMESPACES)
-def test_what_completion_offers_is_there(path):
-    assert all(hasattr(found(path), name) for name in public(found(path)))
+# ---------------------------------------------------------------- what there is
+
+
+@each_namespace
+def test_completion_offers_nothing_that_pytorch_has_not(torch, namespace):
+    theirs = found(namespace, torch)
+    extra = {name for name in public(found(namespace)) if not hasattr(theirs, name)}
+    assert extra == {path.rpartition(".")[2] for path in OWN if path.rpartition(".")[0] == namespace}
+
+
+@each_namespace
+def test_what_completion_offers_is_there(namespace):
+    assert [name for name in public(found(namespace)) if not hasattr(found(namespace), name)] == []
+
+
+def test_completion_offers_the_parts_that_are_loaded_later():
+    assert {"nn", "optim", "func", "vmap", "save", "load", "conv2d"} <= set(dir(minigrad))
+
+
+# ---------------------------------------------------------------- what it is called with
+
+
+@each_namespace
+def test_the_types_of_arguments_and_results_are_told(namespace):
+    def says(path: str) -> bool:
+        if not inspect.isroutine(found(path)):
+            return True
+        signature = inspect.signature(found(path))
+        untold = [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+        return untold in ([], ["self"], ["cls"]) and signature.return_annotation is not signature.empty
+
+    assert exceptions(namespace, says) == []
+
+
+@each_namespace
+def test_the_types_are_names_that_there_are(namespace):
+    functions = [
+        thing
+        for name in public(found(namespace))
+        if inspect.isfunction(thing := getattr(found(namespace), name))
+    ]
+    assert all(typing.get_type_hints(function) for function in functions)
+
+
+# ---------------------------------------------------------------- functions that are written out for an operation
+
+WRITTEN_OUT = {
+    name: op
+    for op in OPS
+    if op.doc and not op.params and callable(getattr(minigrad, name := op.call.__name__, None))
+}
+each_operation = pytest.mark.parametrize("op", WRITTEN_OUT.values(), ids=list(WRITTEN_OUT))
+
+
+def test_what_an_operation_does_is_said_once_for_all_its_forms():
+    assert inspect.getdoc(minigrad.exp) == (
+        "`exp(input)`: e to the power of each element.\n\n"
+        "Integers become floating point. Recorded as ExpBackward0; `exp.op` shows its derivative."
+    )
+    assert minigrad.Tensor.exp.__doc__ == minigrad.exp.__doc__
+    assert inspect.getdoc(minigrad.exp_) == (
+        "In place: `exp(self)`: e to the power of each element.\n\n"
+        "Written into this tensor, which keeps its shape and dtype and is returned."
+    )
+    assert minigrad.absolute.__doc__ == minigrad.Tensor.absolute.__doc__ == minigrad.abs.__doc__
+    assert minigrad.Tensor.__and__.__doc__ == minigrad.bitwise_and.__doc__
+    assert str(inspect.signature(minigrad.maximum)) == "(input: 'Tensor', other: 'Tensor') -> 'Tensor'"
+    assert str(inspect.signature(minigrad.exp_)) == "(self: 'Tensor') -> 'Tensor'"
+
+
+def test_the_derivative_is_shown_where_the_docstring_says():
+    assert repr(minigrad.exp.op) == "<op exp: self: grad * result>"
+
+
+FLOAT, INTEGER, BOOL = minigrad.float32, minigrad.int64, minigrad.bool
+
+
+def example(op, dtype: minigrad.dtype) -> list[minigrad.Tensor]:
+    """Tensors that it can be called with, if it takes the dtype."""
+    shape = {"mm": (2, 2), "mv": (2, 2), "bmm": (1, 2, 2)}.get(op.name, (2,))
+    value = 0.5 if dtype is FLOAT else 1
+    return [minigrad.full((2,) if name == "vec" else shape, value, dtype=dtype) for name in op.inputs]
+
+
+@each_operation
+def test_it_is_recorded_as_it_says(op):
+    said = re.search(r"Recorded as (\w+);", op.call.__doc__)
+    assert bool(said) != ("The result never requires grad." in op.call.__doc__)
+    if said:
+        result = op.call(*(t.requires_grad_() for t in example(op, FLOAT)))
+        assert type(result.grad_fn).__name__ == said[1]
+    elif "floating point" not in op.doc:
+        assert not op.call(*(t.requires_grad_() for t in example(op, FLOAT))).requires_grad
+
+
+@each_operation
+@pytest.mark.parametrize("words", ["integers", "bools", "floating point"])
+def test_it_refuses_what_it_says(op, words):
+    inputs = example(op, {"integers": INTEGER, "bools": BOOL, "floating point": FLOAT}[words])
+    claim = re.search(r"Raises (\w+) for ([^.]*)", op.doc)
+    if claim and words in claim[2]:
+        with pytest.raises(getattr(builtins, claim[1])):
+            op.call(*inputs)
+    elif words != "bools":  # which are refused, or not, one by one
+        result = op.call(*inputs)
+        assert result.is_floating_point() or "Integers become floating point." not in op.call.__doc__

@@ -33,6 +33,7 @@ __all__ = [
     "step",
     "trace",
 ]
+__dir__ = __all__.copy  # what completion offers
 
 magic.register()
 

@@ -98,6 +98,7 @@ class Step:
 
     @property
     def name(self) -> str:
+        """The name of the function that runs, such as "MulBackward0"."""
         return self.function.name
 
     @property

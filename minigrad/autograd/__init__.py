@@ -57,7 +57,7 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
 
 
 def __getattr__(name: str) -> object:

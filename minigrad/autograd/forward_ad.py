@@ -27,7 +27,7 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
 
 
 class Dual(Wrapper):
@@ -239,7 +239,7 @@ class dual_level(Forward):
         t._requires_grad, t._grad_fn, t._output_nr = True, edge(source), source._output_nr
         return t
 
-    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple):
+    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor | tuple[Tensor, ...]:
         if self.adopted:
             inputs = [self.known(t) for t in inputs]
         if local.grad and (not op.view or self.owns(inputs[0])):

@@ -158,7 +158,7 @@ class FunctionCtx(Node):
     def release(self) -> None:
         self._kept = None
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
         cls = self._forward_cls
         rules = [rule for rule in (cls.backward, cls.vjp) if rule is not Function.backward]
@@ -510,4 +510,4 @@ def refusing(t: Tensor | None) -> Tensor | None:
 
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

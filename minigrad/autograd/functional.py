@@ -20,7 +20,7 @@ from .backward import grad_of_any, zeros_like
 from .grad_mode import enable_grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
 
 Tensors = Tensor | tuple[Tensor, ...]
 Vectors = Tensors | None  # None stands for a 1 beside a single number

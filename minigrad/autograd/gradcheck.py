@@ -19,7 +19,7 @@ from .function import Function
 from .functional import unit_vectors
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
 
 Arguments = Tensor | Sequence[object]
 

@@ -25,7 +25,7 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
 
 
 class saved_tensors_hooks:

@@ -140,7 +140,7 @@ class Node:
         """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
         return add_hook(self.all_hooks().pre, fn)
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def vjp(self, grad: object, recorded: bool) -> tuple:
         """The gradients of the inputs, from those of the outputs; see the class."""
         raise NotImplementedError(f"{self.name()} has no backward formula")
 

@@ -18,4 +18,4 @@ __all__ = [
     "vjp",
     "vmap",
 ]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

@@ -26,4 +26,4 @@ from .upsampling import *  # noqa: F403
 
 __all__ = ["functional", "init", "parameter", "utils"]
 __all__ += [name for name, value in globals().items() if isinstance(value, type)]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

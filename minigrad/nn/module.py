@@ -562,7 +562,7 @@ class Module:
 
     def state_dict(
         self, *args: object, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
-    ):
+    ) -> OrderedDict[str, Tensor]:
         """All parameters and persistent buffers by dotted name. They share memory with the module.
 
         Returns an OrderedDict of detached tensors, or with keep_vars of the parameters themselves.

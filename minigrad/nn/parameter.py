@@ -178,4 +178,4 @@ class Buffer(metaclass=_BufferType):
 
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

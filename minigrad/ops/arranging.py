@@ -36,7 +36,7 @@ def flip(input: Tensor, dims: tuple) -> Tensor:
 
 
 @method("flip")
-def _flip_method(self: Tensor, *along, dims: int | tuple | None = None) -> Tensor:
+def _flip_method(self: Tensor, *along: int, dims: int | tuple | None = None) -> Tensor:
     """The elements in reverse order along the given dimensions, `x.flip(0, 1)` or `x.flip((0, 1))`: a copy."""
     return flip(self, wanted_shape(along) if dims is None else wanted_shape((dims,)))
 

@@ -92,7 +92,9 @@ _where = define(
 )  # fmt: skip
 
 
-def where(condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None):
+def where(
+    condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """Elements of `input` where `condition` holds, else of `other`; with one argument the indices where it holds.
 
     A gradient reaches only the elements that were chosen; the others get an exact zero, even where theirs is not finite.

@@ -90,7 +90,7 @@ bitwise_right_shift = _bitwise(
 )  # fmt: skip
 bitwise_not = define(
     "bitwise_not", np.invert, kind="elementwise", self=None,
-    doc="`~input`: each bit inverted; for bools, not. Of integers (`-input - 1`, if signed) or bools.",
+    doc=f"`~input`: each bit inverted (`-input - 1`, if signed); for bools, not. {REFUSES}.",
 )  # fmt: skip
 
 

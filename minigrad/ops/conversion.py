@@ -50,7 +50,7 @@ def check_device(device: object) -> None:
 
 
 @method()
-def to(self: Tensor, *args, **kwargs) -> Tensor:
+def to(self: Tensor, *args: object, **kwargs: object) -> Tensor:
     """This tensor in another dtype; itself if nothing changes.
 
     x.to(dtype), x.to(device), x.to(device, dtype), x.to(other): each with non_blocking=, copy= (make a copy in any case)
@@ -101,7 +101,7 @@ for _name, _wanted in {
 
 
 @method("type")
-def type_(self: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False):
+def type_(self: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: bool = False) -> Tensor | str:
     """Without argument the type's name, such as 'torch.FloatTensor'; else this tensor in that dtype."""
     if dtype is None:
         return self.dtype.tensor_type

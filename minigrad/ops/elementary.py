@@ -315,8 +315,7 @@ _round_decimals = define(
 )  # fmt: skip
 frac = define(
     "frac", _fraction, kind="elementwise",
-    doc="`input - trunc(input)`: the fraction, with the sign of the element. Its derivative is 1. Not for "
-    "integers.",
+    doc="`input - trunc(input)`: the fraction, with the sign of the element. Raises NotImplementedError for integers.",
     self=lambda grad: grad,
 )  # fmt: skip
 

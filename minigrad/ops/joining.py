@@ -427,7 +427,7 @@ _repeat = define(
 
 
 @method()
-def repeat(self: Tensor, *times, repeats: tuple | None = None) -> Tensor:
+def repeat(self: Tensor, *times: int, repeats: tuple | None = None) -> Tensor:
     """The tensor laid side by side `repeats[d]` times along each dimension d; more repeats than dimensions add some."""
     if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
@@ -447,7 +447,7 @@ def repeat(self: Tensor, *times, repeats: tuple | None = None) -> Tensor:
 
 
 @method("tile")
-def _tile_method(self: Tensor, *times, dims: tuple | None = None) -> Tensor:
+def _tile_method(self: Tensor, *times: int, dims: tuple | None = None) -> Tensor:
     """The tensor laid side by side; missing repeats, in front, are 1."""
     if not times and dims is None:
         raise TypeError('tile() missing 1 required positional arguments: "dims"')

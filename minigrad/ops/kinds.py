@@ -186,7 +186,7 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
 
 
 @method()
-def new(self: Tensor, *data) -> Tensor:
+def new(self: Tensor, *data: object) -> Tensor:
     """A tensor of this dtype: of a shape given as numbers (not filled), or of the data given."""
     if data and isinstance(data[0], Tensor):
         return _alias(data[0])
@@ -196,7 +196,7 @@ def new(self: Tensor, *data) -> Tensor:
 
 
 @method()
-def resize_(self: Tensor, *sizes) -> Tensor:
+def resize_(self: Tensor, *sizes: int) -> Tensor:
     """Another shape in place; elements are kept as far as they go, new ones are not filled. Returns this tensor.
 
     Raises RuntimeError for tensors that require grad, and for views.

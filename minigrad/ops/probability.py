@@ -133,7 +133,7 @@ _frexp = define(
 )  # fmt: skip
 
 
-def frexp(input: Tensor):
+def frexp(input: Tensor) -> return_types.frexp:
     """(mantissa, exponent) of each element: input = mantissa · 2^exponent, the mantissa at least ½ and below 1."""
     if not input.is_floating_point():
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")

@@ -435,7 +435,7 @@ def _spread(name: str, call, doc: str):
     def measure(
         input: Tensor, dim: int | tuple | None = None, unbiased: builtins.bool | None = None,
         keepdim: builtins.bool = False, *, correction: float | None = None,
-    ):  # fmt: skip
+    ) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
         if isinstance(dim, builtins.bool):  # x.var(False)
             dim, unbiased = None, dim
         if correction is not None and unbiased is not None:

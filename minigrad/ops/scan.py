@@ -187,12 +187,12 @@ _cummax, _cummin = (
 )  # fmt: skip
 
 
-def cummax(input: Tensor, dim: int):
+def cummax(input: Tensor, dim: int) -> return_types.cummax:
     """(values, indices) of the largest element so far along `dim`, of equal ones the last."""
     return return_types.cummax(*_cummax(input, _dim_of("cummax", input, dim)))
 
 
-def cummin(input: Tensor, dim: int):
+def cummin(input: Tensor, dim: int) -> return_types.cummin:
     """(values, indices) of the smallest element so far along `dim`, of equal ones the last."""
     return return_types.cummin(*_cummin(input, _dim_of("cummin", input, dim)))
 

@@ -675,7 +675,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 
 @method()
-def nonzero(input: Tensor, *, as_tuple: bool = False):
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The positions of the elements that are not 0: one row each, or with `as_tuple` one vector for each dimension."""
     input._dynamic("aten::nonzero")
     found = np.nonzero(np.atleast_1d(input.numpy(force=True)))

@@ -83,7 +83,7 @@ def _shares(array: ndarray, shape: tuple) -> bool:
 
 
 @method()
-def view(self: Tensor, *shape, size: tuple | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
+def view(self: Tensor, *shape: int, size: tuple | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
     """The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.
 
     `x.view(dtype)` shows the same bytes as another type, without history.
@@ -108,7 +108,7 @@ def view(self: Tensor, *shape, size: tuple | None = None, dtype: dtypes.dtype | 
 
 
 @method()
-def reshape(input: Tensor, *size, shape: tuple | None = None) -> Tensor:
+def reshape(input: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
     if not isinstance(input, Tensor):
         return input.reshape(*size)
@@ -244,12 +244,12 @@ def refuse_repeated(dims: tuple) -> None:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
 
 
-def atleast_1d(*tensors: Tensor):
+def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """The tensors with at least one dimension."""
     return _each(lambda t: t if t._array.ndim else reshape(t, 1), tensors)
 
 
-def atleast_2d(*tensors: Tensor):
+def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """The tensors with at least two dimensions: a vector becomes a row."""
 
     def widened(t: Tensor) -> Tensor:
@@ -258,7 +258,7 @@ def atleast_2d(*tensors: Tensor):
     return _each(widened, tensors)
 
 
-def atleast_3d(*tensors: Tensor):
+def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     """The tensors with at least three dimensions."""
 
     def widened(t: Tensor) -> Tensor:
@@ -330,7 +330,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 @method("permute")
-def _permute_method(self: Tensor, *order, dims: tuple | None = None) -> Tensor:
+def _permute_method(self: Tensor, *order: int, dims: tuple | None = None) -> Tensor:
     """The dimensions in another order: a view."""
     return permute(self, wanted_shape(order) if dims is None else dims)
 
@@ -463,7 +463,7 @@ _expand = define(
 
 
 @method()
-def expand(self: Tensor, *sizes, size: tuple | None = None) -> Tensor:
+def expand(self: Tensor, *sizes: int, size: tuple | None = None) -> Tensor:
     """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
     sizes = wanted_shape(sizes) if size is None else tuple(size)
     shape = self._array.shape
@@ -547,7 +547,7 @@ def broadcast_pair(a: tuple, b: tuple) -> tuple:
 
 
 @method()
-def sum_to_size(self: Tensor, *size) -> Tensor:
+def sum_to_size(self: Tensor, *size: int) -> Tensor:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
     size = wanted_shape(size)
     if not isinstance(self, Tensor):

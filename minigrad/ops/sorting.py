@@ -177,7 +177,7 @@ def aminmax_self(grad, self, min, max, dim, keepdim):
 _aminmax = define("aminmax", _aminmax_forward, outputs=("min", "max"), self=aminmax_self)
 
 
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False):
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
     """(min, max) of all elements, or along one dimension. Equal ones share the gradient."""
     if dim is not None:
         if not isinstance(dim, int):
@@ -228,7 +228,9 @@ _sort = define("sort", _sort_forward, **SELECTION, self=sorted_self)
 _sort_stable = define("sort", _sort_forward, node="SortBackward1", **SELECTION, self=sorted_self)
 
 
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None):
+def sort(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
+) -> return_types.sort:
     """(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order."""
     call = _sort if stable is None else _sort_stable
     return return_types.sort(*call(input, check_dim(dim, input._array.ndim), descending))
@@ -262,7 +264,9 @@ def _topk_forward(self: ndarray, k: int, dim: int, largest: bool) -> tuple[ndarr
 _topk = define("topk", _topk_forward, **SELECTION, self=sorted_self)
 
 
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> return_types.topk:
     """(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first."""
     dim = check_dim(dim, input._array.ndim)
     if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
@@ -353,12 +357,12 @@ _median = define("median", _median_forward, self=median_self)
 _nanmedian = define("nanmedian", _nanmedian_forward, self=median_self)
 
 
-def median(input: Tensor, dim: int = ALL, keepdim: bool = False):
+def median(input: Tensor, dim: int = ALL, keepdim: bool = False) -> Tensor | return_types.median:
     """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices)."""
     return _middle(input, dim, keepdim, _median, _median_dim)
 
 
-def nanmedian(input: Tensor, dim: int = ALL, keepdim: bool = False):
+def nanmedian(input: Tensor, dim: int = ALL, keepdim: bool = False) -> Tensor | return_types.nanmedian:
     """The median of the elements that are not NaN."""
     return _middle(input, dim, keepdim, _nanmedian, _nanmedian_dim)
 
@@ -375,7 +379,7 @@ def _middle(input: Tensor, dim: int | None, keepdim: bool, of_all, over_dim):
     return over_dim(input, dim, keepdim)
 
 
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """(values, indices) of the k-th smallest element along `dim`, counted from 1."""
     dim = check_dim(dim, input._array.ndim)
     refuse_empty("kthvalue", input, (dim,))
@@ -385,7 +389,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False):
     return _kthvalue(input, dim, keepdim, k)
 
 
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False):
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """(values, indices) of the most frequent element along `dim`, of several the smallest."""
     dim = check_dim(dim, input._array.ndim)
     refuse_empty("mode", input, (dim,))
@@ -401,7 +405,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-):
+) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements (or slices along `dim`) in order; on request where each went, and how often each occurs.
 
     PyTorch has no derivative for it, so backward through the result raises its error.

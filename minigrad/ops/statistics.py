@@ -194,7 +194,7 @@ def histogram(
     range: tuple[float, float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
-):
+) -> return_types.histogram:
     """(hist, bin_edges): how many elements fall into each interval, and the intervals' bounds.
 
     bins: how many intervals of equal width, over `range` or from the smallest element to the largest, or their bounds in
@@ -369,7 +369,7 @@ _unique_consecutive = define(
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-):
+) -> Tensor | tuple[Tensor, ...]:
     """One of each run of equal elements (or slices along `dim`); on request the run of each, and how long each run is."""
     values, inverse, counts = _unique_consecutive(input, None if dim is None else dim_of_slices(input, dim))
     found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))

@@ -117,7 +117,7 @@ def element_size(self: Tensor) -> int:
 
 
 @method()
-def stride(self: Tensor, dim: int | None = None):
+def stride(self: Tensor, dim: int | None = None) -> int | tuple[int, ...]:
     """Steps between neighbouring elements of each dimension, counted in elements."""
     strides = layout(self._array)
     return strides if dim is None else strides[check_dim(dim, len(strides))]

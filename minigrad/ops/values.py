@@ -19,7 +19,7 @@ ndarray = np.ndarray
 
 
 @method()
-def item(self: Tensor):
+def item(self: Tensor) -> bool | int | float:
     """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
     if self._array.size != 1:
         raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
@@ -27,7 +27,7 @@ def item(self: Tensor):
 
 
 @method()
-def tolist(self: Tensor):
+def tolist(self: Tensor) -> list | bool | int | float:
     """The values as (nested) lists of Python numbers."""
     return self._array.tolist()
 

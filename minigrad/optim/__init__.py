@@ -8,4 +8,4 @@ from .optimizer import Optimizer as Optimizer
 
 __all__ = ["lr_scheduler"]
 __all__ += [name for name, value in globals().items() if isinstance(value, type)]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

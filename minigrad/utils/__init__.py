@@ -4,4 +4,4 @@ from . import checkpoint as checkpoint
 from . import data as data
 
 __all__ = ["checkpoint", "data"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

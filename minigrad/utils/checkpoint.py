@@ -287,4 +287,4 @@ def checkpoint_sequential(
 
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

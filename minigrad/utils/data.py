@@ -517,4 +517,4 @@ __all__ = [
     "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
     "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

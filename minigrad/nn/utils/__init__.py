@@ -96,4 +96,4 @@ __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
     "rnn", "vector_to_parameters",
 ]  # fmt: skip
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers

@@ -146,4 +146,4 @@ __all__ = [
     "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence", "unpack_sequence",
     "unpad_sequence",
 ]  # fmt: skip
-__dir__ = __all__.copy
+__dir__ = __all__.copy  # what completion offers
