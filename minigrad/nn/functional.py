@@ -61,7 +61,7 @@ from .functional_random import *  # noqa: F403
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0), element by element; with `inplace` written into `input`. Its derivative at 0 is 0."""
+    """`max(x, 0)`; with `inplace` written into `input`. Its derivative at 0 is 0."""
     return input.relu_() if inplace else activation.relu(input)
 
 
