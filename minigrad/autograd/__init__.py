@@ -11,7 +11,6 @@ those before it:
     anomaly_mode   which operation made the NaN?         detect_anomaly
     dependencies   what waits for what                   count_dependencies, nodes_leading_to
     engine         the pass: which node runs when        execute
-    captured       what a transform must not write to    how old a tensor is
     backward       what users call to start one          backward, grad, GradientEdge
     ../ops/table   where nodes and their rules come from define: the derivatives, one line each
 
@@ -19,6 +18,7 @@ It is kept small: these files have about 2,000 lines together, two thirds of the
 larger than a toy's are PyTorch's error messages and what they guard. **Further chapters** build on the core, which knows
 nothing of them; each can be read by itself after those that it imports, in this order:
 
+    captured       what a transform must not write to    how old a tensor is
     interpreter    operations inside a transform         what forward mode and func.vmap have in common
     function       operations with their own backward    Function and its ctx
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers

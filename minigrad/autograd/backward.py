@@ -11,8 +11,7 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..size import Size
-from ..tensor import Tensor, clock, wrap
-from .captured import refuse_backward
+from ..tensor import Tensor, wrap
 from .dependencies import Root
 from .engine import execute, run
 from .grad_mode import local, special
@@ -77,7 +76,11 @@ def backward(
                 "`grad_tensors`."
             )
         grad_tensors = grad_variables
-    refuse_backward()
+    if local.transform_depth or not (local.interpreter is None or local.interpreter.user):
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+            "instead or call backward() outside of functorch transforms."
+        )
     tensors = as_tuple(tensors)
     if inputs is not None:
         inputs = as_inputs(inputs, "backward")
@@ -307,7 +310,7 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    usual = type(self) is Tensor and inputs is None and not create_graph and not clock.running
+    usual = type(self) is Tensor and inputs is None and not create_graph and not local.transform_depth
     if usual and (not special or local.interpreter is None):
         node, array, start = edge(self), self._array, None
         if gradient is None:

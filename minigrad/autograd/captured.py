@@ -93,12 +93,3 @@ def mutation(name: str) -> RuntimeError:
         f"(aten::{name.removesuffix('_')}_) that would mutate a captured Tensor. This is not supported; please rewrite the "
         "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
     )
-
-
-def refuse_backward() -> None:
-    """Raise PyTorch's error if a transform is running in this thread: there only the transform itself differentiates."""
-    if running.innermost is not None or not (local.interpreter is None or local.interpreter.user):
-        raise RuntimeError(
-            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
-            "instead or call backward() outside of functorch transforms."
-        )
