@@ -85,6 +85,7 @@ OPERATIONS = """
     x.clamp(0.3, 0.7)               | np.clip(x, 0.3, 0.7), g * ((x >= 0.3) & (x <= 0.7))
     x.clamp(min=0.5)                | np.maximum(x, 0.5), g * (x >= 0.5)
     torch.clamp(x, y, z)            | np.minimum(np.maximum(x, y), z)
+    torch.clamp(x, min=y)           | np.maximum(x, y), g * (x >= y), g * (x < y)
     torch.maximum(x, y)             | np.maximum(x, y), g * (x >= y), g * (x < y)
     torch.minimum(x, y)             | np.minimum(x, y), g * (x <= y), g * (x > y)
     torch.where(m, x, y)            | np.where(m, x, y), g * m, g * ~m
@@ -137,6 +138,9 @@ OPERATIONS = """
     x.std()                         | np.std(x)
     x.std(1)                        | np.std(x, axis=1)
     torch.var_mean(x, 1)            | np.var(x, axis=1), np.mean(x, axis=1)
+    torch.std_mean(x, 1)            | np.std(x, axis=1), np.mean(x, axis=1)
+    torch.aminmax(x)                | np.minimum.reduce(x, axis=None), np.maximum.reduce(x, axis=None)
+    torch.aminmax(x, dim=1)         | np.minimum.reduce(x, axis=1), np.maximum.reduce(x, axis=1)
     x.norm()                        | np.sqrt(np.add.reduce(x * x, axis=None))
     x.norm(dim=1)                   | np.sqrt(np.add.reduce(x * x, axis=1))
     x.norm(1)                       | np.add.reduce(np.abs(x), axis=None)
@@ -156,6 +160,7 @@ OPERATIONS = """
     x.any()                         | np.any(x)
     x.median()                      | np.median(x)
     x.median(1)[0]                  | np.argsort(x, axis=1)
+    x.nanmedian(1)[0]               | np.argsort(x, axis=1)
     x.kthvalue(2)[0]                | np.argpartition(x, 1)
     x.cumsum(1)                     | np.add.accumulate(x, axis=1), np.add.accumulate(g[:, ::-1], axis=1)[:, ::-1]
     x.cumprod(1)                    | np.multiply.accumulate(x, axis=1)
@@ -232,6 +237,7 @@ OPERATIONS = """
     x.chunk(2)                      | np.split(x, 2)
     x.unbind()                      | list(x)
     x.unbind(1)[0]                  | x[:, 0]
+    x.tensor_split(2)               | np.array_split(x, 2)
     x.narrow(0, 0, 1)               | x[0:1]
     x.select(1, 0)                  | x[:, 0]
     x.flip(0)                       | x[::-1]

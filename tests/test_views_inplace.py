@@ -256,8 +256,8 @@ WRITES = (  # without the clone an element might be read after it was written, a
     "{t}[...] = 0.5", "{t}[..., 1] = s", "{t}.copy_({o})", "{t}.mul_({o})", "{t} += 1", "{t} *= s", "{t}.sqrt_()", "{t}.neg_()",
     "{t}[[0]] = 2.0", "{t}[{t} > 0] = s", "{t}.masked_fill_({t} > 0.5, 0.1)", "{t}[0] += 1", "{t}[1:] *= 2",
     "{t}[-1] += 1", "{t}[None] *= 2", "{t}[1:] = {t}[:-1].clone()", "{t}[0] = {t}[1]", "{t}[0].add_({t}[1])",
-    "{t}[:, ::2] = {o}", "{t}[0:1, 1] = s", "{t}[0, 0] -= s", "{t}[-1, None] = 3.0", "{t} += {o}", "{t}.div_({o})", "{t}.sub_({o}, alpha=2)",
-    "{t}.copy_({t})", "{t}.add_({t})", "{t}.mul_({t})", "{t}.addcmul_({t}, {o})",
+    "{t}[:, ::2] = {o}", "{t}[0:1, 1] = s", "{t}[0, 0] -= s", "{t}[-1, None] = 3.0", "{t} += {o}",
+    "{t}.div_({o})", "{t}.sub_({o}, alpha=2)", "{t}.copy_({t})", "{t}.add_({t})", "{t}.mul_({t})", "{t}.addcmul_({t}, {o})",
     "{t}[0] = {o}", "{t}.requires_grad_()", "{t}.retain_grad()",
 )  # fmt: skip
 MAKES = (

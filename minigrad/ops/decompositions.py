@@ -509,13 +509,13 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
     """V (diag(gL) + (Vᵀ gV) / (λⱼ - λᵢ)) Vᵀ, made symmetric as A is."""
     gL, gV = grad
     L, V = eigenvalues, eigenvectors
-    inner = diag_matrix(gL) if gL is not None else None
-    if gV is not None:
-        gaps = L[..., None, :] - L[..., None] + eye_like(V)
-        mixed = (adjoint(V) @ gV) / gaps * (1 - eye_like(V))
-        inner = mixed if inner is None else inner + mixed
-    full = V @ inner @ adjoint(V)
-    return full if gV is None and is_array(full) else (full + adjoint(full)) * 0.5
+    if gV is None:
+        full = V @ (gL[..., None] * adjoint(V))
+        return full if is_array(full) else (full + adjoint(full)) * 0.5
+    eye = eye_like(V)
+    inner = (adjoint(V) @ gV) / (L[..., None, :] - L[..., None] + eye) * (1 - eye)
+    full = V @ (inner if gL is None else inner + gL[..., None] * eye) @ adjoint(V)
+    return (full + adjoint(full)) * 0.5
 
 
 def diag_matrix(v):
