@@ -22,7 +22,7 @@ from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import edge, next_sequence
 from ..autograd.saved import FIELD
 from ..tensor import Counter, Tensor, clock, new_object, plain_types
-from .dispatch import Promoted, apply, explained, make_view, operand, promoted, scalars
+from .dispatch import Promoted, apply, explained, make_view, operand, promoted
 
 if TYPE_CHECKING:
     from .table import Op
@@ -31,16 +31,34 @@ ndarray = np.ndarray
 
 
 def number_lines(otherwise: str) -> list[str]:
-    """Make the second operand a tensor if it is a Python number; one that was met before is looked up, without a call."""
+    """Make the second operand a tensor if it is a Python number. The number that came last is known again at once.
+
+    Measured: 0.05 of the 0.85 µs of `x * 2`. `last` is one tuple, so that threads do not see a part of it.
+    """
     return [
         "    kind = type(t1)",
         "    if kind is not Tensor:",
         "        if kind is float or kind is int:",
-        "            number = scalars.get((t1, kind, t0._array.dtype.num))",
-        "            t1 = operand(t1, t0) if number is None else number",
+        "            number, dtype, known = last",
+        "            if number is t1 and dtype is t0._array.dtype:",
+        "                t1 = known",
+        "            else:",
+        "                t1 = remember(t1, t0)",
         "        elif kind not in plain_types:",
         f"            {otherwise}",
     ]
+
+
+def remembering(scope: dict) -> dict:
+    """`scope` as the globals of a function with `number_lines`."""
+
+    def remember(number: float, like: Tensor) -> Tensor:
+        found = operand(number, like)
+        scope["last"] = number, like._array.dtype, found
+        return found
+
+    scope |= {"last": (None, None, None), "remember": remember}
+    return scope
 
 
 def make_call(
@@ -63,15 +81,15 @@ def make_call(
     count = len(op.inputs)
     if op.variadic:
         return make_variadic(op)
-    scope = {
+    scope = remembering({
         "__name__": __name__, "anomaly": anomaly, "asarray": np.asarray, "clock": clock, "Counter": Counter,
         "default_float": dtypes.default_float, "edge": edge, "explained": explained, "forward": compute or op.forward,
         "local": local,
         "make_view": make_view, "ndarray": ndarray, "new_object": new_object, "next_sequence": next_sequence,
-        "Node": op.node_class, "op": op, "operand": operand, "plain_types": plain_types, "Promoted": Promoted,
-        "promoted": promoted, "scalars": scalars, "special": special, "Tensor": Tensor,
+        "Node": op.node_class, "op": op, "plain_types": plain_types, "Promoted": Promoted,
+        "promoted": promoted, "special": special, "Tensor": Tensor,
         "unusual": make_unusual(op, operator, first, otherwise),
-    }  # fmt: skip
+    })  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
     return written_later(
         "call",
@@ -415,4 +433,4 @@ def make_variadic(op: Op) -> Callable:
     return call
 
 
-__all__ = ["argument_names", "make_call", "source_of", "written_later"]
+__all__ = ["argument_names", "make_call", "remembering", "source_of", "written_later"]

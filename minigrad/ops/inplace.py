@@ -20,10 +20,10 @@ from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge, next_sequence
 from ..tensor import Tensor, clock, plain_types, wrap
 from .arguments import explain, explain_operands
-from .calls import written_later
+from .calls import remembering, written_later
 from .calls_in_place import source_of_write
 from .described import described, in_place_form
-from .dispatch import as_tensors, forward, operand, record, scalars
+from .dispatch import as_tensors, forward, record
 from .history import check_writable, hang, old_value, resave_result, written
 from .shape import broadcast_pair
 from .storage import is_stretched, overlap, stretched_error
@@ -177,13 +177,13 @@ def writer(op: Op, general: Callable | None = None, *, options: bool = False) ->
     if op.variadic or op.optional or len(op.outputs) != 1:
         return unusual
     compute = "into" if op.into is not None else "ufunc" if type(op.forward) is np.ufunc else "forward"
-    scope = {
+    scope = remembering({
         "__name__": __name__, "anomaly": anomaly, "check_result": functools.partial(check_result, op),
         "check_writable": check_writable, "edge": edge, "forward": op.forward, "general": general or unusual, "hang": hang,
         "into": op.into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
-        "old_value": old_value, "operand": operand, "overlap": overlap, "scalars": scalars,
-        "plain_types": plain_types, "running": clock.running, "special": special, "Tensor": Tensor,
-    }  # fmt: skip
+        "old_value": old_value, "overlap": overlap, "plain_types": plain_types, "running": clock.running,
+        "special": special, "Tensor": Tensor,
+    })  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)
     signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"
     source = functools.partial(source_of_write, op, compute, options=options)
