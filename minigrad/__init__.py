@@ -45,6 +45,7 @@ from .printing import set_printoptions
 from .random import *  # noqa: F403
 from .size import Size
 from .tensor import Tensor
+from .tensor import full_name as _full_name
 
 __version__ = "0.1.0"
 
@@ -54,19 +55,27 @@ np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 
-def is_tensor(obj: object) -> "bool":
+def is_tensor(obj: object, /) -> "bool":
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
 
 
+def _tensor_argument(caller: str, input: object) -> "Tensor":
+    """`input`. Raises PyTorch's TypeError if it is no tensor."""
+    if not isinstance(input, Tensor):
+        found = _full_name(type(input))
+        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {found}")
+    return input
+
+
 def is_floating_point(input: "Tensor") -> "bool":
     """True if the elements are floating point numbers."""
-    return input.is_floating_point()
+    return _tensor_argument("is_floating_point", input).is_floating_point()
 
 
 def numel(input: "Tensor") -> "int":
     """The number of elements."""
-    return input.numel()
+    return _tensor_argument("numel", input).numel()
 
 
 # what is in torch as well as in torch.nn.functional

@@ -19,7 +19,7 @@ from .ops.conversion import check_device
 from .ops.dispatch import of_number
 from .ops.storage import blank
 from .ops.table import method
-from .tensor import InferenceTensor, Tensor, full_name, wrap
+from .tensor import InferenceTensor, Tensor, full_name, sizes_in, wrap
 
 ndarray = np.ndarray
 PLAIN = (int, float)
@@ -691,24 +691,31 @@ def _corner(
     return np.stack(find(row, offset, col)).astype(wanted)
 
 
-def _typed(name: str, wanted: dtypes.dtype):
-    """`FloatTensor` and its like: the old constructors by type."""
+class TensorType:
+    """`FloatTensor` and its like: an old constructor, and what `isinstance` and `Tensor.type` ask for a dtype by."""
 
-    def make(*data: object) -> Tensor:
-        if len(data) == 1 and not isinstance(data[0], int):
-            return wrap(array_of(data[0], wanted))
-        return wrap(np.empty(data or (0,), wanted.numpy))
+    def __init__(self, dtype: dtypes.dtype):
+        self.dtype, self.tensor_type = dtype, dtype.tensor_type
+        self.__name__ = self.__qualname__ = dtype.tensor_type.removeprefix("torch.")
+        self.__doc__ = f"A tensor of {dtype!r} with the given values, or of the given size."
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"A tensor of {wanted!r} with the given values, or of the given size."
-    return make
+    def __call__(self, *data: object) -> Tensor:
+        size = sizes_in(data)
+        return wrap(array_of(data[0], self.dtype) if size is None else np.empty(size, self.dtype.numpy))
+
+    def __instancecheck__(self, found: object) -> bool:
+        return isinstance(found, Tensor) and found.dtype is self.dtype
+
+    def __repr__(self) -> str:
+        return f"<class '{self.tensor_type}'>"
+
+    def __reduce__(self) -> str:
+        return self.__name__
 
 
-FloatTensor, DoubleTensor = _typed("FloatTensor", dtypes.float32), _typed("DoubleTensor", dtypes.float64)
-LongTensor, IntTensor = _typed("LongTensor", dtypes.int64), _typed("IntTensor", dtypes.int32)
-BoolTensor, HalfTensor = _typed("BoolTensor", dtypes.bool), _typed("HalfTensor", dtypes.float16)
-ShortTensor, CharTensor = _typed("ShortTensor", dtypes.int16), _typed("CharTensor", dtypes.int8)
-ByteTensor = _typed("ByteTensor", dtypes.uint8)
+FloatTensor, DoubleTensor, HalfTensor = map(TensorType, (dtypes.float32, dtypes.float64, dtypes.float16))
+LongTensor, IntTensor, ShortTensor = map(TensorType, (dtypes.int64, dtypes.int32, dtypes.int16))
+CharTensor, ByteTensor, BoolTensor = map(TensorType, (dtypes.int8, dtypes.uint8, dtypes.bool))
 
 
 def frombuffer(

@@ -7,10 +7,15 @@ class device:
     """`device("cpu")`. Others can be named, but nothing can be put there."""
 
     __slots__ = ("index", "type")
-    KNOWN = ("cpu", "cuda", "mps", "xpu", "meta")
+    KNOWN = (
+        "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+        "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+    )  # fmt: skip
 
     def __init__(self, type: str | device, index: int | None = None):
         name, colon, number = str(type).partition(":")
+        if not name.isalpha():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         if name not in self.KNOWN or (colon and not number.isdigit()):
             raise RuntimeError(
                 f"Expected one of {', '.join(self.KNOWN)} device type at start of device string: {type}"
@@ -29,6 +34,14 @@ class device:
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
+
+    def __enter__(self) -> device:
+        """`with device("cpu"):` tensors are made there, as everywhere. Raises RuntimeError for other devices."""
+        set_default_device(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
 
 
 cpu = device("cpu")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy as np
 
 
@@ -126,11 +128,11 @@ def get_default_dtype() -> dtype:
     return _default
 
 
-def set_default_dtype(d: dtype) -> None:
+def set_default_dtype(d: dtype, /) -> None:
     """Set the dtype that new floating point tensors get: float16, float32 or float64."""
     global _default
     if not isinstance(d, dtype):
-        raise TypeError(f"invalid type object: {d!r} is not a dtype")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
@@ -177,24 +179,71 @@ def _join(a: np.dtype, b: np.dtype) -> np.dtype:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The dtype that holds both, by PyTorch's lattice."""
+    for place, (name, given) in enumerate((("type1", type1), ("type2", type2)), 1):
+        if not isinstance(given, dtype):
+            found = type(given).__name__
+            raise TypeError(
+                f"promote_types(): argument '{name}' (position {place}) must be torch.dtype, not {found}"
+            )
     return _of_numpy[_join(type1.numpy, type2.numpy)]
+
+
+def _limited(caller: str, type_: object) -> np.dtype:
+    try:
+        return to_numpy(type_)
+    except TypeError:
+        found = type(type_).__name__
+        raise TypeError(
+            f"{caller}(): argument 'type' (position 1) must be torch.dtype, not {found}"
+        ) from None
 
 
 class finfo:
     """Machine limits of a floating point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
     def __init__(self, type: dtype | None = None):
-        info = np.finfo((type or _default).numpy)
-        self.dtype = (type or _default).name
-        self.bits = info.bits
+        kind = _limited("finfo", type or _default)
+        if kind.kind != "f":
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        info = np.finfo(kind)
+        self.dtype, self.bits = kind.name, info.bits
         self.eps, self.max, self.min = info.eps.item(), info.max.item(), info.min.item()
         self.tiny = self.smallest_normal = info.tiny.item()
         self.resolution = info.resolution.item()
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        numbers = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
+        return f"finfo({numbers}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> builtins.int:
+        return hash(self.dtype)
 
 
 class iinfo:
     """Limits of an integer dtype: bits, max, min."""
 
     def __init__(self, type: dtype):
-        info = np.iinfo(type.numpy)
-        self.dtype, self.bits, self.max, self.min = type.name, info.bits, info.max, info.min
+        kind = _limited("iinfo", type)
+        if kind.kind == "f":
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
+            )
+        if kind.kind == "b":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        info = np.iinfo(kind)
+        self.dtype, self.bits, self.max, self.min = kind.name, info.bits, info.max, info.min
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> builtins.bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> builtins.int:
+        return hash(self.dtype)

@@ -1,6 +1,8 @@
-"""The shape of a tensor: `Size`, and dimensions counted from either end. Imports nothing."""
+"""The shape of a tensor: `Size`, and dimensions counted from either end. Imports nothing of minigrad."""
 
 from __future__ import annotations
+
+from operator import index
 
 
 class Size(tuple):
@@ -15,7 +17,7 @@ class Size(tuple):
                 raise TypeError(
                     f"torch.Size() takes an iterable of 'int' (item {position} is '{type(n).__name__}')"
                 )
-        return tuple.__new__(cls, lengths)
+        return tuple.__new__(cls, map(index, lengths))
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
@@ -34,7 +36,9 @@ class Size(tuple):
         return tuple.__new__(Size, found) if isinstance(key, slice) else found
 
     def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))

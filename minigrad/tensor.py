@@ -75,6 +75,22 @@ class AutogradMeta:
         self.grad = self.base = self.hooks = self.post_hooks = None
 
 
+def sizes_in(data: tuple) -> tuple | None:
+    """The lengths in `Tensor(2, 3)`, `Tensor(size)` or `Tensor()`; None for data. Raises PyTorch's error if it is neither."""
+    if len(data) == 1 and isinstance(data[0], Size):
+        return data[0]
+    if len(data) != 1 or isinstance(data[0], int):
+        negative = next((n for n in data if n < 0), None)
+        if negative is not None:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(data)}")
+        return data or (0,)
+    if isinstance(data[0], str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not hasattr(data[0], "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {full_name(type(data[0]))})")
+    return None
+
+
 def read_only(name: str) -> Callable:
     """The setter of an attribute that nobody may set."""
 
@@ -106,11 +122,12 @@ class Tensor:
 
     def __init__(self, *data):
         """`Tensor([1, 2])`: a tensor of the default dtype with these values; `Tensor(2, 3)`: uninitialised, that shape."""
-        if len(data) == 1 and not isinstance(data[0], int):
+        size = sizes_in(data)
+        if size is None:
             values = data[0]._array if isinstance(data[0], Tensor) else data[0]
             array = np.array(values, dtype=dtypes.default_float())
         else:
-            array = np.empty(data or (0,), dtype=dtypes.default_float())
+            array = np.empty(size, dtype=dtypes.default_float())
         self._array, self._requires_grad, self._grad_fn = array, False, None
         self._output_nr, self._counter, self._meta = 0, None, None
         self._born = clock.now
@@ -146,6 +163,9 @@ class Tensor:
         """The shape, or the length of one dimension."""
         if dim is None:
             return tuple.__new__(Size, self._array.shape)
+        if not hasattr(dim, "__index__"):
+            found = full_name(type(dim))
+            raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {found}")
         return self._array.shape[check_dim(dim, self._array.ndim)]
 
     @property
@@ -199,6 +219,8 @@ class Tensor:
     def requires_grad(self, wanted: bool) -> None:
         if not isinstance(wanted, bool):
             raise RuntimeError("requires_grad must be a bool")
+        if wanted and self._array.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         if wanted and self._array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(wanted)

@@ -76,6 +76,8 @@ def copy_(self: Tensor, other: Tensor, non_blocking: bool = False) -> Tensor:
     """Overwrite this tensor with `other`, broadcast and cast. Returns it."""
     if isinstance(other, NUMBERS):
         other = wrap(np.asarray(other))
+    elif isinstance(other, ndarray):
+        raise TypeError("copy_(): argument 'other' (position 1) must be Tensor, not numpy.ndarray")
     return overwrite(self, other)
 
 

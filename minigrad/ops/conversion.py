@@ -6,8 +6,9 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.captured import age, refuse_captured
+from ..device import device as Device
 from ..memory import copied
-from ..tensor import InferenceTensor, Tensor, clock, wrap
+from ..tensor import InferenceTensor, Tensor, clock, full_name, wrap
 from .shape import _contiguous
 from .table import define, function, method
 
@@ -45,7 +46,11 @@ def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -
 
 def check_device(device: object) -> None:
     """Raise RuntimeError unless `device` is the CPU (or None)."""
-    if device is not None and str(device).split(":")[0] != "cpu":
+    if device is None or device == "cpu":
+        return
+    if isinstance(device, str):
+        device = Device(device)  # which knows what is the name of none
+    if str(device).split(":")[0] != "cpu":
         raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{device}'")
 
 
@@ -56,21 +61,36 @@ def to(self: Tensor, *args: object, **kwargs: object) -> Tensor:
     x.to(dtype), x.to(device), x.to(device, dtype), x.to(other): each with non_blocking=, copy= (make a copy in any case)
     and memory_format=. Raises RuntimeError for devices other than the CPU.
     """
+    unknown = set(kwargs) - {"dtype", "device", "non_blocking", "copy", "memory_format"}
+    first = args[0] if args else None
+    known = (
+        first is None
+        or isinstance(first, (Tensor, dtypes.dtype, Device, str, int))
+        or first in (float, int, bool)
+    )
+    if unknown or not known:
+        kinds = [full_name(type(a)) for a in args] + [
+            f"{k}={full_name(type(v))}, " for k, v in kwargs.items()
+        ]
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False)\n"
+            " * (Tensor tensor, bool non_blocking = False, bool copy = False)"
+        )
     if args and isinstance(args[0], Tensor):
         kwargs = {"other": args[0], **dict(zip(("non_blocking", "copy"), args[1:], strict=False)), **kwargs}
     elif args and isinstance(args[0], (dtypes.dtype, type)):
         kwargs = {"dtype": args[0], **dict(zip(("non_blocking", "copy"), args[1:], strict=False)), **kwargs}
     elif args:
         kwargs = {**dict(zip(("device", "dtype", "non_blocking", "copy"), args, strict=False)), **kwargs}
-    unknown = set(kwargs) - {"other", "dtype", "device", "non_blocking", "copy", "memory_format"}
-    if unknown:
-        raise TypeError(f"to() got an unexpected keyword argument '{min(unknown)}'")
     check_device(kwargs.get("device"))
     dtype = kwargs["other"].dtype if "other" in kwargs else kwargs.get("dtype")
     wanted = self._array.dtype if dtype is None else dtypes.to_numpy(dtype)
     if wanted == self._array.dtype and not kwargs.get("copy", False):
         return self
-    return cast(self, wanted)
+    out = cast(self, wanted)
+    return contiguous(out) if kwargs.get("memory_format") is contiguous_format else out
 
 
 def cast(self: Tensor, wanted: np.dtype) -> Tensor:
@@ -105,12 +125,17 @@ def type_(self: Tensor, dtype: dtypes.dtype | str | None = None, non_blocking: b
     """Without argument the type's name, such as 'torch.FloatTensor'; else this tensor in that dtype."""
     if dtype is None:
         return self.dtype.tensor_type
-    if isinstance(dtype, str):
-        found = [d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype) and d.tensor_type == dtype]
-        if not found:
-            raise ValueError(f"invalid type: '{dtype}'")
-        dtype = found[0]
-    return to(self, dtype)
+    if isinstance(dtype, dtypes.dtype):
+        return to(self, dtype)
+    if isinstance(dtype, type):
+        dtype = dtype.__name__
+    name = getattr(dtype, "tensor_type", dtype)  # FloatTensor and its like
+    if not isinstance(name, str):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    found = [d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype) and d.tensor_type == name]
+    if not found:
+        raise ValueError(f"invalid type: '{name}'")
+    return to(self, found[0])
 
 
 @method()

@@ -12,12 +12,13 @@ import numpy as np
 from .. import dtypes
 from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import local
-from ..tensor import Tensor
+from ..tensor import Tensor, full_name
+from .arguments import NUMBERS
 from .assigning import _fill, _fill_tensor
 from .choice import zeros_like
 from .dispatch import of_number
 from .inplace import define_inplace
-from .shape import _alias, transpose, wanted_shape
+from .shape import _alias, transpose, wanted_shape, warn_of_scalar
 from .table import define, function, method
 
 ndarray = np.ndarray
@@ -111,17 +112,36 @@ def typename(obj: object) -> str:
     return cls.__qualname__ if module in ("builtins", "__builtin__") else f"{module}.{cls.__qualname__}"
 
 
-def result_type(tensor1: Tensor | float, tensor2: Tensor | float) -> dtypes.dtype:
-    """The dtype of a sum of the two; a Python number counts for less than a tensor."""
+def result_type(
+    tensor1: Tensor | float | None = None, tensor2: Tensor | float | None = None, **names: Tensor | float
+) -> dtypes.dtype:
+    """The dtype of a sum of the two; a Python number counts for less than a tensor.
+
+    Where one is a number they may be named `tensor` and `other`, `scalar` and `tensor` or `scalar1` and `scalar2`.
+    """
+    given = [t for t in (tensor1, tensor2, *names.values()) if t is not None]
+    if len(given) != 2 or not all(isinstance(t, (Tensor, *NUMBERS)) for t in given):
+        kinds = ", ".join(full_name(type(t)) for t in given)
+        raise TypeError(
+            f"result_type() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+            " * (Tensor tensor, Number other)\n * (Number scalar, Tensor tensor)\n * (Tensor tensor, Tensor other)\n"
+            " * (Number scalar1, Number scalar2)"
+        )
     parts = [
         (t._array.dtype, 2 if t._array.ndim else 1) if isinstance(t, Tensor) else (of_number(t), 0)
-        for t in (tensor1, tensor2)
+        for t in given
     ]
     return dtypes.of_numpy(dtypes.promote(parts))
 
 
 def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
     """Whether a result of the first dtype may be written into a tensor of the second: not from a higher category."""
+    for place, (name, given) in enumerate((("from_", from_), ("to", to)), 1):
+        if not isinstance(given, dtypes.dtype):
+            found = full_name(type(given))
+            raise TypeError(
+                f"can_cast(): argument '{name}' (position {place}) must be torch.dtype, not {found}"
+            )
     rank = {"bool": 0, "int": 1, "float": 2}
     return rank[from_.category] <= rank[to.category]
 
@@ -152,6 +172,9 @@ def imag(input: Tensor) -> Tensor:
 @property
 def mH(self: Tensor) -> Tensor:
     """The last two dimensions exchanged (and conjugated, which changes nothing here)."""
+    if not self._array.ndim:
+        warn_of_scalar("mH", "Consider using x.conj().")
+        return self
     if self._array.ndim < 2:
         raise RuntimeError(
             f"tensor.mH is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
-from ..tensor import Tensor
+from ..tensor import Tensor, read_only
 from .arguments import explain, explain_operands, with_plain_numbers
 from .calls import argument_names, make_call
 from .described import described
@@ -47,6 +47,9 @@ def name_arguments(public: dict[str, object], prefix: str = "") -> None:
 
 def name_methods(public: dict[str, object]) -> None:
     """The same for Tensor's methods that are operations. Those that are among the functions `public` are the same."""
+    for name, attribute in list(vars(Tensor).items()):
+        if isinstance(attribute, property) and attribute.fset is None:
+            setattr(Tensor, name, attribute.setter(read_only(name)))
     known = {getattr(f, "__wrapped__", f): f for f in public.values() if is_operation(f)}
     methods = {name: f for name, f in vars(Tensor).items() if is_operation(f) and name[0] != "_"}
     for name, method in methods.items():

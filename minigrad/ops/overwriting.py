@@ -11,7 +11,7 @@ from ..tensor import Tensor, check_dim
 from .arguments import NUMBERS, explain
 from .choice import refuse, zeros_like
 from .elementary import _polygamma, polygamma
-from .inplace import cast_error, writer
+from .inplace import writer
 from .pointwise import pow
 from .scan import _cumprod, _cumsum
 from .table import define, function, method
@@ -122,15 +122,31 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[float, float], float]
     return _mapped(self, "map_", callable, tensor.expand(self.shape))
 
 
+@method()
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[float, float, float], float]) -> Tensor:
+    """Each element replaced by what a Python function makes of it and those of two tensors; not recorded. Returns it."""
+    return _mapped(self, "map2_", callable, x.expand(self.shape), y.expand(self.shape))
+
+
+def _as_number(value: object, whole: bool) -> float | int:
+    """What a function gave for an element, as it is written there."""
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return int(value) if whole else value
+
+
 def _mapped(self: Tensor, name: str, callable: Callable, *others: Tensor) -> Tensor:
     if any(t.requires_grad for t in (self, *others)):
         raise RuntimeError(
             f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
         )
+    for t in others:
+        if t.dtype is not self.dtype:
+            wanted, found = self.dtype.tensor_type, t.dtype.tensor_type
+            raise TypeError(f"{name}: expected {wanted} for 'other' (got {found})")
     columns = (t.numpy().ravel().tolist() for t in (self, *others))
-    new = np.array([callable(*values) for values in zip(*columns, strict=True)])
-    if new.dtype.kind == "f" and self._array.dtype.kind != "f":
-        raise cast_error(new.dtype, self._array.dtype)
+    whole = self._array.dtype.kind != "f"
+    new = np.array([_as_number(callable(*values), whole) for values in zip(*columns, strict=True)])
     self._array[...] = new.reshape(self.shape)
     self._own_counter().version += 1
     return self

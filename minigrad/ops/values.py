@@ -108,7 +108,7 @@ def __index__(self: Tensor) -> int:
 
 @method()
 def __format__(self: Tensor, spec: str) -> str:
-    if self._array.ndim == 0:
+    if self._array.ndim == 0 and not self._repr_prefix:  # a Parameter is no number
         return format(self.item(), spec)
     return object.__format__(self, spec)
 
