@@ -19,7 +19,8 @@ from .ops.conversion import check_device
 from .ops.dispatch import of_number
 from .ops.storage import blank
 from .ops.table import method
-from .tensor import InferenceTensor, Tensor, full_name, sizes_in, wrap
+from .size import sizes_in
+from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
 PLAIN = (int, float)

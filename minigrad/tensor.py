@@ -14,7 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .device import cpu, device
-from .size import Size, check_dim
+from .size import Size, as_int, check_dim, sizes_in
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -73,22 +73,6 @@ class AutogradMeta:
     def __init__(self):
         # what is asked of a leaf in every pass; views, which are made more often, are made without
         self.grad = self.base = self.hooks = self.post_hooks = None
-
-
-def sizes_in(data: tuple) -> tuple | None:
-    """The lengths in `Tensor(2, 3)`, `Tensor(size)` or `Tensor()`; None for data. Raises PyTorch's error if it is neither."""
-    if len(data) == 1 and isinstance(data[0], Size):
-        return data[0]
-    if len(data) != 1 or isinstance(data[0], int):
-        negative = next((n for n in data if n < 0), None)
-        if negative is not None:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(data)}")
-        return data or (0,)
-    if isinstance(data[0], str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not hasattr(data[0], "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {full_name(type(data[0]))})")
-    return None
 
 
 def read_only(name: str) -> Callable:
@@ -163,10 +147,7 @@ class Tensor:
         """The shape, or the length of one dimension."""
         if dim is None:
             return tuple.__new__(Size, self._array.shape)
-        if not hasattr(dim, "__index__"):
-            found = full_name(type(dim))
-            raise TypeError(f"size(): argument 'dim' (position 1) must be int, not {found}")
-        return self._array.shape[check_dim(dim, self._array.ndim)]
+        return self._array.shape[check_dim(as_int("size", dim), self._array.ndim)]
 
     @property
     def dtype(self) -> dtypes.dtype:

@@ -32,9 +32,20 @@ VIEWS = {
     "{}[1:][..., 1:]": lambda shape: (shape[0] - 1, *shape[1:-1], shape[-1] - 1 - (len(shape) == 1)),
     "{}.expand(2, *{}.shape)": lambda shape: (2, *shape),
 }
-VALUES = "1 | 2.5 | True | s | si | v * 2 | x | x[0] | torch.ones(1) | torch.ones(3) | torch.zeros(2, 1) | i".split(
-    " | "
-)
+VALUES = [
+    "1",
+    "2.5",
+    "True",
+    "s",
+    "si",
+    "v * 2",
+    "x",
+    "x[0]",
+    "torch.ones(1)",
+    "torch.ones(3)",
+    "torch.zeros(2, 1)",
+    "i",
+]
 
 
 class Draw(random.Random):
