@@ -22,7 +22,7 @@ from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, edge, next_sequence, no_recording
-from .saved import FREED, Packed, SavedTensor, modified_error, version_of
+from .saved import FREED, Packed, SavedTensor, modified_error, read, version_of
 
 
 def twin(t: Tensor) -> Tensor:
@@ -30,6 +30,32 @@ def twin(t: Tensor) -> Tensor:
     out = t.face() if isinstance(t, Wrapper) else wrap(t._array)
     out._counter = t._own_counter()
     return out
+
+
+class Kept:
+    """A tensor that a custom operation saves, and the version that it had. Of the operation's own output it keeps a twin: a
+    node must not hold what holds the node."""
+
+    __slots__ = ("output_nr", "tensor", "version")
+
+    def __init__(self, t: Tensor, keeper: FunctionCtx):
+        self.output_nr = t._output_nr if t._grad_fn is keeper else None
+        self.tensor, self.version = t if self.output_nr is None else twin(t), version_of(t)
+
+    def restored(self, keeper: FunctionCtx) -> Tensor:
+        """The tensor, at its place in the graph."""
+        if self.output_nr is None:
+            return self.tensor
+        out = twin(self.tensor)
+        out._requires_grad, out._grad_fn, out._output_nr = True, keeper, self.output_nr
+        return out
+
+    def unpack(self, keeper: FunctionCtx) -> Tensor:
+        """The tensor. Raises if it was written to since."""
+        t, now = self.restored(keeper), version_of(self.tensor)
+        if now != self.version:
+            raise modified_error(t._array, t._grad_fn, self.output_nr or 0, now, self.version)
+        return t
 
 
 class FunctionCtx(Node):
@@ -57,7 +83,7 @@ class FunctionCtx(Node):
         self.input_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
         self.hooks = self.counter = None
-        self._kept = ()  # of each saved tensor: the tensor, its version, its number if it is an output
+        self._kept = ()  # of each saved tensor what Kept or saved_tensors_hooks made of it
         self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
@@ -105,17 +131,10 @@ class FunctionCtx(Node):
         self.materialize_grads = value
 
     def keep(self) -> None:
-        """Keep what is to be saved. Of an output a twin: the node must not hold what holds the node."""
-        kept = []
-        for t in self.to_save:
-            if t is None:
-                kept.append((None, 0, None))
-            elif local.saved_hooks:
-                kept.append((Packed(t, local.saved_hooks[-1], self), 0, None))
-            else:
-                own = t._grad_fn is self
-                kept.append((twin(t) if own else t, version_of(t), t._output_nr if own else None))
-        self._kept, self.to_save = tuple(kept), ()
+        """Keep what is to be saved, or what the innermost saved_tensors_hooks makes of it."""
+        keep = functools.partial(Packed, hooks=local.saved_hooks[-1]) if local.saved_hooks else Kept
+        self._kept = tuple([t if t is None else keep(t, keeper=self) for t in self.to_save])
+        self.to_save = ()
 
     # ------------------------------------------------------------ for backward
 
@@ -126,34 +145,19 @@ class FunctionCtx(Node):
             return self.saved_for_forward or self.to_save
         if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple(self.unpack(*entry) for entry in self._kept)
+        return tuple([read(self, i) for i in range(len(self._kept))])
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         """What was saved, each as something on which hooks can be put."""
         if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple(KeptTensor(self, i) for i in range(len(self._kept)))
+        return tuple([SavedTensor(self, i) for i in range(len(self._kept))])
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
         """The old name of `saved_tensors`."""
         return self.saved_tensors
-
-    def unpack(self, t: Tensor | None, version: int, output_nr: int | None) -> Tensor | None:
-        """One saved tensor, at its place in the graph."""
-        if t is None:
-            return None
-        if type(t) is Packed:
-            return t.unpack(self)
-        if version_of(t) != version:
-            maker = t._grad_fn if output_nr is None else self
-            raise modified_error(t._array, maker, output_nr or 0, version_of(t), version)
-        if output_nr is None:
-            return t
-        out = twin(t)
-        out._requires_grad, out._grad_fn, out._output_nr = True, self, output_nr
-        return out
 
     def release(self) -> None:
         self._kept = None
@@ -215,31 +219,6 @@ class FunctionCtx(Node):
 def looks(values: tuple) -> tuple[tuple | None, ...]:
     """The shape and dtype of each tensor, None for anything else."""
     return tuple((v._array.shape, v._array.dtype) if isinstance(v, Tensor) else None for v in values)
-
-
-class KeptTensor(SavedTensor):
-    """One of the tensors that a custom operation saves."""
-
-    __slots__ = ()
-
-    def kept(self) -> object:
-        if self.node._kept is None:
-            raise RuntimeError(FREED)
-        return self.node._kept[self.position][0]
-
-    def tensor(self, value: object) -> Tensor:
-        return self.unpack()
-
-    def put(self, packed: Packed) -> None:
-        kept = list(self.node._kept)
-        kept[self.position] = (packed, 0, None)
-        self.node._kept = tuple(kept)
-
-    def unpack(self) -> Tensor | None:
-        return self.node.unpack(*self.node._kept[self.position])
-
-
-KeptTensor.__name__ = "SavedTensor"
 
 
 class Function:

@@ -23,6 +23,7 @@ FREED = (
     "after calling backward."
 )
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
+MASK = (1 << FIELD) - 1
 
 
 def version_of(t: Tensor) -> int:
@@ -73,13 +74,32 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
 def refuse_modified(node: Node, i: int) -> None:
     """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
     kept, (source, number) = node.saved[i], node.op.sources[i]
-    then = (node.version if node.version >= 0 else ~node.version) >> FIELD * i & (1 << FIELD) - 1
+    then = (node.version if node.version >= 0 else ~node.version) >> FIELD * i & MASK
     if source == "input":
         if version_of(kept) != then:
             raise modified_error(kept._array, grad_fn(kept), kept._output_nr, version_of(kept), then)
     elif i == node.op.saved_results[0] and node.counter is not None and node.counter.version != then:
         array = kept._array if isinstance(kept, Tensor) else kept
         raise modified_error(array, node, number, node.counter.version, then)
+
+
+def saved_by(node: Node) -> tuple | None:
+    """What a node has saved, None if it was freed. In a custom Function's ctx all plain names are the user's."""
+    return node.saved if type(node).op is not None else node._kept
+
+
+def read(node: Node, i: int) -> object:
+    """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
+    saved = saved_by(node)
+    if saved is None:
+        raise RuntimeError(FREED)
+    kept, op = saved[i], type(node).op
+    if kept is None or (op is not None and i not in op.saved_tensors):
+        return kept
+    if op is None:
+        return kept.unpack(node)
+    found = unpack_one(node, i, recorded=True)
+    return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
 
 
 # The node of a write into a view -> a function that makes the node which reads the view's new value from the base.
@@ -187,51 +207,44 @@ class SavedTensor:
     def __repr__(self) -> str:
         return f"<SavedTensor object at {id(self):#x}>"
 
-    def kept(self) -> object:
-        """What the node keeps. Raises if it was freed."""
-        if self.node.saved is None:
-            raise RuntimeError(FREED)
-        return self.node.saved[self.position]
-
-    def tensor(self, value: object) -> Tensor:
-        """The tensor that `value`, what the node keeps, stands for."""
-        source, number = self.node.op.sources[self.position]
-        return saved_result(self.node, value, number) if source == "result" else value
-
-    def put(self, packed: Packed) -> None:
-        """Keep `packed` in its place."""
-        saved = list(self.node.saved)
-        saved[self.position] = packed
-        self.node.saved = tuple(saved)
-        self.node.version = versions(self.node)
-
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
-        try:
-            value = self.kept()
-        except RuntimeError:
+        node, i, saved = self.node, self.position, saved_by(self.node)
+        if saved is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
                 "through the graph a second time or if you need to access saved variables after calling backward."
-            ) from None
-        if value is None:
+            )
+        kept, op = saved[i], type(node).op
+        if kept is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        if type(value) is Packed:
+        if type(kept) is Packed:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
                 "allowed at a time."
             )
-        t = self.tensor(value)
+        if op is None:
+            t = kept.restored(node)
+        else:
+            source, number = op.sources[i]
+            t = kept if source == "input" else saved_result(node, kept, number)
         values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
-        self.put(Packed(t, (pack_hook, unpack_hook), self.node, values))
+        packed = Packed(t, (pack_hook, unpack_hook), node, values)
+        saved = (*saved[:i], packed, *saved[i + 1 :])
+        if op is None:
+            node._kept = saved
+        else:  # the versions of the others stay as they were
+            then = node.version if node.version >= 0 else ~node.version
+            node.saved, node.version = saved, ~(then & ~(MASK << FIELD * i))
 
     @property
     def data(self) -> object:
         """What is kept: what the hook made of the tensor, else the tensor."""
-        value = self.kept()
-        return value.packed if type(value) is Packed else self.unpack()
+        saved = saved_by(self.node)
+        kept = None if saved is None else saved[self.position]
+        return kept.packed if type(kept) is Packed else self.unpack()
 
     def unpack(self) -> Tensor | None:
         """The tensor, as `_saved_...` of the node gives it."""
-        return getattr(self.node, f"_saved_{self.node.op.saves[self.position]}")
+        return read(self.node, self.position)

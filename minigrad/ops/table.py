@@ -34,7 +34,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.node import Node
-from ..autograd.saved import FREED, SavedTensor, unpack_one
+from ..autograd.saved import SavedTensor, read
 from ..tensor import Tensor, wrap
 from .calls import make_call
 from .described import described
@@ -199,23 +199,10 @@ def make_node_class(op: Op, name: str) -> type[Node]:
         del body["outputs"]
     for position, saved_name in enumerate(op.saves):
         if not saved_name.startswith("_"):
-            body["_saved_" + saved_name] = property(saved_reader(position))
+            body["_saved_" + saved_name] = property(functools.partial(read, i=position))
             if op.sources[position][0] in ("input", "result"):
                 body["_raw_saved_" + saved_name] = property(functools.partial(SavedTensor, position=position))
     return type(name, (Node,), body)
-
-
-def saved_reader(position: int) -> Callable:
-    def read(node: Node):
-        if node.saved is None:
-            raise RuntimeError(FREED)
-        value = node.saved[position]
-        if value is None or node.op.sources[position][0] in ("param", "sizes"):
-            return value
-        found = unpack_one(node, position, recorded=True)
-        return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
-
-    return read
 
 
 def define(name: str, forward: Callable, /, **options_and_rules: object) -> Callable:

@@ -343,3 +343,35 @@ y = x * 2
 y.grad_fn(torch.ones(2))
 y.grad_fn.metadata["note"] = 1
 y.grad_fn.metadata
+
+# %% hooks put on a tensor that was written to
+def show(t):
+    print(t, t.grad_fn is None, t.requires_grad)
+    return t
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * ctx.saved_tensors[0] * grad
+x = torch.ones(2, requires_grad=True)
+a = x * 2
+y = Square.apply(a)
+z = a * a
+a.add_(1)
+y.grad_fn._raw_saved_tensors[0].register_hooks(lambda t: t * 3, show)
+y.sum().backward()
+x.grad
+z.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+z.sum().backward()  # raises
+a = x * 2
+y = Square.apply(a)
+y.grad_fn._raw_saved_tensors[0].register_hooks(show, show)
+z = a * 2.5
+z.grad_fn._raw_saved_other.register_hooks(show, show)
+w = a.exp()
+w.grad_fn._raw_saved_result.register_hooks(show, show)
+(y + z + w).sum().backward()
+x.grad
