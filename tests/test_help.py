@@ -151,7 +151,7 @@ each_operation = pytest.mark.parametrize("op", WRITTEN_OUT.values(), ids=list(WR
 def test_what_an_operation_does_is_said_once_for_all_its_forms():
     assert inspect.getdoc(minigrad.exp) == (
         "`exp(input)`: e to the power of each element.\n\n"
-        "Integers become floating point. Recorded as ExpBackward0; `exp.op` shows its derivative."
+        "Integers become floating point. Recorded as ExpBackward0; `.op` of this function shows its derivative."
     )
     assert minigrad.Tensor.exp.__doc__ == minigrad.exp.__doc__
     assert inspect.getdoc(minigrad.exp_) == (

@@ -28,7 +28,7 @@ def described(call: Callable, op: Op, *, in_place: bool = False, first: bool = F
     if in_place:
         call.__doc__ = in_place_form(re.sub(r"\binput\b", own, op.doc))
     else:
-        call.__doc__ = f"{op.doc}\n\n{' '.join(facts(op, name))}"
+        call.__doc__ = f"{op.doc}\n\n{' '.join(facts(op))}"
     number = "Tensor"
     if op.numbers and op.kind == "elementwise":
         number += " | int" if op.name.startswith("bitwise") else " | float"
@@ -44,7 +44,7 @@ def in_place_form(doc: str) -> str:
     return f"In place: {doc.rstrip()}\n\n    Written into this tensor, which keeps its shape and dtype and is returned."
 
 
-def facts(op: Op, name: str) -> list[str]:
+def facts(op: Op) -> list[str]:
     """What is true of an operation by the way it is defined."""
     told = []
     if op.kind == "elementwise" and len(op.inputs) > 1:
@@ -54,7 +54,7 @@ def facts(op: Op, name: str) -> list[str]:
     if not op.differentiable:
         told += ["The result never requires grad."]
     elif op.node_class.__name__ != "NotImplemented":
-        told += [f"Recorded as {op.node_class.__name__}; `{name}.op` shows its derivative."]
+        told += [f"Recorded as {op.node_class.__name__}; `.op` of this function shows its derivative."]
     return told
 
 

@@ -373,7 +373,8 @@ def _in_place_only(call: Callable) -> Callable:
         )
 
     return define(
-        name, call.op.forward, kind="elementwise", floating=True, node=name.title() + "Backward1", doc=call.op.doc,
+        name, call.op.forward, kind="elementwise", floating=True, node=name.title() + "Backward1",
+        doc=f"{call.op.doc} Backward through this form raises NotImplementedError, as in PyTorch.",
         self=derivative, jvp=jvp,
     )  # fmt: skip
 

@@ -425,19 +425,19 @@ _baddbmm = define(
 
 @in_both_forms()
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * (mat1 @ mat2)`: (n, m) @ (m, p) is (n, p), which `input` is broadcast to."""
+    """`beta * input + alpha * (mat1 @ mat2)`: (n, m) @ (m, p) gives (n, p), to which `input` is broadcast."""
     return _addmm, input, mat1, mat2, beta, alpha
 
 
 @in_both_forms()
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * (mat @ vec)`: (n, m) @ (m) is (n), which `input` is broadcast to."""
+    """`beta * input + alpha * (mat @ vec)`: (n, m) @ (m) gives (n), to which `input` is broadcast."""
     return _addmv, input, mat, vec, beta, alpha
 
 
 @in_both_forms()
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * outer(vec1, vec2)`: of shape (n, m), which `input` is broadcast to."""
+    """`beta * input + alpha * outer(vec1, vec2)`: of shape (n, m), to which `input` is broadcast."""
     if input._array.dtype.kind not in "fb":
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float):
@@ -449,7 +449,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 
 @in_both_forms()
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * (batch1 @ batch2).sum(0)`: (b, n, m) @ (b, m, p) summed to (n, p), as `input` broadcasts to."""
+    """`beta * input + alpha * (batch1 @ batch2).sum(0)`: (b, n, m) @ (b, m, p) gives (n, p), to which `input` broadcasts."""
     return _addbmm, input, batch1, batch2, beta, alpha
 
 
@@ -476,7 +476,7 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
 
 @in_both_forms()
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * (batch1 @ batch2)`: (b, n, m) @ (b, m, p) is (b, n, p), which `input` is broadcast to."""
+    """`beta * input + alpha * (batch1 @ batch2)`: (b, n, m) @ (b, m, p) gives (b, n, p), to which `input` is broadcast."""
     return _baddbmm, input, batch1, batch2, beta, alpha
 
 
