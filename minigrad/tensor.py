@@ -202,8 +202,6 @@ class Tensor:
             raise RuntimeError("requires_grad must be a bool")
         if wanted and self._array.dtype.kind != "f":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        if wanted and self._array.dtype.kind != "f":
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -303,8 +301,7 @@ class Tensor:
 
     @grad.deleter
     def grad(self) -> None:
-        if self._meta is not None:
-            self._meta.grad = None
+        self.grad = None
 
     @property
     def retains_grad(self) -> bool:
@@ -345,7 +342,7 @@ class Tensor:
             new = AutogradMeta()
             if (
                 self._meta is None
-            ):  # still: another thread may have had its turn during that call, but not now
+            ):  # still: during that call another thread may have had its turn, but not now
                 self._meta = new
         return self._meta
 
@@ -365,9 +362,8 @@ class InferenceTensor(Tensor):
 
 
 InferenceTensor.__name__ = InferenceTensor.__qualname__ = "Tensor"
-plain_types: set[type] = {
-    Tensor
-}  # the classes of tensors about which there is nothing unusual; nn adds Parameter
+# The classes of tensors about which there is nothing unusual; nn adds Parameter.
+plain_types: set[type] = {Tensor}
 
 
 def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
