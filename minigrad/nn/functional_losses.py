@@ -143,7 +143,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """`|input - target|`, and its mean or sum."""
+    """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0."""
     input, target = _pair(input, target, in_one_dtype=False)
     values = (input - target).abs()
     if weight is not None:

@@ -75,7 +75,7 @@ _leaky_relu_in_place = define(
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `negative_slope * x`."""
+    """`x` where positive, else `negative_slope * x`. Its derivative at 0 is negative_slope."""
     _floating(input, "leaky_relu_cpu")
     if not inplace:
         return _leaky_relu(input, negative_slope)
@@ -113,7 +113,10 @@ _prelu = define(
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`x` where positive, else `weight * x`, with one learnt weight for all or one for each channel (dimension 1)."""
+    """`x` where positive, else `weight * x`, with one learnt weight for all or one for each channel (dimension 1).
+
+    Its derivative at 0 is the weight.
+    """
     size, shape = weight._array.size, input._array.shape
     if weight._array.ndim > 1:
         raise RuntimeError(
@@ -154,7 +157,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """`min(max(x, 0), 6)`."""
+    """`min(max(x, 0), 6)`. Its derivative at 0 and at 6 is 0."""
     return hardtanh(input, 0, 6, inplace)
 
 
@@ -232,17 +235,17 @@ _threshold_in_place = define(
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """A straight line from 0 at -3 to 1 at 3, constant outside."""
+    """A straight line from 0 at -3 to 1 at 3, constant outside. Its derivative at both corners is 0."""
     return apply_inplace(_hardsigmoid.op, (input,)) if inplace else _hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`x * hardsigmoid(x)`."""
+    """`x * hardsigmoid(x)`. Its derivative at -3 is 0, at 3 it is 1."""
     return apply_inplace(_hardswish.op, (input,)) if inplace else _hardswish(input)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """The elements moved towards 0 by `lambd`, those nearer than that to 0."""
+    """The elements moved towards 0 by `lambd`; those nearer to 0, and its derivative at the corners, are 0."""
     _floating(input, "softshrink_check")
     if lambd < 0:
         raise RuntimeError(
@@ -253,13 +256,13 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """The elements, those in [-lambd, lambd] replaced by 0."""
+    """The elements, those in [-lambd, lambd] replaced by 0; there the derivative is 0."""
     _floating(input, "hardshrink_cpu")
     return _hardshrink(input, lambd)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """The elements above `threshold`, in the place of the others `value`."""
+    """The elements above `threshold`, in the place of the others `value`; there the derivative is 0."""
     if inplace:
         return apply_inplace(_threshold_in_place.op, (input,), (threshold, value))
     return _threshold(input, threshold, value)
@@ -331,7 +334,7 @@ _celu_in_place = define(
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+    """`x` where positive, else `alpha * (exp(x) - 1)`. Its derivative at 0 is alpha."""
     return apply_inplace(_elu_in_place.op, (input,), (alpha, 1, 1)) if inplace else _elu(input, alpha, 1, 1)
 
 
@@ -343,7 +346,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `alpha * (exp(x / alpha) - 1)`."""
+    """`x` where positive, else `alpha * (exp(x / alpha) - 1)`. Its derivative at 0 is 1."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     _floating(input, "elu_cpu")

@@ -218,7 +218,7 @@ _copysign_number = define(
 
 @in_both_forms()
 def copysign(input: Tensor, other: Tensor | float) -> Tensor:
-    """The magnitude of `input` with the sign of `other`, broadcast."""
+    """The magnitude of `input` with the sign of `other`, broadcast. Where `input` is 0 the derivative is 0."""
     return (_copysign if isinstance(other, Tensor) else _copysign_number), input, other
 
 

@@ -309,8 +309,8 @@ _clamp_max_tensor = define(
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """The elements, those below `min` raised to it, those above `max` lowered to it. Where min > max, max.
 
-    The bounds are both numbers or both tensors; one may be left out. Raises RuntimeError if both are, TypeError if they
-    are mixed.
+    At the bounds the derivative is 1. The bounds are both numbers or both tensors; one may be left out. Raises
+    RuntimeError if both are, TypeError if they are mixed.
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -338,7 +338,7 @@ def number_of(bound: object) -> object:
 
 @in_both_forms()
 def clamp_min(input: Tensor, min: Tensor | float) -> Tensor:
-    """The elements, those below `min` raised to it."""
+    """The elements, those below `min` raised to it. At the bound the derivative is 1."""
     if isinstance(min, Tensor):
         return _clamp_min_tensor, input, min
     return _clamp_min, beside(input, min), min
@@ -346,7 +346,7 @@ def clamp_min(input: Tensor, min: Tensor | float) -> Tensor:
 
 @in_both_forms()
 def clamp_max(input: Tensor, max: Tensor | float) -> Tensor:
-    """The elements, those above `max` lowered to it."""
+    """The elements, those above `max` lowered to it. At the bound the derivative is 1."""
     if isinstance(max, Tensor):
         return _clamp_max_tensor, input, max
     return _clamp_max, beside(input, max), max

@@ -157,7 +157,10 @@ def vector_norm(
     *,
     dtype: dtypes.dtype | None = None,
 ) -> Tensor:
-    """(Σ |xᵢ|^ord)^(1/ord) over `dim`, or over all elements; the largest or smallest |xᵢ| for ord ±inf."""
+    """(Σ |xᵢ|^ord)^(1/ord) over `dim`, or over all elements; the largest or smallest |xᵢ| for ord ±inf.
+
+    The derivative where all elements are 0 is 0. With ord=±inf equal extremes share the gradient.
+    """
     if dtype is not None or x._array.dtype.kind != "f":
         check_norm_dtype("linalg.vector_norm", x, dtype)
     given = ()
@@ -270,7 +273,10 @@ def norm(
     keepdim: bool = False,
     dtype: dtypes.dtype | None = None,
 ) -> Tensor:
-    """The p-norm of all elements, or over `dim`; "fro" is p = 2, "nuc" the sum of the singular values of a matrix."""
+    """The p-norm of all elements, or over `dim`; "fro" is p = 2, "nuc" the sum of the singular values of a matrix.
+
+    The derivative where all elements are 0 is 0. With p=inf the largest elements, if there are several, share it.
+    """
     if p == "nuc":
         return matrix_norm(input, "nuc", dim or (-2, -1), keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":

@@ -425,7 +425,7 @@ _pow_base = define(
 
 @in_both_forms()
 def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """`input ** exponent`, broadcast; one of them may be a Python number."""
+    """`input ** exponent`, broadcast; one of them may be a Python number. At 0 ** 0 both derivatives are 0."""
     if isinstance(exponent, Tensor):
         if isinstance(input, Tensor):
             return _pow_tensor, input, exponent

@@ -358,7 +358,10 @@ _nanmedian = define("nanmedian", _nanmedian_forward, self=median_self)
 
 
 def median(input: Tensor, dim: int = ALL, keepdim: bool = False) -> Tensor | return_types.median:
-    """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices)."""
+    """The middle element, of two middle ones the lower; NaN if there is any. With `dim` (values, indices).
+
+    Over all elements equal ones share the gradient; over a dimension the one that was picked gets it all.
+    """
     return _middle(input, dim, keepdim, _median, _median_dim)
 
 
