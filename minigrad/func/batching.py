@@ -631,7 +631,7 @@ def _nll_loss(level, op, pairs, params):
     logs, target = whole(level, pairs[0]), whole(level, pairs[1])
     if len(logical(pairs[0])) > 2:  # images: the classes last
         logs = logs.movedim(2, -1)
-    each, _ = loss.nll_loss(
+    each, _, *unread = loss.nll_loss(
         logs.reshape(-1, logs._array.shape[-1]), target.reshape(-1), None, loss.NONE, ignore_index
     )
     if pairs[2][0]._array is None and not isinstance(target, Wrapper):  # quickly: it has no derivative
@@ -644,9 +644,9 @@ def _nll_loss(level, op, pairs, params):
         each = each if pairs[2][0]._array is None else each * weights
         total = weights.reshape(level.size, -1).sum(1)
     if kind == loss.NONE:
-        return each, total
+        return each, total, *unread
     summed = each.reshape(level.size, -1).sum(1) if each.numel() > level.size else each.reshape(level.size)
-    return (summed / total if kind == loss.MEAN else summed), total
+    return (summed / total if kind == loss.MEAN else summed), total, *unread
 
 
 @batch("nll_loss_backward")

@@ -704,19 +704,19 @@ def scaled_dot_product_attention(
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (t.repeat_interleave(groups, -3) for t in (key, value))
-    dtype = query._array.dtype
-    length, source = query.shape[-2], key.shape[-2]
+    (*_, length, width), source = query._array.shape, key._array.shape[-2]
     if is_causal:
         attn_mask = wrap(np.tri(length, source, dtype=bool))
-    root = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else abs(scale))
+    root = math.sqrt(1 / math.sqrt(width) if scale is None else abs(scale))
     scores = mul_number(query, root if scale is None or scale >= 0 else -root) @ mul_number(
         key.transpose(-2, -1), root
     )
     if attn_mask is not None:
         if attn_mask._array.dtype.kind == "b":
+            dtype = query._array.dtype
             attn_mask = wrap(np.where(attn_mask._array, np.asarray(0, dtype), np.asarray(-np.inf, dtype)))
         scores = scores + attn_mask
-    weights = safe_softmax(scores, scores.dim() - 1)
+    weights = safe_softmax(scores, scores._array.ndim - 1)
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
     return weights @ value

@@ -22,6 +22,8 @@ from ..ops.exponential import log_softmax_along
 from ..ops.loss import broadcast_pair
 from ..ops.norms import inner_norm, pdist, vector_norm
 from ..ops.pointwise import add_number, div_number, mul_number, sub_number
+from ..ops.reduction import _sum, _sum_dim
+from ..ops.selecting import _masked_fill
 from ..tensor import Tensor, wrap
 
 # ---------------------------------------------------------------- distances
@@ -290,11 +292,11 @@ def _smoothed(
     loss, logs, target, weight, ignore_index: int, kind: int, label_smoothing: float, class_dim: int
 ) -> Tensor:
     """A part of the loss replaced by the mean over all classes. The nodes, and their order, are PyTorch's."""
-    smooth = -(logs if weight is None else logs * per_class(weight, logs, class_dim)).sum(class_dim)
+    weighted = logs if weight is None else logs * per_class(weight, logs, class_dim)
     ignored = target == ignore_index
-    smooth = smooth.masked_fill(ignored, 0.0)
+    smooth = _masked_fill(-_sum_dim(weighted, (class_dim,), False), ignored, 0.0)
     if kind != losses.NONE:
-        smooth = smooth.sum()
+        smooth = _sum(smooth)
     if kind == losses.MEAN:
         smooth = smooth / _counted(target, ignored, weight)
     # this product first, as in PyTorch: the order of backward shows it

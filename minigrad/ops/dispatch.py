@@ -273,7 +273,7 @@ def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """Let the innermost saved_tensors_hooks pack what the node saves."""
     saved, hooks = list(node.saved), local.saved_hooks[-1]
     for i in op.saved_tensors:
-        if saved[i] is not None and not hasattr(saved[i], "_number"):
+        if saved[i] is not None and not hasattr(saved[i], "_number") and not op.saves[i].startswith("_"):
             source, position = op.sources[i]
             saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
     node.saved = tuple(saved)
@@ -282,18 +282,18 @@ def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     """Tell `out`, which shares the memory of `source`, that it is a view: same version counter, known base."""
     counter = source._own_counter()
-    base = source if source._meta is None or source._meta.base is None else source._meta.base
-    meta = new_object(AutogradMeta)
+    known, meta = source._meta, new_object(AutogradMeta)
+    base = source if known is None or known.base is None else known.base
     meta.base, meta.seen_version = base, counter.version
     if special and not local.records:
         meta.made_in = "inference" if local.inference else "no_grad"
         out._requires_grad = meta.borrows = base._requires_grad
     elif several:
         meta.made_in = "multi_output"
-    elif source._meta is not None and source._meta.made_in is not None:
-        meta.made_in = source._meta.made_in
+    elif known is not None and known.made_in is not None:
+        meta.made_in = known.made_in
     out._meta, out._counter = meta, counter
-    if source.is_inference():
+    if type(source) is InferenceTensor:
         out.__class__ = InferenceTensor
     if not base._requires_grad or meta.borrows:
         counter.add_view(out)

@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from .arranging import diagonal
 from .linalg import bmm
 from .pointwise import mul
-from .shape import _permute, _unsqueeze, inverse_order, reshape, view
+from .shape import _permute, _unsqueeze, inverse_order, reshape_to, view
 
 ELLIPSIS = "..."
 
@@ -149,9 +149,10 @@ def _contracted(left: Tensor, right: Tensor, step: Contraction) -> Tensor:
         return mul(left, right)
     (left_order, left_shape), (right_order, right_shape), sizes, back = step.product
     product = bmm(
-        reshape(_permute(left, left_order), left_shape), reshape(_permute(right, right_order), right_shape)
+        reshape_to(_permute(left, left_order), left_shape),
+        reshape_to(_permute(right, right_order), right_shape),
     )
-    return _permute(view(product, sizes), back)
+    return _permute(reshape_to(product, sizes), back)
 
 
 # ---------------------------------------------------------------- plans: what an equation means for operands of these shapes

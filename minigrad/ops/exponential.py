@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import dtypes
@@ -18,21 +20,24 @@ ndarray = np.ndarray
 
 def total(x, dim: int):
     """The sum over a dimension, which is kept, of an array or a Tensor."""
-    if isinstance(x, Tensor):
-        return x.sum(dim, keepdim=True)
-    return rows_added(x) if dim == x.ndim - 1 else added(x, dim, True)
+    if type(x) is ndarray and dim == x.ndim - 1:
+        return rows_added(x)
+    return x.sum(dim, keepdim=True) if isinstance(x, Tensor) else added(x, dim, True)
 
 
+NEAR = 3  # as large as the largest element may be without being subtracted
 ENOUGH = 1 / 64  # what the exponentials of each row have to add up to, for one shift to serve all rows
 
 
 def shifted(x: ndarray, dim: int) -> tuple[ndarray, ndarray, ndarray]:
     """(y, exp(y), the sums of these along `dim`), where y is x less the largest of each row, or another large number.
 
-    The largest of all elements is found and subtracted more quickly than that of each row. It will do unless a row lies
-    so far below it that digits are lost; a NaN or infinity is no number that will do, either.
+    The largest of all elements is found and subtracted more quickly than that of each row, and if it is near 0 there is
+    no need to subtract it. It will do unless a row lies so far below it that digits are lost; a NaN or infinity is no
+    number that will do, either.
     """
-    y = x - x.item(x.argmax())
+    largest = x.item(x.argmax())
+    y = x if -NEAR < largest < NEAR else x - largest
     e = np.exp(y)
     sums = total(e, dim)
     if sums.item(sums.argmin()) >= ENOUGH:
@@ -66,10 +71,10 @@ _softmax = define(
 
 def _safe_softmax_forward(self: ndarray, dim: int) -> ndarray:
     """Softmax, but zeros where everything is -∞: a query that may look at nothing takes nothing."""
-    blind = places.largest(self, dim) == -np.inf if self.size else np.zeros((), bool)
-    if not np.count_nonzero(blind):
-        return _softmax_forward(self, dim)
-    return np.where(blind, np.zeros((), self.dtype), _softmax_forward(np.where(blind, 0, self), dim))
+    out = _softmax_forward(self, dim)
+    if out.size and math.isnan(out.item(out.argmax())):  # which is where a NaN is, if there is one
+        out[np.broadcast_to(places.largest(self, dim) == -np.inf, out.shape)] = 0
+    return out
 
 
 safe_softmax = define(
@@ -85,8 +90,7 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if self.dtype.char == "e":
         return in_single(_log_softmax_forward, self, dim)
     y, _, sums = shifted(self, dim)
-    y -= np.log(sums)
-    return in_rows(y)
+    return in_rows(y - np.log(sums))
 
 
 log_softmax_along = define(  # without a check of its arguments

@@ -32,7 +32,7 @@ from .shape import (
     expand,
     meshgrid,
     refuse_repeated,
-    reshape,
+    reshape_to,
     squeeze,
     t,
     transpose,
@@ -151,6 +151,7 @@ def outer_product(a, b):
 
 
 def _check_batches(batch1: ndarray, batch2: ndarray) -> None:
+    """Raise PyTorch's error for what `bmm` does not multiply."""
     for name, a in (("batch1", batch1), ("batch2", batch2)):
         if a.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -170,10 +171,14 @@ def refuse_bool(a: ndarray, kernel: str) -> None:
 
 
 def _bmm_forward(self: ndarray, mat2: ndarray) -> ndarray:
-    _check_batches(self, mat2)
-    refuse_bool(self, "bmm")
+    a, b, dtype = self.shape, mat2.shape, self.dtype
+    if not (
+        len(a) == 3 == len(b) and a[0] == b[0] and a[2] == b[1] and dtype is mat2.dtype and dtype.kind == "f"
+    ):
+        _check_batches(self, mat2)
+        refuse_bool(self, "bmm")
     # outer products, as in the gradients for each example: np.matmul is ten times as slow
-    if self.shape[2] == 1:
+    if a[2] == 1:
         return np.einsum("nij,njk->nik", self, mat2, order="C")
     return np.matmul(self, mat2)
 
@@ -256,7 +261,7 @@ def folded_matmul(input: Tensor, other: Tensor) -> Tensor:
     large = transpose(other, -2, -1) if turned else input
     small = other if not turned else _t(input) if input._array.ndim == 2 else input
     *batch, length = large._array.shape
-    rows = reshape(large, (math.prod(batch), length))
+    rows = reshape_to(large, (math.prod(batch), length))
     if small._array.ndim == 1:
         return _unsafe_view(mv(rows, small), tuple(batch))
     out = _unsafe_view(mm(rows, small), (*batch, small._array.shape[1]))
@@ -271,17 +276,23 @@ def batched_matmul(input: Tensor, other: Tensor) -> Tensor:
             return matmul(squeeze(input, 0), other)
         if b[0] == 1 and other._requires_grad:
             return matmul(input, squeeze(other, 0))
-    batch = broadcast_pair(a[:-2], b[:-2])
-    n, m1 = (a[-2] if len(a) > 1 else 1), a[-1]
-    m2, p = (b[-2], b[-1]) if len(b) > 1 else (b[-1], 1)
-    count = math.prod(batch)
-    left = reshape(_expand(input, (*batch, n, m1)), (count, n, m1))
+    wide, left, wide_other, right, result = _batch_shapes(a, b)
     column = unsqueeze(other, 1) if len(b) == 1 else other
-    right = reshape(_expand(column, (*batch, m2, p)), (count, m2, p))
-    out = bmm(left, right)
+    out = bmm(reshape_to(_expand(input, wide), left), reshape_to(_expand(column, wide_other), right))
     if len(b) == 1:
         out = squeeze(out, -1)
-    return _unsafe_view(out, (*batch, *(n,) * (len(a) > 1), *(p,) * (len(b) > 1)))
+    return _unsafe_view(out, result)
+
+
+@functools.lru_cache(maxsize=256)
+def _batch_shapes(a: tuple, b: tuple) -> tuple[tuple, tuple, tuple, tuple, tuple]:
+    """(the left operand expanded, with its batch as one dimension, the same of the right operand, the result)."""
+    batch = broadcast_pair(a[:-2], b[:-2])
+    rows, columns = a[-2:-1] or (1,), b[-1:] if len(b) > 1 else (1,)
+    left, right = (*rows, a[-1]), (b[-2] if len(b) > 1 else b[-1], *columns)
+    count = math.prod(batch)
+    result = *batch, *rows[: len(a) - 1], *columns[: len(b) - 1]
+    return (*batch, *left), (count, *left), (*batch, *right), (count, *right), result
 
 
 # ---------------------------------------------------------------- a product added to something
@@ -578,7 +589,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     for name, v in (("self", input), ("vec2", vec2)):
         if v._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._array.ndim}-D")
-    return mul(reshape(input, (input._array.size, 1)), vec2)
+    return mul(reshape_to(input, (input._array.size, 1)), vec2)
 
 
 ger = outer
@@ -617,9 +628,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2) -> Tensor:
             return _view(dot(left, right), plan.shape)
         right = squeeze(right)
         return view(mul(squeeze(left), right).sum(), plan.shape)
-    left = reshape(_permute(a, plan.orders[0]), (height, length))
-    right = reshape(_permute(b, plan.orders[1]), (length, width))
-    return view(mm(left, right), plan.shape)
+    left = reshape_to(_permute(a, plan.orders[0]), (height, length))
+    right = reshape_to(_permute(b, plan.orders[1]), (length, width))
+    return reshape_to(mm(left, right), plan.shape)
 
 
 class TensordotPlan(NamedTuple):
@@ -735,7 +746,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    return stack([reshape(g, -1) for g in meshgrid(*tensors, indexing="ij")], 1)
+    return stack([reshape_to(g, (g._array.size,)) for g in meshgrid(*tensors, indexing="ij")], 1)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -109,91 +109,83 @@ def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
     return starts.reshape(sizes[:1] + sizes[2:]), inner
 
 
-def _class_places(sizes: tuple, target: ndarray) -> ndarray:
-    """The places of the target classes in the flattened input."""
-    starts, step = _class_offsets(sizes)
-    return starts + target if step == 1 else starts + target.astype(np.int64) * step
+@functools.lru_cache(maxsize=64)
+def _equal_shares(shape: tuple, mean: bool, dtype: str) -> tuple[ndarray, ndarray]:
+    """(what each of the targets counts, with its sign, if they have no weights; how many there are)."""
+    count = math.prod(shape)
+    total = np.asarray(count, dtype)
+    total.setflags(write=False)
+    return np.full(shape, -1 / count if mean and count else -1, "f" if dtype == "e" else dtype), total
 
 
-def _without_strangers(target: ndarray, classes: int, ignore_index: int) -> tuple[ndarray, ndarray | None]:
-    """(the targets, those to be ignored replaced by 0 if they are no classes, which ones are kept: None if all are).
+def _picking(
+    target: ndarray, weight: ndarray | None, sizes: tuple, reduction: int, ignore_index: int, dtype: str
+):
+    """How nll_loss is computed: some of the log-probabilities are picked, each is multiplied by its share, and added up.
 
-    Raises IndexError for other targets that are no classes.
+    Gives the places of those in the flattened input; their shares: minus the weight, over the sum of all for the mean;
+    this sum; which targets are kept, None if all are. Raises IndexError for a target that is no class.
     """
-    if not places.leaves(target, classes):
-        return target, None
-    kept = target != ignore_index
-    classes_only = target * kept
-    if places.leaves(classes_only, classes):
-        wrong = next(t for t in classes_only.flat if not 0 <= t < classes)
-        raise IndexError(f"Target {wrong} is out of bounds.")
-    return classes_only, kept
+    if len(sizes) == 1:
+        sizes, target = (1, *sizes), target.reshape(1)
+    classes, kept = sizes[1], None
+    strangers = places.leaves(target, classes)
+    if strangers or 0 <= ignore_index < classes:
+        kept = target != ignore_index
+        if strangers and places.leaves(target[kept], classes):
+            wrong = next(t for t in target[kept].flat if not 0 <= t < classes)
+            raise IndexError(f"Target {wrong} is out of bounds.")
+    starts, step = _class_offsets(sizes)
+    at = starts + (target if step == 1 else target.astype(np.int64) * step)
+    if kept is not None:
+        at = at[kept]
+    if weight is None:
+        shares, total = _equal_shares(at.shape, reduction == MEAN, dtype)
+    else:
+        shares = weight.take(target if kept is None else target[kept])
+        summed = shares.ravel().dot(ones(shares.size, dtype))
+        shares = shares / np.asarray(-summed) if reduction == MEAN else -shares
+        total = np.asarray(summed)
+    return at, shares, total, kept
 
 
 def _nll_forward(self, target, weight, reduction, ignore_index):
-    if self.ndim == 1:
-        out, total = _nll_forward(self[None], target.reshape(1), weight, reduction, ignore_index)
-        return out.reshape(()), total
-    classes = self.shape[1]
-    target, kept = _without_strangers(target, classes, ignore_index)
-    if 0 <= ignore_index < classes:
-        kept = target != ignore_index
-    picked, counts = self.take(_class_places(self.shape, target)), None
-    if weight is not None:
-        counts = weight.take(target)
-    if reduction == NONE:
-        losses = -picked if counts is None else -picked * counts
-        return losses if kept is None else _masked(losses, kept), np.zeros((), self.dtype)
+    at, shares, total, kept = _picking(target, weight, self.shape, reduction, ignore_index, self.dtype.char)
+    picked = self.take(at)
+    if reduction != NONE:
+        if not at.size and reduction == MEAN:
+            return np.asarray(np.nan, self.dtype), total, at, shares
+        out = picked.dot(shares) if at.ndim == 1 else picked.ravel().dot(shares.ravel())
+        return np.asarray(out, self.dtype), total, at, shares
+    losses = np.multiply(picked, shares, dtype=self.dtype)
     if kept is not None:
-        picked, counts = picked[kept], counts if counts is None else counts[kept]
-    one_each = ones(picked.size, self.dtype.char)
-    out = 0.0 - picked.ravel().dot(one_each if counts is None else counts.ravel())  # a number: quick
-    total = picked.size if counts is None else counts.ravel().dot(one_each)
-    if reduction == MEAN:
-        out = out / total if total else self.dtype.type(np.nan)
-    return out, np.asarray(total, self.dtype)
+        losses, found = np.zeros(kept.shape, self.dtype), losses
+        losses[kept] = found
+    return losses.reshape(target.shape), np.zeros((), self.dtype), at, shares
 
 
-def _masked(values: ndarray, kept: ndarray) -> ndarray:
-    """The values that `kept` marks, 0 in the place of the others, be they infinite."""
-    out = np.zeros(kept.shape, values.dtype)
-    out[kept] = values[kept]
+def nll_loss_self(grad, self, target, weight, total_weight, _places, _shares, reduction, ignore_index):
+    if type(grad) is ndarray:
+        return _nll_spread(grad, target, self.shape, ignore_index, _places, _shares)
+    return _nll_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+
+
+def _nll_spread(grad, target, sizes, ignore_index, at, shares):
+    """The transpose of `_nll_forward`: the gradient of the loss becomes that of the log-probabilities."""
+    out = np.zeros(sizes, grad.dtype)
+    if grad.shape != at.shape and grad.ndim:  # a gradient for each target, also for those that do not count
+        grad = grad[target != ignore_index]
+    out.put(at, grad * shares)
     return out
 
 
-def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_index):
-    """The transpose of `_nll_forward`: `self` is the gradient of the loss, the result that of the log-probabilities."""
-    out, kept = np.zeros(sizes, self.dtype), None
-    if len(sizes) == 1:
-        sizes, target = (1, *sizes), target.reshape(1)
-    ignores_class = 0 <= ignore_index < sizes[1]
-    all_count = reduction != NONE and weight is None and total_weight.item() == target.size
-    if not (all_count or ignores_class):  # there may be targets that are no classes
-        target, kept = _without_strangers(target, sizes[1], ignore_index)
-    if reduction == NONE:
-        parts = -self
-    else:
-        parts = -self.item()
-        if reduction == MEAN:
-            total = total_weight.item()
-            parts = parts / total if total else math.nan
-    if weight is not None:
-        parts = weight.take(target) * parts
-    if kept is not None:
-        parts = _masked(np.broadcast_to(parts, kept.shape), kept)
-    out.put(_class_places(sizes, target), parts)
-    if ignores_class:
-        out.reshape(sizes)[:, ignore_index] = 0
-    return out
-
-
-def nll_loss_self(grad, self, target, weight, total_weight, reduction, ignore_index):
-    spread = _nll_spread if is_array(grad) else _nll_backward
-    return spread(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
+def _nll_backward_forward(self, target, weight, total_weight, sizes, reduction, ignore_index):
+    at, shares, _, _ = _picking(target, weight, sizes, reduction, ignore_index, self.dtype.char)
+    return _nll_spread(self, target, sizes, ignore_index, at, shares)
 
 
 _nll_backward = define(
-    "nll_loss_backward", _nll_spread, node="NllLossBackwardBackward0", optional=("weight",),
+    "nll_loss_backward", _nll_backward_forward, node="NllLossBackwardBackward0", optional=("weight",),
     self=lambda grad, target, weight, reduction, ignore_index: nll_loss(grad, target, weight, reduction, ignore_index)[0],
     target=None, weight=None, total_weight=None,
 )  # fmt: skip
@@ -203,13 +195,15 @@ def nll_loss_tangent(primals, tangents, results, params):
     """The loss is linear in the log-probabilities; the total weight does not depend on them."""
     self, target, weight = primals
     call = nll_loss if self._array.ndim <= 2 else nll_loss2d
-    return call(tangents[0], target, None if weight._array is None else weight, *params)[0], None
+    loss = call(tangents[0], target, None if weight._array is None else weight, *params)[0]
+    return loss, None, None, None
 
 
 nll_loss, nll_loss2d = (
     define(
-        name, _nll_forward, outputs=("result", "total_weight"), constants=("total_weight",), node=node,
-        optional=("weight",), flat=("self",), jvp=nll_loss_tangent, self=nll_loss_self, target=None, weight=None,
+        name, _nll_forward, outputs=("result", "total_weight", "_places", "_shares"),
+        constants=("total_weight", "_places", "_shares"), node=node, optional=("weight",), flat=("self",),
+        jvp=nll_loss_tangent, self=nll_loss_self, target=None, weight=None,
     )
     for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0"))
 )  # fmt: skip

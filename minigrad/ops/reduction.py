@@ -99,14 +99,21 @@ def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = F
         return grad * ones(
             sizes, grad.dtype.char
         )  # quicker than to fill an array, or to work with a repeated value
-    grad = restored(grad, sizes, dims, keepdim)
     if isinstance(grad, Tensor):
-        return grad.expand(sizes)
-    grad = np.asarray(grad)
-    if not grad.flags.c_contiguous:
-        grad = grad.copy()
-    strides = tuple([0 if n != m else s for n, m, s in zip(sizes, grad.shape, grad.strides, strict=True)])
-    return np.ndarray(sizes, grad.dtype, grad, 0, strides)  # what np.broadcast_to does, ten times as fast
+        return restored(grad, tuple(sizes), dims, keepdim).expand(sizes)
+    grad = np.ascontiguousarray(grad)
+    # what np.broadcast_to does, ten times as fast
+    return np.ndarray(sizes, grad.dtype, grad, 0, _stretched(tuple(sizes), dims, grad.itemsize))
+
+
+@functools.lru_cache(maxsize=256)
+def _stretched(sizes: tuple, dims: tuple, itemsize: int) -> tuple:
+    """The strides of a contiguous array that has no `dims`, or length 1 there, when it is stretched to `sizes`."""
+    strides, step = [], itemsize
+    for d in reversed(range(len(sizes))):
+        strides.append(0 if d in dims else step)
+        step *= 1 if d in dims else sizes[d]
+    return tuple(reversed(strides))
 
 
 def count_of(sizes: tuple, dims: tuple) -> int:

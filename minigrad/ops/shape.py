@@ -77,7 +77,7 @@ _contiguous = define(
 
 def _shares(array: ndarray, shape: tuple) -> bool:
     """Can `array` be seen in this shape without copying?"""
-    if array.flags.c_contiguous or array.size == 0:
+    if array.flags.c_contiguous or array.shape == shape or array.size == 0:
         return True
     return np.shares_memory(array.reshape(shape), array)
 
@@ -117,6 +117,11 @@ def reshape(input: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
     except (TypeError, ValueError):
         refuse_lengths("reshape", size)
         raise
+    return reshape_to(input, shape)
+
+
+def reshape_to(input: Tensor, shape: tuple) -> Tensor:
+    """`reshape` for a shape that is known to fit."""
     if input._array.flags.c_contiguous:
         return _view(input, shape)
     return (
