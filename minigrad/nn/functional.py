@@ -470,7 +470,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
-    tensor_argument(input, "layer_norm")
+    if not isinstance(input, Tensor):
+        tensor_argument(input, "layer_norm")
     x, shape = input._array, tuple(normalized_shape)
     if not (
         shape and x.shape[-len(shape) :] == shape and x.dtype.kind == "f"
@@ -524,7 +525,8 @@ def batch_norm(
     `momentum`; the variance unbiased); else with running_mean and running_var.
     Raises ValueError when training on one value per channel.
     """
-    tensor_argument(input, "batch_norm")
+    if not isinstance(input, Tensor):
+        tensor_argument(input, "batch_norm")
     x = input._array
     tracked, channels = running_mean is not None and running_var is not None, x.shape[1:2]
     if not (

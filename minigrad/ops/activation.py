@@ -98,11 +98,14 @@ def _prelu_forward(self: ndarray, weight: ndarray) -> ndarray:
 
 def prelu_backward(grad, grad_input_mask, self, weight):
     """∂self = grad above 0, else grad · weight; ∂weight = 0 above 0, else grad · self."""
-    above, one = self > (ZERO[self.dtype.char] if is_array(self) else 0), math.prod(weight.shape) == 1
+    zero = ZERO[self.dtype.char] if is_array(self) else 0
+    above, one = self > zero, math.prod(weight.shape) == 1
     for_self, for_weight = grad_input_mask
     return (
         where(above, grad, grad * (weight.reshape(()) if one else weight)) if for_self else None,
-        where(above, 0.0, grad * self) if for_weight else None,
+        grad * (np.minimum(self, zero) if is_array(self) else where(above, 0.0, self))
+        if for_weight
+        else None,
     )
 
 

@@ -70,9 +70,15 @@ def kept(x: ndarray, mask: ndarray) -> ndarray:
 
 def chosen(mask: ndarray, x: ndarray, other: ndarray) -> ndarray:
     """`np.where`, for arrays and numbers."""
-    if mask.size < 4 * MANY or type(x) is not ndarray or type(other) is not ndarray:
+    if type(x) is not ndarray or type(other) is not ndarray:
         return np.where(mask, x, other)
     dtype = x.dtype
+    if mask.size < 4 * MANY:
+        if other.dtype != dtype or not x.shape == other.shape == mask.shape:
+            return np.where(mask, x, other)
+        out = other.copy()
+        np.putmask(out, mask, x)
+        return out
     sizes = mask.shape, ()
     if other.dtype != dtype or mask.dtype != bool or x.shape not in sizes or other.shape not in sizes:
         return np.where(mask, x, other)

@@ -6,6 +6,8 @@ Formulas: M. B. Giles, "Collected matrix derivative results for forward and reve
 
 from __future__ import annotations
 
+import math
+import operator
 from collections import namedtuple
 from collections.abc import Sequence
 
@@ -378,13 +380,19 @@ def _cholesky_forward(self: ndarray, upper: bool, name: str = "linalg.cholesky")
         L = np.linalg.cholesky(adjoint(self) if upper else self)
     except np.linalg.LinAlgError:
         L = None
-    if L is None or np.isnan(L).any():
+    if L is None or _has_nan(L):
         where_, order = first_failing(self, failing_minor)
         raise LinAlgError(
             f"{name}: {where_}The factorization could not be completed because the input is not positive-definite "
             f"(the leading minor of order {order} is not positive-definite)."
         )
     return adjoint(L) if upper else by_columns(L)
+
+
+def _has_nan(L: ndarray) -> bool:
+    """Is there a NaN in a Cholesky factor? There is one on the diagonal then, and argmax finds it."""
+    diagonal = L.diagonal(0, -2, -1)
+    return bool(L.size) and math.isnan(diagonal.item(diagonal.argmax()))
 
 
 def failing_minor(A: ndarray) -> int:
@@ -394,7 +402,7 @@ def failing_minor(A: ndarray) -> int:
             L = np.linalg.cholesky(A[:k, :k])
         except np.linalg.LinAlgError:
             return k
-        if np.isnan(L).any():
+        if _has_nan(L):
             return k
     return 0
 
@@ -403,10 +411,12 @@ def cholesky_backward(grad, L, upper: bool):
     """½ L⁻ᵀ (Φ + Φᵀ) L⁻¹ with Φ = tril(Lᵀ grad), its diagonal halved (Murray 2016, section 4)."""
     if upper:
         grad, L = adjoint(grad), adjoint(L)
-    phi, n = adjoint(L) @ grad, L.shape[-1]
+    plain, n = is_array(grad), L.shape[-1]
+    product = ndarray.dot if plain and L.ndim == 2 else operator.matmul
+    phi = product(adjoint(L), grad)
     phi = where(below(n, n, 0), phi, adjoint(phi))
-    if is_array(phi):
-        inverse, product = np.linalg.inv(L), np.dot if phi.ndim == 2 else np.matmul
+    if plain:
+        inverse = np.linalg.inv(L)
         return product(adjoint(inverse), product(phi, inverse)) * 0.5
     right = _solve_triangular(L, phi, False, False, False)
     return _solve_triangular(adjoint(L), right, True, True, False) * 0.5

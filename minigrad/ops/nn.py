@@ -756,7 +756,9 @@ _embedding_transposed = define(
 
 
 def _inverse_root(var: ndarray, eps: float) -> ndarray:
-    return np.reciprocal(np.sqrt(var + np.asarray(eps, var.dtype)))
+    out = var + np.asarray(eps, var.dtype)
+    np.sqrt(out, out)
+    return np.reciprocal(out, out)
 
 
 @remembered
@@ -786,8 +788,9 @@ def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
 
 def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
     """The gradients of x, w and b."""
-    sizes = tuple(input.shape)
+    sizes = input.shape
     if len(sizes) != 2 or len(normalized_shape) != 1:
+        sizes = tuple(sizes)
         rows, _ = _as_rows(sizes, tuple(normalized_shape))
         found = layer_norm_backward(
             grad.reshape(rows), grad_input_mask, input.reshape(rows), weight if weight is None else weight.reshape(rows[1:]),
@@ -796,7 +799,7 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
         shapes = sizes, normalized_shape, normalized_shape
         return tuple(t if t is None else t.reshape(shape) for t, shape in zip(found, shapes, strict=True))
     for_input, for_weight, for_bias = grad_input_mask
-    plain, n = is_array(grad), sizes[1]
+    plain, n = type(grad) is ndarray, sizes[1]
     centred, rstd = input - (result1 if plain else input.mean(1, keepdim=True)), result2
     if not plain:
         rstd = ((centred * centred).mean(1, keepdim=True) + _eps).rsqrt()

@@ -13,7 +13,7 @@ from ..memory import in_rows
 from ..tensor import Tensor, check_dim, wrap
 from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
-from .reduction import dims_of, with_ones
+from .reduction import amax_op, amin_op, dims_of, with_ones
 from .shape import _permute, broadcast_pair, expand, inverse_order, permute, refuse_repeated, view
 from .sums import in_single, rows_added
 from .table import define, is_array, method
@@ -228,7 +228,12 @@ def matrix_norm(
         S = svdvals(moved)
         if ord == -2 and not S._array.shape[-1]:
             raise IndexError("amin(): Expected reduction dim -1 to have non-zero size.")
-        out = S.sum(-1, keepdim) if ord == "nuc" else (S.amax if ord == 2 else S.amin)(-1, keepdim)
+        last = (S._array.ndim - 1,)
+        out = (
+            S.sum(last, keepdim)
+            if ord == "nuc"
+            else (amax_op if ord == 2 else amin_op)(S, last, bool(keepdim))
+        )
         return permute(out.unsqueeze(-1), inverse_order(order)) if keepdim else out
     along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
     if ord > 0 and not A._array.shape[over]:

@@ -21,7 +21,7 @@ from ..memory import in_rows
 from ..tensor import Tensor, check_dim, full_name, wrap
 from .choice import where
 from .comparison import isnan
-from .sums import added, all_added, in_single, ones
+from .sums import added, all_added, in_single, ones, rows_added
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -96,9 +96,8 @@ def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = F
     if dims is ALL_DIMS and is_array(grad):
         if math.prod(sizes) > LARGE:
             return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
-        return grad * ones(
-            sizes, grad.dtype.char
-        )  # quicker than to fill an array, or to work with a repeated value
+        # quicker than to fill an array, or to work with a repeated value
+        return grad * ones(sizes, grad.dtype.char)
     if isinstance(grad, Tensor):
         return restored(grad, tuple(sizes), dims, keepdim).expand(sizes)
     grad = np.ascontiguousarray(grad)
@@ -503,7 +502,8 @@ def extremum_self(grad, self, result, dim, keepdim):
     grad, result = (restored(t, sizes, dims, keepdim) for t in (grad, result))
     if is_array(self) and is_array(grad):
         chosen = (self == result).astype(grad.dtype)
-        return chosen * (grad / np.add.reduce(chosen, axis=dims, keepdims=True))
+        counts = rows_added(chosen) if dims == (len(sizes) - 1,) else added(chosen, dims, True)
+        return chosen * (grad / counts)
     chosen = self == result
     return grad * chosen / chosen.sum(dims, keepdim=True)
 
