@@ -340,9 +340,8 @@ class Tensor:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
             new = AutogradMeta()
-            if (
-                self._meta is None
-            ):  # still: during that call another thread may have had its turn, but not now
+            # still? During that call another thread may have had its turn, but not from here on
+            if self._meta is None:
                 self._meta = new
         return self._meta
 

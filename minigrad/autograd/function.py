@@ -22,7 +22,7 @@ from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, edge, next_sequence, no_recording
-from .saved import FREED, Packed, SavedTensor, modified_error, read, version_of
+from .saved import FREED, Packed, SavedTensor, modified_error, version_of
 
 
 def twin(t: Tensor) -> Tensor:
@@ -132,9 +132,12 @@ class FunctionCtx(Node):
 
     def keep(self) -> None:
         """Keep what is to be saved, or what the innermost saved_tensors_hooks makes of it."""
-        keep = functools.partial(Packed, hooks=local.saved_hooks[-1]) if local.saved_hooks else Kept
-        self._kept = tuple([t if t is None else keep(t, keeper=self) for t in self.to_save])
-        self.to_save = ()
+        kept = []
+        for t in self.to_save:
+            if t is not None:
+                t = Packed(t, local.saved_hooks[-1], self) if local.saved_hooks else Kept(t, self)
+            kept.append(t)
+        self._kept, self.to_save = tuple(kept), ()
 
     # ------------------------------------------------------------ for backward
 
@@ -145,7 +148,7 @@ class FunctionCtx(Node):
             return self.saved_for_forward or self.to_save
         if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple([read(self, i) for i in range(len(self._kept))])
+        return tuple([kept if kept is None else kept.unpack(self) for kept in self._kept])
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
