@@ -200,3 +200,65 @@ def test_it_refuses_what_it_says(op, words):
     elif words != "bools":  # which are refused, or not, one by one
         result = op.call(*inputs)
         assert result.is_floating_point() or "Integers become floating point." not in op.call.__doc__
+
+
+# ---------------------------------------------------------------- corners and ties
+
+inf, nan = float("inf"), float("nan")
+# of one variable: what is said, and the derivative there
+CORNERS = [
+    ("minigrad.abs", "Its derivative is the sign, 0 at 0.", 0.0, 0.0),
+    ("minigrad.floor", "Its derivative is 0 everywhere.", 1.0, 0.0),
+    ("minigrad.sign", "Its derivative is 0 everywhere.", 0.0, 0.0),
+    ("minigrad.angle", "Its derivative is 0.", -1.0, 0.0),
+    ("minigrad.relu", "Its derivative at 0 is 0.", 0.0, 0.0),
+    ("minigrad.sqrt", "Its derivative at 0 is inf", 0.0, inf),
+    ("minigrad.rsqrt", "inf at 0, where the derivative is -inf", 0.0, -inf),
+    ("minigrad.log", "-inf at 0, where the derivative is inf", 0.0, inf),
+    ("minigrad.sinc", "1 at 0, where the derivative is 0.", 0.0, 0.0),
+    ("minigrad.asin", "at -1 and 1 the derivative is inf.", -1.0, inf),
+    ("minigrad.acos", "at -1 and 1 the derivative is -inf.", 1.0, -inf),
+    ("minigrad.acosh", "at 1 the derivative is inf.", 1.0, inf),
+    ("minigrad.special.entr", "At 0 the derivative is inf.", 0.0, inf),
+    ("minigrad.nn.functional.relu6", "Its derivative at 0 and at 6 is 0.", 6.0, 0.0),
+    ("minigrad.nn.functional.leaky_relu", "Its derivative at 0 is negative_slope.", 0.0, 0.01),
+    ("minigrad.nn.functional.elu", "Its derivative at 0 is alpha.", 0.0, 1.0),
+    ("minigrad.nn.functional.celu", "Its derivative at 0 is 1.", 0.0, 1.0),
+    ("minigrad.nn.functional.hardsigmoid", "Its derivative at both corners is 0.", 3.0, 0.0),
+    ("minigrad.nn.functional.hardswish", "Its derivative at -3 is 0, at 3 it is 1.", 3.0, 1.0),
+    ("minigrad.nn.functional.hardtanh", "at the bounds the derivative is 0", 1.0, 0.0),
+    ("minigrad.nn.functional.softshrink", "at the corners the derivative is 0.", 0.5, 0.0),
+    (
+        "minigrad.nn.functional.hardshrink",
+        "[-lambd, lambd] replaced by 0; there the derivative is 0.",
+        0.5,
+        0.0,
+    ),
+]
+# of several: what is said, a call, and the gradients
+TIES = [
+    ("minigrad.maximum", "Equal ones share the gradient, half to each.", minigrad.maximum, (1.0, 1.0), (0.5, 0.5)),
+    ("minigrad.fmax", "Of equal ones, `input` gets the gradient.", minigrad.fmax, (1.0, 1.0), (1.0, 0.0)),
+    ("minigrad.atan2", "At the origin the derivatives are 0.", minigrad.atan2, (0.0, 0.0), (0.0, 0.0)),
+    ("minigrad.hypot", "At the origin the derivatives are NaN.", minigrad.hypot, (0.0, 0.0), (nan, nan)),
+    ("minigrad.pow", "At 0 ** 0 both derivatives are 0.", minigrad.pow, (0.0, 0.0), (0.0, 0.0)),
+    ("minigrad.copysign", "Where `input` is 0 the derivative is 0.", minigrad.copysign, (0.0, 1.0), (0.0, 0.0)),
+    ("minigrad.clamp_min", "At the bound the derivative is 1.", minigrad.clamp_min, (1.0, 1.0), (1.0, 0.0)),
+    ("minigrad.norm", "where all elements are 0 is 0.", lambda x, y: minigrad.stack([x, y]).norm(), (0.0, 0.0), (0.0, 0.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path, words, place, slope", CORNERS, ids=[path for path, *_ in CORNERS])
+def test_the_derivative_at_a_corner_is_the_one_that_is_told(path, words, place, slope):
+    assert words in inspect.getdoc(found(path))
+    x = minigrad.tensor(place, requires_grad=True)
+    found(path)(x).backward()
+    assert x.grad.item() == pytest.approx(slope)
+
+
+@pytest.mark.parametrize("path, words, call, places, slopes", TIES, ids=[path for path, *_ in TIES])
+def test_the_gradients_at_a_tie_are_those_that_are_told(path, words, call, places, slopes):
+    assert words in inspect.getdoc(found(path))
+    inputs = [minigrad.tensor(place, requires_grad=True) for place in places]
+    call(*inputs).backward()
+    assert [x.grad.item() for x in inputs] == pytest.approx(slopes, nan_ok=True)

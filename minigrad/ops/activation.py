@@ -248,7 +248,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """The elements moved towards 0 by `lambd`; those nearer to 0, and its derivative at the corners, are 0."""
+    """The elements moved towards 0 by `lambd`, those nearer than that to 0; at the corners the derivative is 0."""
     _floating(input, "softshrink_check")
     if lambd < 0:
         raise RuntimeError(
