@@ -7,6 +7,7 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +25,17 @@ from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
 PLAIN = (int, float)
+MISSING: Any = type(
+    "Missing", (), {"__repr__": lambda self: "..."}
+)()  # stands for an argument that was not given
 
 
 def _finish(array: ndarray, requires_grad: bool, like: Tensor | None = None) -> Tensor:
     """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
-    if requires_grad:
+    if requires_grad is not False:
         if not isinstance(requires_grad, (bool, np.bool_)):
             raise TypeError(f"argument 'requires_grad' must be bool, not {full_name(type(requires_grad))}")
-        if array.dtype.kind != "f":
+        if requires_grad and array.dtype.kind != "f":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     out = wrap(array, bool(requires_grad))
     if special:
@@ -166,45 +170,65 @@ def tensor(
     Without `dtype`: float32 for Python floats, int64 for ints, bool for bools, an array's own type for arrays.
     Raises RuntimeError if integers are to require grad, ValueError for ragged sequences.
     """
-    check_device(device)
+    if device is not None:
+        check_device(device)
     if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_of_copy("torch.tensor")
         if isinstance(data, Wrapper):
             copy = data.detach().clone() if dtype is None else data.detach().clone().to(dtype)
             return copy.requires_grad_() if requires_grad else copy
         array = np.array(data._array, dtype=None if dtype is None else dtypes.to_numpy(dtype))
     else:
-        array = array_of(data, dtype)
+        try:
+            array = array_of(data, dtype)
+        except TypeError as error:
+            if str(error).startswith("argument '"):
+                raise TypeError(f"tensor(): {error}") from None
+            raise
+    if requires_grad is not False and type(requires_grad) is not bool:
+        kind = full_name(type(requires_grad))
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {kind}")
     return _finish(array, requires_grad)
+
+
+def warn_of_copy(caller: str) -> None:
+    """What PyTorch says of a tensor that is made from a tensor."""
+    warnings.warn(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {caller}(sourceTensor).",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
     """A new array with the values of `data`, of PyTorch's dtype for them."""
     typed = isinstance(data, (ndarray, np.generic))
+    if typed:
+        check_array(np.asarray(data))
     if isinstance(data, (list, tuple)):
         data = _plain(data)
-        typed = dtype is None and _has_typed(data)
+        has_typed = _has_typed(data)
+        if has_typed and _has_arrays(data):
+            warnings.warn(
+                "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+                "single numpy.ndarray with numpy.array() before converting to a tensor.",
+                UserWarning,
+                stacklevel=3,
+            )
+        typed = dtype is None and has_typed
         dtype = dtypes.of_numpy(dtypes.promote([(d, 2) for d in _dtypes_in(data)])) if typed else dtype
     try:
         array = np.array(data)
     except ValueError:
-        raise _ragged(data) from None
+        raise _ragged(data) or TypeError("not a sequence") from None
+    wanted = None if dtype is None else dtypes.to_numpy(dtype)
     if array.dtype.kind not in "biuf" or (array.dtype == np.uint64 and not typed):
-        raise _not_numbers(data, array.astype(object))
-    if dtype is not None:
-        wanted = dtypes.to_numpy(dtype)
-        if (
-            not typed
-            and wanted.itemsize < 8
-            and wanted.kind in "iu"
-            and array.size
-            and array.dtype.kind in "if"
-        ):
+        wrong = _not_numbers(data, array.astype(object))
+        if not isinstance(wrong, OverflowError) or wanted is None or wanted.kind != "f":
+            raise ValueError(str(wrong)) if isinstance(wrong, OverflowError) else wrong
+    if wanted is not None:
+        if not typed and wanted.kind in "iu" and array.size and array.dtype.kind in "if":
             check_range(array, wanted)
         return array.astype(wanted)
     if not typed and (array.dtype.kind == "f" or not array.size):
@@ -216,6 +240,8 @@ def array_of(data: object, dtype: dtypes.dtype | None) -> ndarray:
 def check_range(array: ndarray, wanted: np.dtype) -> None:
     """Raise PyTorch's error for numbers that a dtype of integers does not hold. Unsigned ones take negative numbers."""
     most = np.iinfo(wanted).max
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
     if array.max() > most or array.min() < (-most if wanted.kind == "u" else -most - 1):
         raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
 
@@ -225,6 +251,11 @@ def _has_typed(data: object) -> bool:
     if isinstance(data, (list, tuple)):
         return any(map(_has_typed, data))
     return isinstance(data, (ndarray, np.generic))
+
+
+def _has_arrays(data: object) -> bool:
+    """Is there an array among nested sequences?"""
+    return isinstance(data, ndarray) or (isinstance(data, (list, tuple)) and any(map(_has_arrays, data)))
 
 
 def _dtypes_in(data: object) -> Iterator[np.dtype]:
@@ -244,20 +275,29 @@ def _plain(data: object):
         return [_plain(x) for x in data]
     if isinstance(data, Tensor):
         if data._array.size != 1:
+            if data._array.dtype.kind != "f":
+                raise TypeError("only integer tensors of a single element can be converted to an index")
             raise ValueError("only one element tensors can be converted to Python scalars")
         if isinstance(data, Wrapper):
             data.item()  # raises inside vmap
+        if data._requires_grad:
+            float(data)  # warns
         return data._array.reshape(())[()]
     return data
 
 
 def _ragged(data: Sequence, depth: int = 0) -> Exception:
     """PyTorch's error for sequences of unequal lengths."""
+    if not isinstance(data, (list, tuple)):
+        return None
     lengths = [len(x) if isinstance(x, (list, tuple)) else None for x in data]
     for n in lengths:
         if n != lengths[0]:
             if n is None or lengths[0] is None:
-                return TypeError("not a sequence")
+                deeper = isinstance(lengths[0], int)
+                return TypeError(
+                    "not a sequence" if deeper else "'list' object cannot be interpreted as an integer"
+                )
             return ValueError(f"expected sequence of length {lengths[0]} at dim {depth + 1} (got {n})")
     for x in data:
         if isinstance(x, (list, tuple)):
@@ -269,19 +309,23 @@ def _ragged(data: Sequence, depth: int = 0) -> Exception:
 
 def _not_numbers(data: object, array: ndarray) -> Exception:
     """PyTorch's error for data that is not numbers."""
-    items = [data]
+    items, nested = [data], isinstance(data, (list, tuple))
     while items:
         item = items.pop(0)
         if isinstance(item, (list, tuple)):
             items.extend(item)
         elif isinstance(item, str):
-            return TypeError("new(): invalid data type 'str'")
+            return (
+                ValueError("too many dimensions 'str'")
+                if nested
+                else TypeError("new(): invalid data type 'str'")
+            )
         elif isinstance(item, complex):
             return TypeError("minigrad has no complex tensors")
         elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
             return RuntimeError(f"Could not infer dtype of {full_name(type(item))}")
     if array.dtype.kind == "O":  # integers that have no room in an array
-        return ValueError("Overflow when unpacking long long")
+        return OverflowError("Overflow when unpacking long long")
     return TypeError(
         f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}."
     )
@@ -299,25 +343,53 @@ def as_tensor(data: object, dtype: dtypes.dtype | None = None, device: object = 
 
 def asarray(
     obj: object, *, dtype: dtypes.dtype | None = None, device: object = None, copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """`obj` as a tensor; `copy` True copies in any case."""
+    """`obj` as a tensor. copy: True copies in any case, False raises ValueError if that is needed. requires_grad: None
+    leaves it as it is."""
     out = as_tensor(obj, dtype, device)
-    if copy:
-        out = wrap(out._array.copy())
+    if copy is False and out is not obj and not (isinstance(obj, ndarray) and out._array is obj):
+        kind = "arbitrary sequence into a tensor" if not isinstance(obj, (Tensor, ndarray)) else None
+        raise ValueError(f"can't alias {kind}." if kind else _no_alias(obj, out))
+    if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
+        warnings.warn(
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+            "requires_grad=False explicitly to get the old behavior and silence this warning.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if requires_grad is False:
+        out = out.detach()
+    if copy and (out is obj or not isinstance(obj, Tensor)):
+        out = out.clone()
     return out.requires_grad_() if requires_grad else out
+
+
+def _no_alias(obj: object, out: Tensor) -> str:
+    own = dtypes.word(obj.dtype if isinstance(obj, ndarray) else obj._array.dtype)
+    return f"can't alias tensor with dtype '{own}' into dtype '{dtypes.word(out._array.dtype)}'."
+
+
+def check_array(array: ndarray) -> None:
+    """Raise PyTorch's error for an array that cannot be a tensor."""
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+        )
+    dtypes.of_numpy(array.dtype)
 
 
 def from_numpy(array: ndarray) -> Tensor:
     """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
     if not isinstance(array, ndarray):
         raise TypeError(f"expected np.ndarray (got {full_name(type(array))})")
-    dtypes.of_numpy(array.dtype)
-    if any(s < 0 for s in array.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
-        )
+    check_array(array)
     if not array.flags.writeable:
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
@@ -487,18 +559,20 @@ def new_tensor(
     requires_grad: bool = False,
 ) -> Tensor:
     """A leaf with a copy of `data`, in the dtype of this tensor."""
-    return tensor(
-        data, dtype=self.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad
-    )
+    dtype = self.dtype if dtype is None else dtype
+    if type(data) is Tensor:
+        warn_of_copy("tensor.new_tensor")
+        data = data._array
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 # ---------------------------------------------------------------- counted
 
 
 def arange(
-    start: float | None = None,
-    end: float | None = None,
-    step: float | None = None,
+    start: float = MISSING,
+    end: float = MISSING,
+    step: float = MISSING,
     *,
     dtype: dtypes.dtype | None = None,
     device: object = None,
@@ -506,10 +580,10 @@ def arange(
 ) -> Tensor:
     """The numbers start, start + step, ... below end; integers if all three are."""
     check_device(device)
-    if end is None and step is None and type(start) is int:
+    if end is MISSING and step is MISSING and type(start) is int:
         start, end, step = 0, start, 1
-    elif type(start) in PLAIN and type(end) in PLAIN and (step is None or type(step) in PLAIN):
-        step = 1 if step is None else step
+    elif type(start) in PLAIN and type(end) in PLAIN and (step is MISSING or type(step) in PLAIN):
+        step = 1 if step is MISSING else step
     else:
         start, end, step = _bounds(start, end, step)
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
@@ -538,20 +612,21 @@ def arange(
 
 def _bounds(start: object, end: object, step: object) -> tuple[float, float, float]:
     """What `arange` counts from, up to and by. Raises TypeError unless they are numbers."""
-    given = [v for v in (start, end, step) if v is not None]
+    given = [v for v in (start, end, step) if v is not MISSING]
     numbers = [v.item() if isinstance(v, (Tensor, np.generic)) and not v.ndim else v for v in given]
-    alone = end is None and step is None and start is not None
-    if not all(isinstance(v, (int, float)) for v in numbers) or (end is None and not alone):
+    alone = end is step is MISSING and start is not MISSING
+    whole = end is not MISSING and (step is MISSING or start is not MISSING)
+    if not all(isinstance(v, (int, float)) for v in numbers) or not (alone or whole):
         if alone:
             raise TypeError(f"argument 'end' (position 1) must be Number, not {full_name(type(start))}")
         kinds = [full_name(type(v)) for v in given]
-        if end is None and step is not None:
+        if step is not MISSING and (start is MISSING or end is MISSING):
             kinds[-1] = "step=" + kinds[-1]
         raise TypeError(
             f"arange() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n"
             " * (Number end)\n * (Number start, Number end, Number step = 1)"
         )
-    if alone or start is None:
+    if alone or start is MISSING:
         numbers = [0, *numbers]
     return (*numbers, 1)[:3]
 
@@ -590,12 +665,12 @@ def linspace(
 ) -> Tensor:
     """`steps` evenly spaced numbers from start to end, both included."""
     check_device(device)
-    start, end = _ends("linspace", start, end, steps)
+    start, end, steps = _ends("linspace", start, end, steps)
     return _finish(_spaced(start, end, steps, _dtype(dtype), "linspace").astype(_dtype(dtype)), requires_grad)
 
 
-def _ends(name: str, *given: object) -> tuple[float, float]:
-    """Start and end as numbers, for that many steps. Raises RuntimeError or TypeError for what these cannot be."""
+def _ends(name: str, *given: object) -> tuple[float, float, int]:
+    """Start and end as numbers, and the number of steps. Raises RuntimeError or TypeError for what these cannot be."""
     *ends, steps = given
     long = [
         (which, t)
@@ -613,7 +688,7 @@ def _ends(name: str, *given: object) -> tuple[float, float]:
         )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    return tuple(v.item() if isinstance(v, Tensor) else v for v in ends)
+    return (*(v.item() if isinstance(v, Tensor) else v for v in ends), operator.index(steps))
 
 
 def _spaced(start: float, end: float, steps: int, wanted: np.dtype, name: str) -> ndarray:
@@ -647,7 +722,7 @@ def logspace(
 ) -> Tensor:
     """`steps` numbers from base**start to base**end, evenly spaced in their logarithm."""
     check_device(device)
-    start, end = _ends("logspace", start, end, steps)
+    start, end, steps = _ends("logspace", start, end, steps)
     base = base.item() if isinstance(base, Tensor) and not base.ndim else base
     powers = np.power(float(base), _spaced(start, end, steps, _dtype(dtype), "logspace"))
     return _finish(powers.astype(_dtype(dtype)), requires_grad)

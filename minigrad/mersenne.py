@@ -12,6 +12,11 @@ import numpy as np
 
 # A word of the twister times 2**-24 after masking is a float32 in [0, 1), two words times 2**-53 a float64.
 FLOAT_BITS, DOUBLE_BITS = 24, 53
+# What PyTorch keeps of a stream: 624 words, of which the next is the one to be used; a normal number left over.
+STATE = np.dtype([
+    ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("words", "<u8", 624), ("unused", "<f8"),
+    ("spare", "<f8"), ("unused too", "<f8"), ("has_spare", "<i8"), ("single spare", "<f4"), ("has_single", "<i4"),
+])  # fmt: skip
 BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 
@@ -23,24 +28,28 @@ class Stream:
     """
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.twister = np.random.MT19937()
         self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
         self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
 
     def get_state(self) -> np.ndarray:
-        """The place in the stream, as bytes for `set_state`."""
-        state = self.twister.state["state"]
-        rest = [state["pos"], self.spare is not None, self.spare or 0.0]
-        return np.concatenate([state["key"].astype(np.float64), rest]).view(np.uint8)
+        """The place in the stream, in the bytes in which PyTorch keeps it."""
+        (key, place), record = self.twister.state["state"].values(), np.zeros(1, STATE)
+        fresh = place == len(key) and key[0] == self.seed & 0xFFFF_FFFF  # nothing has been drawn yet
+        record["seed"], record["seeded"], record["words"] = self.seed, 1, key
+        record["next"], record["left"] = (0, 1) if fresh else (place, len(key) + 1 - place)
+        if self.spare is not None:
+            record["has_spare"], record["spare"] = 1, self.spare
+        return record.view(np.uint8)
 
     def set_state(self, state: np.ndarray) -> None:
         """Go to a place that `get_state` told."""
-        *key, pos, has_spare, spare = state.view(np.float64)
-        self.twister.state = {
-            "bit_generator": "MT19937",
-            "state": {"key": np.array(key, np.uint32), "pos": int(pos)},
-        }
-        self.spare = float(spare) if has_spare else None
+        (record,) = np.ascontiguousarray(state).view(STATE)
+        place = len(record["words"]) + 1 - int(record["left"])
+        self.seed, key = int(record["seed"]), record["words"].astype(np.uint32)
+        self.twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
+        self.spare = float(record["spare"]) if record["has_spare"] else None
 
     def words(self, count: int) -> np.ndarray:
         """`count` 32-bit words, as uint64."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -12,11 +13,13 @@ from . import dtypes
 from .autograd.grad_mode import local
 from .autograd.interpreter import Wrapper
 from .creation import _dtype, _finish, _size, empty_like, lengths, only_size, placed
+from .device import device as Device
 from .memory import in_rows, laid_out_like
-from .mersenne import Stream
+from .mersenne import STATE, Stream
 from .ops.arguments import NUMBERS
 from .ops.assigning import nothing
 from .ops.choice import refuse
+from .ops.conversion import check_device
 from .ops.inplace import apply_inplace
 from .ops.names import by_name
 from .ops.shape import broadcast_shapes
@@ -27,32 +30,54 @@ from .tensor import Tensor, full_name, wrap
 class Generator:
     """A source of random numbers of its own."""
 
-    def __init__(self, device: object = None):
+    def __init__(self, device: object = "cpu"):
+        check_device(device)
+        self.device = Device("cpu")
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from `seed`. Returns self."""
-        self._seed = int(seed) & 0xFFFF_FFFF_FFFF_FFFF
-        self.stream = Stream(self._seed)
+        seed = int(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError("Overflow when unpacking long long")
+        self.stream = Stream(seed & 0xFFFF_FFFF_FFFF_FFFF)
         return self
 
     def seed(self) -> int:
         """Start from a seed that cannot be foretold, and return it."""
-        self.manual_seed(int(np.random.SeedSequence().entropy))
-        return self._seed
+        return self.manual_seed(int(np.random.SeedSequence().entropy) & 0xFFFF_FFFF_FFFF_FFFF).stream.seed
 
     def initial_seed(self) -> int:
         """The seed that the stream started from."""
-        return self._seed
+        return self.stream.seed
 
     def get_state(self) -> Tensor:
         """The place in the stream, as a tensor of bytes for `set_state`."""
         return wrap(self.stream.get_state())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go back to a place in the stream that `get_state` told. Returns self."""
-        self.stream.set_state(new_state.numpy())
+        """Go back to a place in the stream that `get_state` told, here or in PyTorch. Returns self.
+
+        Raises TypeError or RuntimeError for anything else.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {full_name(type(new_state))}")
+        if new_state._array.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if new_state._array.size != STATE.itemsize:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be "
+                f"{new_state._array.size}"
+            )
+        self.stream.set_state(new_state._array)
         return self
+
+    def clone_state(self) -> Generator:
+        """Another generator at the same place in the same stream."""
+        return Generator().set_state(self.get_state())
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
@@ -82,6 +107,17 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Set the default stream to a place that `get_rng_state` told."""
     default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: object = None, enabled: bool = True, **places: object) -> Iterator[None]:
+    """`with fork_rng():` what is drawn inside leaves the default stream where it was."""
+    before = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(before)
 
 
 def rng(generator: Generator | None = None) -> Stream:
@@ -211,6 +247,8 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: dtypes.dtype 
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if dtype is not None:
         refuse(np.empty(0, _dtype(dtype)), "b", "randperm")
+    if dtype is not None and n > 1:
+        dtypes.fitting(n - 1, _dtype(dtype))
     values = rng(generator).permutation(n)
     return wrap(values if dtype is None else values.astype(_dtype(dtype)))
 
@@ -576,12 +614,14 @@ def _drawn_like(
     return _finish(numbers, requires_grad)
 
 
+# Names that Python lets nobody give to a parameter.
+NAMES = {"uniform_": {"from": "a"}, "random_": {"from": "low", "to": "high"}}
 # Methods whose wrong arguments are explained.
 for _name in (
     "bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial", "normal_", "random_",
     "uniform_",
 ):  # fmt: skip
-    setattr(Tensor, _name, by_name(getattr(Tensor, _name), {}, _name, method=True))
+    setattr(Tensor, _name, by_name(getattr(Tensor, _name), NAMES.get(_name, {}), _name, method=True))
 bernoulli, multinomial = (by_name(f, {}, f.__name__, method=False) for f in (bernoulli, multinomial))
 (
     rand, randn, randint, randperm, normal, rand_like, randn_like, randint_like
