@@ -309,17 +309,17 @@ def _ragged(data: Sequence, depth: int = 0) -> Exception:
 
 def _not_numbers(data: object, array: ndarray) -> Exception:
     """PyTorch's error for data that is not numbers."""
-    items, nested = [data], isinstance(data, (list, tuple))
+    first = data
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    items, deeper = [data], first is not data and isinstance(first, str)
     while items:
         item = items.pop(0)
         if isinstance(item, (list, tuple)):
             items.extend(item)
         elif isinstance(item, str):
-            return (
-                ValueError("too many dimensions 'str'")
-                if nested
-                else TypeError("new(): invalid data type 'str'")
-            )
+            wrong = "too many dimensions 'str'" if deeper else "new(): invalid data type 'str'"
+            return ValueError(wrong) if deeper else TypeError(wrong)
         elif isinstance(item, complex):
             return TypeError("minigrad has no complex tensors")
         elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
