@@ -248,3 +248,22 @@ def test_a_hook_on_several_gradients_does_not_keep_the_graph():
         assert node() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", ["keep", "checked", "fitted", "saved", "meta", "op", "rules", "version"])
+def test_a_ctx_takes_attributes_of_these_names(name):
+    """People call them as they like; what the node keeps for itself is not in the way."""
+
+    class Scale(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            setattr(ctx, name, 3.0)
+            return x * 3.0
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * getattr(ctx, name)
+
+    x = leaf(minigrad)
+    Scale.apply(x).sum().backward()
+    assert x.grad.equal(minigrad.full_like(x, 3.0))

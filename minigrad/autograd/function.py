@@ -130,7 +130,7 @@ class FunctionCtx(Node):
             )
         self.materialize_grads = value
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Keep what is to be saved, or what the innermost saved_tensors_hooks makes of it."""
         kept = []
         for t in self.to_save:
@@ -180,10 +180,10 @@ class FunctionCtx(Node):
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
         with no_recording(recorded):
             results = (*rules, Function.backward)[0](self, *grads)
-        results = self.checked(results if isinstance(results, tuple) else (results,))
+        results = self._checked(results if isinstance(results, tuple) else (results,))
         return results if recorded else tuple(g if g is None else g._array for g in results)
 
-    def checked(self, results: tuple) -> tuple[Tensor | None, ...]:
+    def _checked(self, results: tuple) -> tuple[Tensor | None, ...]:
         """The gradients of the tensors among the arguments of `apply`, which must be of shapes that fit them."""
         name, expected = self.name(), len(self._inputs)
         while len(results) > expected and results[-1] is None:
@@ -203,10 +203,10 @@ class FunctionCtx(Node):
                 continue
             if g is not None and not isinstance(g, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-            out.append(g if g is None or self.edges[len(out)] is None else self.fitted(g, len(out), *look))
+            out.append(g if g is None or self.edges[len(out)] is None else self._fitted(g, len(out), *look))
         return tuple(out)
 
-    def fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
+    def _fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
         """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
         if g._array.shape != shape:
             try:
@@ -364,7 +364,7 @@ def run_forward(
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
     if recording:
-        ctx.keep()
+        ctx._keep()
         if anomaly.on:
             remember_traceback(ctx)
     return outputs if isinstance(result, tuple) else outputs[0], ctx
