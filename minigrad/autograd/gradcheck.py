@@ -7,6 +7,7 @@ Do this in double: in float32 the difference has only three right digits.
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 
@@ -40,16 +41,25 @@ def gradcheck(
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
     Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. `fast_mode` checks one random combination of
-    the entries, vᵀJ u, in the place of all of them. `check_forward_ad` checks the Jacobian-vector products as well.
+    the entries, vᵀJ u, in the place of all of them. `check_forward_ad` checks the Jacobian-vector products as well, the
+    `batched` checks that vmap gives for several vectors what each gives alone. `masked` is of sparse tensors: accepted.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     arguments = as_tuple(inputs)
     refuse_unsuitable(arguments)
     try:
@@ -61,6 +71,8 @@ def gradcheck(
             check.backward(nondet_tol, fast_mode)
         if check_forward_ad:
             check.forward()
+        if check_batched_forward_grad:
+            check.batched_forward()
         if check_backward_ad and check_batched_grad:
             check.batched()
         if check_backward_ad:
@@ -91,8 +103,15 @@ def gradgradcheck(
     check_fwd_over_rev: bool = False,
     check_rev_over_rev: bool = True,
     fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """Check the gradients of the gradients of `func`: `gradcheck` of its backward pass."""
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
+    if check_batched_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
     check = Check(func, as_tuple(inputs))
     if grad_outputs is None:
         vectors = tuple(check.random(o).requires_grad_() for o in check.outputs())
@@ -151,7 +170,7 @@ class Check:
         self.positions = differentiable(arguments)
         self.inputs = [arguments[i] for i in self.positions]
         results = as_tuple(func(*arguments))
-        self.chosen = differentiable(results)
+        self.chosen = [k for k, o in enumerate(results) if o.requires_grad]
         self.floating = [k for k, o in enumerate(results) if isinstance(o, Tensor) and o.is_floating_point()]
         self.rng = np.random.default_rng(0)
 
@@ -174,13 +193,13 @@ class Check:
             x._array[...] = kept
         return [(after - before) / (2 * self.eps) for after, before in zip(*ends, strict=True)]
 
-    def pushed(self, position: int, u: Tensor) -> list[np.ndarray]:
+    def jvp(self, position: int, u: Tensor) -> list[Tensor]:
         """J u of each output, by forward mode."""
         arguments = list(self.arguments)
         with forward_ad.dual_level():
             arguments[position] = forward_ad.make_dual(arguments[position].detach(), u)
             pairs = [forward_ad.unpack_dual(o) for o in self.outputs(arguments)]
-            return [(zeros_like(p) if t is None else t.detach())._array for p, t in pairs]
+            return [zeros_like(p) if t is None else t.detach() for p, t in pairs]
 
     def pulled(self, output: Tensor, x: Tensor, v: Tensor, nondet_tol: float) -> np.ndarray:
         """vᵀJ, by a backward pass, which must give the same twice."""
@@ -216,7 +235,7 @@ class Check:
         """Differences against forward mode."""
         for j, (position, x) in enumerate(zip(self.positions, self.inputs, strict=True)):
             us = list(unit_vectors(x))
-            pairs = [(self.difference(x, u), self.pushed(position, u)) for u in us]
+            pairs = [(self.difference(x, u), [t._array for t in self.jvp(position, u)]) for u in us]
             for i in range(len(self.chosen) if us else 0):
                 numerical, analytical = (rows(pair[k][i] for pair in pairs) for k in range(2))
                 self.compare(i, j, numerical, analytical, mode="computed with forward mode ")
@@ -245,6 +264,18 @@ class Check:
                 if not np.allclose(stack._array, [g._array for g in each]):
                     raise GradcheckError(
                         "While testing batched gradients: the batched and the single gradients differ."
+                    )
+
+    def batched_forward(self) -> None:
+        """Forward mode's products with a stack of vectors must equal those with each vector."""
+        vmap = importlib.import_module("minigrad.func").vmap  # it stands above this package
+        for position, x in zip(self.positions, self.inputs, strict=True):
+            us = [self.random(x) for _ in range(2)]
+            together = vmap(lambda u, position=position: tuple(self.jvp(position, u)))(Tensor._stack_all(us))
+            for stack, *each in zip(together, *(self.jvp(position, u) for u in us), strict=True):
+                if not np.allclose(stack._array, [t._array for t in each]):
+                    raise GradcheckError(
+                        "While testing batched forward gradients: the batched and the single gradients differ."
                     )
 
     def multiplied(self) -> None:
