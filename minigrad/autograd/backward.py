@@ -44,7 +44,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    found = EdgeOfTensor(edge(tensor), tensor._output_nr)
+    node = edge(tensor)
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
+    found = EdgeOfTensor(node, tensor._output_nr)
     found.shape, found.dtype = tensor.shape, tensor.dtype
     return found
 
@@ -236,6 +239,8 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
         return given.node, given.output_nr
     given = given._in_graph()
     node = edge(given)
+    if node is None and given._requires_grad:
+        return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return node, given._output_nr

@@ -23,6 +23,12 @@ from .node import AccumulateGrad, Node
 ZEROS = itertools.repeat(0)
 
 
+class PartialPass(dict):
+    """The nodes of a pass that goes to some of them only: is the node fired, or is a gradient only taken from it?"""
+
+    __slots__ = ()
+
+
 def execute(
     roots: Sequence[Root],
     *,
@@ -65,7 +71,7 @@ def run(
         capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
         for node, output_nr in targets:
             capture_nodes.setdefault(node, []).append(output_nr)
-        local.backward_pass = {*needed, *capture_nodes}
+        local.backward_pass = PartialPass(dict.fromkeys(capture_nodes, False) | dict.fromkeys(needed, True))
     arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
     for node, output_nr, grad in roots:
@@ -120,6 +126,9 @@ def run(
         if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
+            if needed is not None and node.op is not None:  # hooks see nothing that nobody asked for
+                parts = zip(node.edges, grad_inputs, strict=True)
+                grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
 
         for parent, part, output_nr in zip(node.edges, grad_inputs, node.input_nrs or ZEROS):  # noqa: B905

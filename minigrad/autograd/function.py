@@ -15,14 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..tensor import AutogradMeta, Tensor, full_name, wrap
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, wrap
 from . import node as nodes
 from .anomaly_mode import remember_traceback
 from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, edge, next_sequence, no_recording
-from .saved import FREED, Packed, SavedTensor, modified_error, version_of
+from .saved import FREED, INFERENCE, Packed, SavedTensor, modified_error, version_of
 
 
 def twin(t: Tensor) -> Tensor:
@@ -134,6 +134,8 @@ class FunctionCtx(Node):
         """Keep what is to be saved, or what the innermost saved_tensors_hooks makes of it."""
         kept = []
         for t in self.to_save:
+            if t is not None and t.is_inference():
+                raise RuntimeError(INFERENCE)
             if t is not None:
                 t = Packed(t, local.saved_hooks[-1], self) if local.saved_hooks else Kept(t, self)
             kept.append(t)
@@ -416,7 +418,9 @@ def finish_output(
         return out
     is_input, is_dirty = any(out is t for t in inputs), any(out is t for t in ctx.dirty_tensors)
     if recorded[number] and is_dirty:
-        if out._requires_grad and edge(out) is not None and out._grad_fn is None:
+        if out._base is not None:
+            nodes.check_writable(out)
+        elif out._requires_grad and out._grad_fn is None:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if out._base is not None and len(recorded) > 1:
             raise RuntimeError(VIEW_AMONG_SEVERAL)
@@ -431,7 +435,8 @@ def finish_output(
         out = out.detach()
     elif out._requires_grad and out._base is None and not isinstance(out, Wrapper):
         out.detach_()  # what was recorded inside does not count
-    if out._base is not None and not (is_input and is_dirty) and not isinstance(out, Wrapper):
+    unusual = isinstance(out, Wrapper) or out.is_inference()
+    if out._base is not None and not (is_input and is_dirty) and not unusual:
         out._meta.made_in = "multi_output" if sum(recorded) > 1 else "custom"
     if recorded[number]:
         out._requires_grad, out._grad_fn, out._output_nr = True, ctx, number
@@ -443,6 +448,8 @@ def finish_output(
 def view_of_itself(t: Tensor) -> Tensor:
     """A new tensor that shows the same memory, known to be a view (not inside transforms, which see to that themselves)."""
     out = twin(t)
+    if t.is_inference():
+        out.__class__ = InferenceTensor
     if not isinstance(t, Wrapper):
         out._meta = meta = AutogradMeta()
         meta.base, meta.seen_version = t if t._base is None else t._base, out._counter.version

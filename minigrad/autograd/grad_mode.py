@@ -25,7 +25,7 @@ class Local(threading.local):
     interpreter = None  # innermost active transform (forward mode, vmap), see minigrad.func
     saved_hooks = ()  # (pack, unpack) pairs of saved_tensors_hooks, innermost last
     before_write = None  # called with a tensor that is about to be written to in place
-    backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
+    backward_pass = None  # a dictionary of the nodes of the backward pass that is running, for hooks that ask
     transform_depth = 0  # how many reverse-mode transforms (minigrad.func) are running
     ordinary = True  # is nothing but `grad` unusual?
     recording = True  # `grad` if that is all that may be unusual, else None

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from .backward import GradientEdge, edge_of, get_gradient_edge
+from .engine import PartialPass
 from .grad_mode import local
-from .node import Node, RemovableHandle
+from .node import AccumulateGrad, Node, RemovableHandle
 
 __all__ = [
     "GradientEdge",
@@ -162,26 +163,37 @@ def register_multi_grad_hook(
         tensors = [t for t in tensors if t.requires_grad]
     if not all(t.requires_grad for t in tensors):
         raise AssertionError("Expected gradient function to be set")
-    state = threading.local()  # of the pass that is running in this thread
+    # A result that is written to has another node from then on; a leaf's may be another one in each pass.
+    places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
 
     def collect(index: int, grad: Tensor | None) -> None:
-        if getattr(state, "running", None) is not local.backward_pass:
-            state.running, state.grads = local.backward_pass, [None] * len(tensors)
-            state.expected = state.missing = sum(map(will_get_gradient, tensors))
-        state.grads[index] = grad
-        state.missing -= 1
-        first, last = state.missing == state.expected - 1, state.missing == 0
-        if last:
-            state.running = None  # it holds the graph
-        if mode == "any" and first:
-            fn(grad)
-        elif mode == "all" and last:
-            fn(state.grads)
+        found = local.backward_pass.get(collect)
+        if (
+            found is None
+        ):  # the first of this pass, which remembers the gradients for us, and how many are still to come
+            missing = 1 if mode == "any" else sum(map(will_get_gradient, places))
+            found = local.backward_pass[collect] = [missing, *[None] * len(places)]
+        found[0] -= 1
+        found[1 + index] = grad
+        if found[0] == 0:
+            fn(grad if mode == "any" else found[1:])
 
     return MultiHandle([t.register_hook(lambda g, i=i: collect(i, g)) for i, t in enumerate(tensors)])
 
 
-def will_get_gradient(t: Tensor) -> bool:
-    """Is this tensor's node part of the backward pass that is running?"""
-    node, _ = edge_of(t)
-    return local.backward_pass is not None and node in local.backward_pass
+def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
+    """Is this node, or that of this leaf, part of the backward pass that is running?"""
+    node, running = place(), local.backward_pass
+    if isinstance(node, Tensor):
+        node, _ = edge_of(node)
+    if node not in running:
+        return False
+    if isinstance(running, PartialPass):
+        if not running[node] and type(node) is AccumulateGrad:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+                "currently not supported."
+            )
+        return True
+    # The only root of a pass does not count; nothing waits for a root.
+    return running[node] != 0 or sum(1 for n in running.values() if n == 0) > 1

@@ -43,7 +43,9 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     meta = self._own_meta()
     if meta.hooks is None:
         meta.hooks = OrderedDict()
-    edge(self).all_hooks().tensor[0] = meta.hooks
+    node = edge(self)
+    if node is not None:
+        node.all_hooks().tensor[0] = meta.hooks
     return add_hook(meta.hooks, hook)
 
 

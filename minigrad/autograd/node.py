@@ -287,6 +287,11 @@ def refresh_view(t: Tensor) -> None:
     raise NotImplementedError
 
 
+def check_writable(t: Tensor) -> None:
+    """Raise PyTorch's error if `t` must not be written to. Set by ops/history.py."""
+    raise NotImplementedError
+
+
 def counted(t: Tensor) -> Counter:
     """Note that `t` was written to in place. Set by ops/history.py."""
     raise NotImplementedError

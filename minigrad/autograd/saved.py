@@ -22,6 +22,11 @@ FREED = (
     "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
     "after calling backward."
 )
+INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+    "`torch.no_grad()` instead of `torch.inference_mode()`."
+)
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
 MASK = (1 << FIELD) - 1
 
@@ -121,6 +126,8 @@ def short_name(node: Node) -> str:
     """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
     # the last word: the name of a custom Function may contain it too
     name, _, number = node.name().rpartition("Backward")
+    if not name or not (number.isdigit() or not number):
+        return node.name()
     return name + (number if number != "0" else "")
 
 

@@ -17,7 +17,7 @@ from ..autograd import anomaly_mode
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import Node, edge, next_sequence
-from ..autograd.saved import Packed, versions
+from ..autograd.saved import INFERENCE, Packed, versions
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, new_object, wrap
 from .arguments import explain_operands, takes_number
 
@@ -262,11 +262,7 @@ def kept_result(out: Tensor) -> ndarray | Tensor:
 
 def refuse_inference(t: Tensor) -> None:
     if t.is_inference() and not local.transform_depth:
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
-            "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-        )
+        raise RuntimeError(INFERENCE)
 
 
 def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
@@ -285,7 +281,9 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     known, meta = source._meta, new_object(AutogradMeta)
     base = source if known is None or known.base is None else known.base
     meta.base, meta.seen_version = base, counter.version
-    if special and not local.records:
+    if source.is_inference():
+        out.__class__ = InferenceTensor
+    elif special and not local.records:
         meta.made_in = "inference" if local.inference else "no_grad"
         out._requires_grad = meta.borrows = base._requires_grad
     elif several:
@@ -293,7 +291,5 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     elif known is not None and known.made_in is not None:
         meta.made_in = known.made_in
     out._meta, out._counter = meta, counter
-    if type(source) is InferenceTensor:
-        out.__class__ = InferenceTensor
     if not base._requires_grad or meta.borrows:
         counter.add_view(out)

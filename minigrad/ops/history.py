@@ -188,7 +188,7 @@ def counted(t: Tensor) -> Counter:
     return counter
 
 
-nodes.counted, nodes.hang = counted, hang
+nodes.check_writable, nodes.counted, nodes.hang = check_writable, counted, hang
 
 
 def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:

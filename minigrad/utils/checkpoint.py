@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ..autograd.backward import backward as run_backward
+from ..autograd.engine import PartialPass
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, local
 from ..autograd.graph import saved_tensors_hooks
@@ -171,7 +172,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        if isinstance(local.backward_pass, set):  # a pass that goes to some of the nodes only
+        if isinstance(local.backward_pass, PartialPass):  # a pass that goes to some of the nodes only
             raise RuntimeError(ONLY_WHOLE_PASSES)
         inputs = list(ctx.others)
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
