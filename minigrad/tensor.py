@@ -123,8 +123,6 @@ class Tensor:
         """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
         out = wrap(self._array)
         out._born = getattr(self if self._base is None else self._base, "_born", out._born)
-        if self.is_inference():
-            out.__class__ = InferenceTensor
         return out
 
     @data.setter

@@ -237,7 +237,9 @@ class Writer:
     def hook(self) -> None:
         if not self.hooks:
             return
-        x, n = self.some(), len(self.lines)
+        x, n, many = self.some(), len(self.lines), self.several()
+        # PyTorch 2.13 crashes if a hook is put on a view whose base was written to before its grad_fn is looked at.
+        self.put(f"[t.requires_grad and t.grad_fn for t in {many}]; {x}.grad_fn")
         self.put(
             self.choose(
                 [
@@ -255,7 +257,7 @@ class Writer:
                     "h{n} = register_multi_grad_hook({many}, lambda g: note('any {n}', g), mode='any')",
                     "{x}.register_hook(lambda g: 1 / 0) if {n} % 5 == 0 else None",
                 ]
-            ).format(x=x, n=n, many=self.several())
+            ).format(x=x, n=n, many=many)
         )
 
     def flag(self) -> None:

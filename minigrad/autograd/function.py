@@ -54,7 +54,7 @@ class Kept:
         """The tensor. Raises if it was written to since."""
         t, now = self.restored(keeper), version_of(self.tensor)
         if now != self.version:
-            raise modified_error(t._array, t._grad_fn, self.output_nr or 0, now, self.version)
+            raise modified_error(t._array, t.grad_fn, self.output_nr or 0, now, self.version)
         return t
 
 
@@ -418,10 +418,10 @@ def finish_output(
         return out
     is_input, is_dirty = any(out is t for t in inputs), any(out is t for t in ctx.dirty_tensors)
     if recorded[number] and is_dirty:
+        if out._requires_grad and out._grad_fn is None:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if out._base is not None:
             nodes.check_writable(out)
-        elif out._requires_grad and out._grad_fn is None:
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if out._base is not None and len(recorded) > 1:
             raise RuntimeError(VIEW_AMONG_SEVERAL)
         if out._meta is not None:

@@ -13,7 +13,7 @@ from ..tensor import Tensor, wrap
 from .backward import GradientEdge, edge_of, get_gradient_edge
 from .engine import PartialPass
 from .grad_mode import local
-from .node import AccumulateGrad, Node, RemovableHandle
+from .node import AccumulateGrad, Node, RemovableHandle, edge
 
 __all__ = [
     "GradientEdge",
@@ -161,7 +161,7 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
-    if not all(t.requires_grad for t in tensors):
+    if any(edge(t) is None for t in tensors):
         raise AssertionError("Expected gradient function to be set")
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]

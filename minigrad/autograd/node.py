@@ -179,9 +179,11 @@ class AccumulateGrad(Node):
 
     def vjp(self, grad, recorded: bool) -> tuple:
         variable = self.variable
-        if not variable._requires_grad:
-            return ()  # it was switched off after the graph was built
         meta = variable._meta
+        if not variable._requires_grad:  # it was switched off after the graph was built
+            if meta.post_hooks:
+                run_post_accumulate_hooks(variable, recorded)
+            return ()
         if recorded or meta.grad is not None:
             add_to_grad(meta, grad, recorded)
         else:
