@@ -212,7 +212,7 @@ class SavedTensor:
         self.node, self.position = node, position
 
     def __repr__(self) -> str:
-        return f"<SavedTensor object at {id(self):#x}>"
+        return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""

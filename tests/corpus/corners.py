@@ -375,3 +375,114 @@ w = a.exp()
 w.grad_fn._raw_saved_result.register_hooks(show, show)
 (y + z + w).sum().backward()
 x.grad
+
+# %% a saved tensor, raw: its data, what it stands for, its name
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x, None)
+        return x * x
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * ctx.saved_tensors[0] * grad
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = Square.apply(x)
+first, none = y.grad_fn._raw_saved_tensors
+first.data, first.unpack(), repr(first).split(" at ")[0]
+none.register_hooks(lambda t: t, lambda t: t)  # raises
+first.register_hooks(lambda t: t.tolist(), torch.tensor)
+first.register_hooks(lambda t: t, lambda t: t)  # raises
+first.data, first.unpack()
+y.sum().backward()
+y.grad_fn.saved_tensors  # raises
+y.grad_fn._raw_saved_tensors  # raises
+
+# %% what ctx refuses
+class Marks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, how):
+        how(ctx)
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2, None
+x = torch.ones(2, requires_grad=True)
+Marks.apply(x, lambda ctx: ctx.save_for_forward(3))  # raises
+Marks.apply(x, lambda ctx: ctx.save_for_backward(3))  # raises
+Marks.apply(x, how=lambda ctx: None, more=1)  # raises
+
+# %% post-accumulate hooks that return something
+x = torch.ones(2, requires_grad=True)
+h = x.register_post_accumulate_grad_hook(lambda p: p)
+(x * 2).sum().backward()
+x.grad
+h.remove()
+x.register_post_accumulate_grad_hook(lambda p: p * 2)
+(x * 2).sum().backward()  # raises
+y = torch.ones(2, requires_grad=True)
+y.register_post_accumulate_grad_hook(lambda p: 3)
+(y * 2).sum().backward()  # raises
+z = y * 2
+z.grad_fn.register_hook(lambda gi, go: gi[0])
+z.sum().backward()  # raises
+
+# %% saved-tensor hooks where there may be none
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+    with torch.autograd.graph.disable_saved_tensors_hooks("not now"):  # raises
+        pass
+with torch.autograd.graph.disable_saved_tensors_hooks("not now"):
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):  # raises
+        pass
+torch.autograd.graph.register_multi_grad_hook([torch.ones(2), torch.ones(2, requires_grad=True)], print)  # raises
+
+# %% the old name of grad_tensors
+x = torch.ones(2, requires_grad=True)
+torch.autograd.backward((x * 2), grad_variables=torch.ones(2))
+x.grad
+torch.autograd.backward((x * 2), torch.ones(2), grad_variables=torch.ones(2))  # raises
+torch.autograd.grad(x * 2, x, torch.ones(3, 2), is_grads_batched=True)
+
+# %% a node called with what it does not take
+import pickle
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+y.grad_fn(torch.ones(2), torch.ones(2))  # raises
+y.grad_fn(3.0)  # raises
+y.grad_fn(None)
+pickle.dumps(y.grad_fn)  # raises
+
+# %% copies of leaves, and types that cannot require grad
+import copy
+x = torch.ones(2, requires_grad=True)
+(x * 2).sum().backward()
+a, b = copy.deepcopy([x, x])
+a is b, a.grad, a.grad is x.grad
+x.register_hook(lambda g: g)
+c = copy.deepcopy(x)
+with torch.inference_mode():
+    i = torch.ones(2)
+    i.data.is_inference()
+x.data = torch.ones(2).long()  # raises
+d = torch.ones(2).long()
+d.requires_grad = True  # raises
+torch.ones(2).is_complex()
+
+# %% a Function that records inside or hands on
+class Inside(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        with torch.enable_grad():
+            y = w * 2
+        return y, x
+    @staticmethod
+    def backward(ctx, g, h):
+        return h, g
+x = torch.ones(2, requires_grad=True)
+w = torch.ones(2, requires_grad=True)
+a, b = Inside.apply(x, w)
+a, b, a.grad_fn is b.grad_fn
+(a * 3 + b).sum().backward()
+x.grad, w.grad
+with torch.no_grad():
+    c, d = Inside.apply(x, w)
+c, d
