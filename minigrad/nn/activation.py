@@ -13,7 +13,7 @@ from .module import Module
 class _InPlace(Module):
     """An activation that may write over its input; a subclass names the function."""
 
-    function: str
+    _function: str
 
     def __init__(self, inplace: bool = False):
         super().__init__()
@@ -21,7 +21,7 @@ class _InPlace(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of each element."""
-        return getattr(F, self.function)(input, inplace=self.inplace)
+        return getattr(F, self._function)(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -38,7 +38,7 @@ class ReLU(_InPlace):
 class ReLU6(_InPlace):
     """`min(max(x, 0), 6)`."""
 
-    function = "relu6"
+    _function = "relu6"
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -47,25 +47,25 @@ class ReLU6(_InPlace):
 class SELU(_InPlace):
     """A scaled ELU (Klambauer et al. 2017)."""
 
-    function = "selu"
+    _function = "selu"
 
 
 class SiLU(_InPlace):
     """`x·sigmoid(x)`, also called swish."""
 
-    function = "silu"
+    _function = "silu"
 
 
 class Mish(_InPlace):
     """`x·tanh(softplus(x))`."""
 
-    function = "mish"
+    _function = "mish"
 
 
 class Hardsigmoid(_InPlace):
     """A straight line from 0 at -3 to 1 at 3, constant outside: a sigmoid of three pieces."""
 
-    function = "hardsigmoid"
+    _function = "hardsigmoid"
 
     def extra_repr(self) -> str:
         return ""
@@ -74,7 +74,7 @@ class Hardsigmoid(_InPlace):
 class Hardswish(_InPlace):
     """`x·hardsigmoid(x)`."""
 
-    function = "hardswish"
+    _function = "hardswish"
 
     def extra_repr(self) -> str:
         return ""

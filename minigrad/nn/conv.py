@@ -14,7 +14,7 @@ from .module import Module
 
 
 class _Conv(Module):
-    dims: int
+    _dims: int
     transposed = False
 
     def __init__(
@@ -40,7 +40,7 @@ class _Conv(Module):
             raise ValueError("out_channels must be divisible by groups")
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
-        if padding == "same" and any(s != 1 for s in per_dim(stride, self.dims, "stride")):
+        if padding == "same" and any(s != 1 for s in per_dim(stride, self._dims, "stride")):
             raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(
@@ -48,13 +48,13 @@ class _Conv(Module):
                 f"padding_mode={padding_mode!r}"
             )
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = per_dim(kernel_size, self.dims, "kernel_size")
+        self.kernel_size = per_dim(kernel_size, self._dims, "kernel_size")
         self.stride, self.dilation = (
-            per_dim(stride, self.dims, "stride"),
-            per_dim(dilation, self.dims, "dilation"),
+            per_dim(stride, self._dims, "stride"),
+            per_dim(dilation, self._dims, "dilation"),
         )
-        self.padding = padding if isinstance(padding, str) else per_dim(padding, self.dims, "padding")
-        self.padding_mode, self.output_padding = padding_mode, (0,) * self.dims
+        self.padding = padding if isinstance(padding, str) else per_dim(padding, self._dims, "padding")
+        self.padding_mode, self.output_padding = padding_mode, (0,) * self._dims
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self.weight = new_parameter((first, second // groups, *self.kernel_size), dtype)
         if bias:
@@ -74,7 +74,7 @@ class _Conv(Module):
     def _padding_amounts(self) -> tuple:
         """What F.pad needs for a padding that is not zeros."""
         if self.padding == "valid":
-            return (0, 0) * self.dims
+            return (0, 0) * self._dims
         if self.padding == "same":
             total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
             return tuple(v for n in reversed(total) for v in (n // 2, n - n // 2))
@@ -82,7 +82,7 @@ class _Conv(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The convolution of `input` with the weight, plus the bias."""
-        convolve = (F.conv1d, F.conv2d, F.conv3d)[self.dims - 1]
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[self._dims - 1]
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._padding_amounts(), mode=self.padding_mode), 0
@@ -92,11 +92,11 @@ class _Conv(Module):
         text = (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         )
-        if self.padding != (0,) * self.dims:
+        if self.padding != (0,) * self._dims:
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * self.dims:
+        if self.dilation != (1,) * self._dims:
             text += f", dilation={self.dilation}"
-        if self.transposed and self.output_padding != (0,) * self.dims:
+        if self.transposed and self.output_padding != (0,) * self._dims:
             text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
@@ -110,19 +110,19 @@ class _Conv(Module):
 class Conv1d(_Conv):
     """Convolution of (N, C, L); arguments as F.conv1d. weight: (O, C/groups, K)."""
 
-    dims = 1
+    _dims = 1
 
 
 class Conv2d(_Conv):
     """Convolution of (N, C, H, W); arguments as F.conv2d. weight: (O, C/groups, KH, KW)."""
 
-    dims = 2
+    _dims = 2
 
 
 class Conv3d(_Conv):
     """Convolution of (N, C, D, H, W); arguments as F.conv3d."""
 
-    dims = 3
+    _dims = 3
 
 
 class _ConvTranspose(_Conv):
@@ -148,7 +148,7 @@ class _ConvTranspose(_Conv):
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype
         )
-        self.output_padding = per_dim(output_padding, self.dims, "output_padding")
+        self.output_padding = per_dim(output_padding, self._dims, "output_padding")
         if isinstance(self.padding, str):
             raise ValueError(f"{type(self).__name__} takes padding as numbers, not {padding!r}")
 
@@ -158,7 +158,7 @@ class _ConvTranspose(_Conv):
         output_size: of the several sizes that a convolution with these strides would shrink to the input's; the last
         dimensions, or all. Raises ValueError for others.
         """
-        convolve = getattr(F, f"conv_transpose{self.dims}d")
+        convolve = getattr(F, f"conv_transpose{self._dims}d")
         padding = self.output_padding if output_size is None else self._output_padding(input, output_size)
         return convolve(
             input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
@@ -166,7 +166,7 @@ class _ConvTranspose(_Conv):
 
     def _output_padding(self, input: Tensor, output_size: list[int]) -> tuple[int, ...]:
         """How much has to be added at the end for this output size."""
-        dims, found = self.dims, input.dim()
+        dims, found = self._dims, input.dim()
         lead = found - dims  # batch and channels
         output_size = tuple(output_size)
         if len(output_size) == lead + dims:
@@ -194,19 +194,19 @@ class _ConvTranspose(_Conv):
 class ConvTranspose1d(_ConvTranspose):
     """Transposed convolution of (N, C, L); weight: (C, O/groups, K)."""
 
-    dims = 1
+    _dims = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
     """Transposed convolution of (N, C, H, W); weight: (C, O/groups, KH, KW)."""
 
-    dims = 2
+    _dims = 2
 
 
 class ConvTranspose3d(_ConvTranspose):
     """Transposed convolution of (N, C, D, H, W); weight: (C, O/groups, KD, KH, KW)."""
 
-    dims = 3
+    _dims = 3
 
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]

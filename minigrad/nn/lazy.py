@@ -19,8 +19,8 @@ from .parameter import UninitializedBuffer, UninitializedParameter
 class _Lazy(Module):
     """What lazy layers share. A subclass says what it becomes and in which attribute the missing size stands."""
 
-    becomes: type[Module]
-    size: str
+    cls_to_become: type[Module]
+    _size: str
 
     def _delay(self, parameters: dict[str, bool], dtype: dtypes.dtype | None) -> None:
         """Make these parameters without a shape (or, where False, none), and wait for the first input."""
@@ -36,19 +36,19 @@ class _Lazy(Module):
 
     def reset_parameters(self) -> None:
         """Draw new starting values, once the sizes are known."""
-        if not self.has_uninitialized_params() and getattr(self, self.size):
+        if not self.has_uninitialized_params() and getattr(self, self._size):
             super().reset_parameters()
 
     def _first_input(self, args: tuple, kwargs: dict) -> None:
         self.initialize_parameters(*args, **kwargs)
         self._waiting.remove()
         del self._waiting
-        self.__class__ = self.becomes
+        self.__class__ = self.cls_to_become
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Give the parameters the shapes that this input asks for, and starting values."""
         if self.has_uninitialized_params():
-            setattr(self, self.size, self._size_of(input))
+            setattr(self, self._size, self._size_of(input))
             self._take_shapes()
             self.reset_parameters()
 
@@ -78,7 +78,7 @@ class _Lazy(Module):
 class LazyLinear(_Lazy, Linear):
     """A Linear whose in_features is the last length of its first input."""
 
-    becomes, size = Linear, "in_features"
+    cls_to_become, _size = Linear, "in_features"
 
     def __init__(
         self, out_features: int, bias: bool = True, device: object = None, dtype: dtypes.dtype | None = None
@@ -95,15 +95,15 @@ class LazyLinear(_Lazy, Linear):
 
 
 class _LazyConv(_Lazy):
-    size = "in_channels"
+    _size = "in_channels"
 
     def _size_of(self, input: Tensor) -> int:
-        if input.dim() not in (self.dims + 1, self.dims + 2):
+        if input.dim() not in (self._dims + 1, self._dims + 2):
             raise RuntimeError(
-                f"Expected {self.dims + 1}D (unbatched) or {self.dims + 2}D (batched) input to {type(self).__name__}, but got "
-                f"input of size: {input.shape}"
+                f"Expected {self._dims + 1}D (unbatched) or {self._dims + 2}D (batched) input to {type(self).__name__}, "
+                f"but got input of size: {input.shape}"
             )
-        return input.shape[-self.dims - 1]
+        return input.shape[-self._dims - 1]
 
     def _shapes(self) -> dict[str, tuple]:
         first, second = self.out_channels, self.in_channels
@@ -158,41 +158,41 @@ class _LazyConvTranspose(_LazyConv):
 class LazyConv1d(_LazyConvForward, Conv1d):
     """A Conv1d whose in_channels are those of its first input."""
 
-    becomes = Conv1d
+    cls_to_become = Conv1d
 
 
 class LazyConv2d(_LazyConvForward, Conv2d):
     """A Conv2d whose in_channels are those of its first input."""
 
-    becomes = Conv2d
+    cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConvForward, Conv3d):
     """A Conv3d whose in_channels are those of its first input."""
 
-    becomes = Conv3d
+    cls_to_become = Conv3d
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A ConvTranspose1d whose in_channels are those of its first input."""
 
-    becomes = ConvTranspose1d
+    cls_to_become = ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A ConvTranspose2d whose in_channels are those of its first input."""
 
-    becomes = ConvTranspose2d
+    cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A ConvTranspose3d whose in_channels are those of its first input."""
 
-    becomes = ConvTranspose3d
+    cls_to_become = ConvTranspose3d
 
 
 class _LazyBatchNorm(_Lazy):
-    size = "num_features"
+    _size = "num_features"
 
     def __init__(
         self,
@@ -224,19 +224,19 @@ class _LazyBatchNorm(_Lazy):
 class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     """A BatchNorm1d whose num_features are the channels of its first input."""
 
-    becomes = BatchNorm1d
+    cls_to_become = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     """A BatchNorm2d whose num_features are the channels of its first input."""
 
-    becomes = BatchNorm2d
+    cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     """A BatchNorm3d whose num_features are the channels of its first input."""
 
-    becomes = BatchNorm3d
+    cls_to_become = BatchNorm3d
 
 
 __all__ = [

@@ -125,8 +125,8 @@ class GroupNorm(_Affine):
 
 class _BatchNorm(_Affine):
     _version = 2
-    dims: tuple[int, ...]
-    words: str
+    _dims: tuple[int, ...]
+    _words: str
 
     def __init__(
         self,
@@ -170,8 +170,8 @@ class _BatchNorm(_Affine):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def _check_input(self, input: Tensor) -> None:
-        if input.dim() not in self.dims:
-            raise ValueError(f"expected {self.words} input (got {input.dim()}D input)")
+        if input.dim() not in self._dims:
+            raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised: with the batch's statistics in training, else with the running ones."""
@@ -197,19 +197,19 @@ class _BatchNorm(_Affine):
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
-    dims, words = (2, 3), "2D or 3D"
+    _dims, _words = (2, 3), "2D or 3D"
 
 
 class BatchNorm2d(_BatchNorm):
     """Normalises each channel of (N, C, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
-    dims, words = (4,), "4D"
+    _dims, _words = (4,), "4D"
 
 
 class BatchNorm3d(_BatchNorm):
     """Normalises each channel of (N, C, D, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
 
-    dims, words = (5,), "5D"
+    _dims, _words = (5,), "5D"
 
 
 class _InstanceNorm(_BatchNorm):
@@ -248,9 +248,9 @@ class _InstanceNorm(_BatchNorm):
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised; (C, *) is one example."""
-        single = self.dims[0]
+        single = self._dims[0]
         if input.dim() not in (single, single + 1):
-            raise ValueError(f"expected {self.words} input (got {input.dim()}D input)")
+            raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
         channels = input.shape[input.dim() - single]
         if channels != self.num_features:
             place = input.dim() - single
@@ -276,19 +276,19 @@ class _InstanceNorm(_BatchNorm):
 class InstanceNorm1d(_InstanceNorm):
     """Normalises each channel of each example of (N, C, L) or (C, L)."""
 
-    dims, words = (2, 3), "2D or 3D"
+    _dims, _words = (2, 3), "2D or 3D"
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Normalises each channel of each example of (N, C, H, W) or (C, H, W)."""
 
-    dims, words = (3, 4), "3D or 4D"
+    _dims, _words = (3, 4), "3D or 4D"
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Normalises each channel of each example of (N, C, D, H, W) or (C, D, H, W)."""
 
-    dims, words = (4, 5), "4D or 5D"
+    _dims, _words = (4, 5), "4D or 5D"
 
 
 class LocalResponseNorm(Module):

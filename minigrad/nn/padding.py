@@ -10,12 +10,12 @@ from .module import Module
 class _Pad(Module):
     """padding: one number for all sides, or (before, after) of the last dimension, then of the one before it, ..."""
 
-    mode: str
-    dims: int
+    _mode: str
+    _dims: int
 
     def __init__(self, padding: int | tuple[int, ...]):
         super().__init__()
-        sides = 2 * self.dims
+        sides = 2 * self._dims
         self.padding = (padding,) * sides if isinstance(padding, int) else tuple(padding)
         if len(self.padding) != sides:
             raise ValueError(
@@ -24,7 +24,7 @@ class _Pad(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, padded."""
-        return F.pad(input, self.padding, self.mode)
+        return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
@@ -53,83 +53,83 @@ class _ZeroPad(_ConstantPad):
 class ConstantPad1d(_ConstantPad):
     """The last dimension padded with a value."""
 
-    dims = 1
+    _dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
     """The last two dimensions padded with a value."""
 
-    dims = 2
+    _dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
     """The last three dimensions padded with a value."""
 
-    dims = 3
+    _dims = 3
 
 
 class ZeroPad1d(_ZeroPad):
     """The last dimension padded with zeros."""
 
-    dims = 1
+    _dims = 1
 
 
 class ZeroPad2d(_ZeroPad):
     """The last two dimensions padded with zeros."""
 
-    dims = 2
+    _dims = 2
 
 
 class ZeroPad3d(_ZeroPad):
     """The last three dimensions padded with zeros."""
 
-    dims = 3
+    _dims = 3
 
 
 class ReflectionPad1d(_Pad):
     """The last dimension continued by mirror images."""
 
-    mode, dims = "reflect", 1
+    _mode, _dims = "reflect", 1
 
 
 class ReflectionPad2d(_Pad):
     """The last two dimensions continued by mirror images."""
 
-    mode, dims = "reflect", 2
+    _mode, _dims = "reflect", 2
 
 
 class ReflectionPad3d(_Pad):
     """The last three dimensions continued by mirror images."""
 
-    mode, dims = "reflect", 3
+    _mode, _dims = "reflect", 3
 
 
 class ReplicationPad1d(_Pad):
     """The last dimension continued by the values at the ends."""
 
-    mode, dims = "replicate", 1
+    _mode, _dims = "replicate", 1
 
 
 class ReplicationPad2d(_Pad):
     """The last two dimensions continued by the values at the ends."""
 
-    mode, dims = "replicate", 2
+    _mode, _dims = "replicate", 2
 
 
 class ReplicationPad3d(_Pad):
     """The last three dimensions continued by the values at the ends."""
 
-    mode, dims = "replicate", 3
+    _mode, _dims = "replicate", 3
 
 
 class _CircularPad(_Pad):
-    mode = "circular"
+    _mode = "circular"
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, padded."""
-        if input.dim() not in (self.dims + 1, self.dims + 2):
+        if input.dim() not in (self._dims + 1, self._dims + 2):
             raise ValueError(
-                f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.dim()}D input)"
+                f"expected {self._dims + 1}D or {self._dims + 2}D input (got {input.dim()}D input)"
             )
         return super().forward(input)
 
@@ -137,19 +137,19 @@ class _CircularPad(_Pad):
 class CircularPad1d(_CircularPad):
     """The last dimension continued from the other end."""
 
-    dims = 1
+    _dims = 1
 
 
 class CircularPad2d(_CircularPad):
     """The last two dimensions continued from the other end."""
 
-    dims = 2
+    _dims = 2
 
 
 class CircularPad3d(_CircularPad):
     """The last three dimensions continued from the other end."""
 
-    dims = 3
+    _dims = 3
 
 
 __all__ = [

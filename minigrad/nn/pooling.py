@@ -11,7 +11,7 @@ from .module import Module
 class _MaxPool(Module):
     """return_indices: also the position of each maximum in its plane."""
 
-    dims: int
+    _dims: int
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The maxima of the windows."""
-        pool = getattr(F, f"max_pool{self.dims}d")
+        pool = getattr(F, f"max_pool{self._dims}d")
         return pool(
             input,
             self.kernel_size,
@@ -50,19 +50,19 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """The maximum of each window of (N, C, L)."""
 
-    dims = 1
+    _dims = 1
 
 
 class MaxPool2d(_MaxPool):
     """The maximum of each window of (N, C, H, W)."""
 
-    dims = 2
+    _dims = 2
 
 
 class MaxPool3d(_MaxPool):
     """The maximum of each window of (N, C, D, H, W)."""
 
-    dims = 3
+    _dims = 3
 
 
 class AvgPool1d(Module):
@@ -96,7 +96,7 @@ class AvgPool1d(Module):
 class _AvgPool(Module):
     """divisor_override: divide by this instead of the number of elements."""
 
-    dims: int
+    _dims: int
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means of the windows."""
-        pool = getattr(F, f"avg_pool{self.dims}d")
+        pool = getattr(F, f"avg_pool{self._dims}d")
         return pool(
             input,
             self.kernel_size,
@@ -132,19 +132,19 @@ class _AvgPool(Module):
 class AvgPool2d(_AvgPool):
     """The mean of each window of (N, C, H, W)."""
 
-    dims = 2
+    _dims = 2
 
 
 class AvgPool3d(_AvgPool):
     """The mean of each window of (N, C, D, H, W)."""
 
-    dims = 3
+    _dims = 3
 
 
 class _LPPool(Module):
     """(Σ xᵖ)^(1/p) of each window, p = norm_type."""
 
-    dims: int
+    _dims: int
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _LPPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The norms of the windows."""
-        pool = getattr(F, f"lp_pool{self.dims}d")
+        pool = getattr(F, f"lp_pool{self._dims}d")
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
@@ -173,23 +173,23 @@ class _LPPool(Module):
 class LPPool1d(_LPPool):
     """The p-norm of each window of (N, C, L)."""
 
-    dims = 1
+    _dims = 1
 
 
 class LPPool2d(_LPPool):
     """The p-norm of each window of (N, C, H, W)."""
 
-    dims = 2
+    _dims = 2
 
 
 class LPPool3d(_LPPool):
     """The p-norm of each window of (N, C, D, H, W)."""
 
-    dims = 3
+    _dims = 3
 
 
 class _AdaptiveAvgPool(Module):
-    dims: int
+    _dims: int
 
     def __init__(self, output_size: int | tuple):
         super().__init__()
@@ -197,7 +197,7 @@ class _AdaptiveAvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means of the windows that give an output of that size."""
-        return getattr(F, f"adaptive_avg_pool{self.dims}d")(input, self.output_size)
+        return getattr(F, f"adaptive_avg_pool{self._dims}d")(input, self.output_size)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
@@ -210,43 +210,43 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
 
     def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The maxima of the windows that give an output of that size."""
-        return getattr(F, f"adaptive_max_pool{self.dims}d")(input, self.output_size, self.return_indices)
+        return getattr(F, f"adaptive_max_pool{self._dims}d")(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """Means of (N, C, L) over windows such that the output has the given length."""
 
-    dims = 1
+    _dims = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """Means of (N, C, H, W) over windows such that the output has the given size."""
 
-    dims = 2
+    _dims = 2
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Means of (N, C, D, H, W) over windows such that the output has the given size."""
 
-    dims = 3
+    _dims = 3
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """Maxima of (N, C, L) over windows such that the output has the given length."""
 
-    dims = 1
+    _dims = 1
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """Maxima of (N, C, H, W) over windows such that the output has the given size."""
 
-    dims = 2
+    _dims = 2
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """Maxima of (N, C, D, H, W) over windows such that the output has the given size."""
 
-    dims = 3
+    _dims = 3
 
 
 __all__ = [

@@ -80,7 +80,7 @@ def lstm_step(
 
 
 class RNNCellBase(Module):
-    gates: int
+    _gates: int
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class RNNCellBase(Module):
     ):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = self.gates * hidden_size
+        rows = self._gates * hidden_size
         self.weight_ih = new_parameter((rows, input_size), dtype)
         self.weight_hh = new_parameter((rows, hidden_size), dtype)
         for name in ("bias_ih", "bias_hh"):
@@ -145,7 +145,7 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """One step of a simple recurrent layer: (N, input), (N, hidden) → (N, hidden)."""
 
-    gates = 1
+    _gates = 1
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class RNNCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU: (N, input), (N, hidden) → (N, hidden)."""
 
-    gates = 3
+    _gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next hidden state; `hx` is the last one, zeros if omitted."""
@@ -195,7 +195,7 @@ class GRUCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM: (N, input), ((N, hidden), (N, hidden)) → hidden and cell state."""
 
-    gates = 4
+    _gates = 4
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next (hidden, cell) states; `hx` are the last ones, zeros if omitted."""
@@ -213,8 +213,8 @@ class RNNBase(Module):
     """What RNN, GRU and LSTM share: weights per layer and direction, and the walk along the sequence."""
 
     mode: str
-    gates: int
-    states = 1  # how many tensors carry over from step to step
+    _gates: int
+    _states = 1  # how many tensors carry over from step to step
 
     def __init__(
         self,
@@ -235,7 +235,7 @@ class RNNBase(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self._check_options(dropout)
         widths = [input_size] + [self._width * self._directions] * (num_layers - 1)
-        rows = self.gates * hidden_size
+        rows = self._gates * hidden_size
         for layer, width in enumerate(widths):
             for suffix in self._suffixes(layer):
                 shapes = {"weight_ih": (rows, width), "weight_hh": (rows, self._width)}
@@ -355,7 +355,7 @@ class RNNBase(Module):
     def _forward_packed(self, packed: PackedSequence, hx) -> tuple[PackedSequence, object]:
         data, sizes = packed.data, packed.batch_sizes.tolist()
         self._check_input(data.unsqueeze(1))
-        given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
+        given = None if hx is None else (hx,) if self._states == 1 else tuple(hx)
         self._check_states(given, True)
         if given is not None and packed.sorted_indices is not None:
             given = tuple(s.index_select(1, packed.sorted_indices) for s in given)
@@ -365,7 +365,7 @@ class RNNBase(Module):
         )
         if packed.unsorted_indices is not None:
             ends = tuple(s.index_select(1, packed.unsorted_indices) for s in ends)
-        return packed._replace(data=out), ends if self.states > 1 else ends[0]
+        return packed._replace(data=out), ends if self._states > 1 else ends[0]
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """(L, N, input) → outputs (L, N, hidden·directions) and last states (layers·directions, N, hidden).
@@ -378,7 +378,7 @@ class RNNBase(Module):
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         self._check_input(input)
-        given = None if hx is None else (hx,) if self.states == 1 else tuple(hx)
+        given = None if hx is None else (hx,) if self._states == 1 else tuple(hx)
         batched = input.dim() == 3
         self._check_states(given, batched)
         batch_dim = 0 if self.batch_first else 1
@@ -390,10 +390,10 @@ class RNNBase(Module):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         inputs, ends = self._layers(inputs, states, self._walk)
         if self.batch_first:  # in place unless it is an LSTM, as in PyTorch
-            inputs = within(inputs, "transpose", 0, 1) if self.states == 1 else inputs.transpose(0, 1)
+            inputs = within(inputs, "transpose", 0, 1) if self._states == 1 else inputs.transpose(0, 1)
         if not batched:
             inputs, ends = inputs.squeeze(batch_dim), tuple(e.squeeze(1) for e in ends)
-        return inputs, ends if self.states > 1 else ends[0]
+        return inputs, ends if self._states > 1 else ends[0]
 
     def _check_input(self, input: Tensor) -> None:
         if not isinstance(input, Tensor):
@@ -418,12 +418,12 @@ class RNNBase(Module):
     def _check_states(self, given: tuple | None, batched: bool) -> None:
         if given is None:
             return
-        if len(given) != self.states:
+        if len(given) != self._states:
             raise RuntimeError(f"{type(self).__name__}: expected hx to be a pair (h_0, c_0)")
         dim = 3 if batched else 2
         if any(s.dim() != dim for s in given):
             which = f"For {'batched 3' if batched else 'unbatched 2'}-D input,"
-            if self.states > 1:
+            if self._states > 1:
                 found = ", ".join(f"{s.dim()}-D" for s in given)
                 raise RuntimeError(f"{which} hx and cx should also be {dim}-D but got ({found}) tensors")
             raise RuntimeError(f"{which} hx should also be {dim}-D but got {given[0].dim()}-D tensor")
@@ -431,14 +431,14 @@ class RNNBase(Module):
     def _first_states(self, inputs: Tensor, count: int, given: tuple | None, batched: bool) -> tuple:
         """The states before the first step, (layers·directions, N, features); zeros if none are given."""
         lead = (self.num_layers * self._directions, count)
-        shapes = [(*lead, self._width), (*lead, self.hidden_size)][: self.states]
+        shapes = [(*lead, self._width), (*lead, self.hidden_size)][: self._states]
         if given is None:
             return tuple(wrap(np.zeros(shape, inputs._array.dtype)) for shape in shapes)
         if not batched:
             given = tuple(s.unsqueeze(1) for s in given)
         for i, (s, shape) in enumerate(zip(given, shapes, strict=True)):
             if tuple(s.shape) != shape:
-                name = f"hidden[{i}]" if self.states > 1 else "hidden"
+                name = f"hidden[{i}]" if self._states > 1 else "hidden"
                 raise RuntimeError(f"Expected {name} size {shape}, got {list(s.shape)}")
         return given
 
@@ -471,7 +471,7 @@ class RNN(RNNBase):
     at all L steps, (L, N, hidden·directions), and the last states of all layers, (num_layers·directions, N, hidden).
     """
 
-    gates = 1
+    _gates = 1
 
     @property
     def mode(self) -> str:
@@ -518,7 +518,7 @@ class GRU(RNNBase):
     Shapes as for RNN.
     """
 
-    mode, gates = "GRU", 3
+    mode, _gates = "GRU", 3
 
     def __init__(
         self,
@@ -556,7 +556,7 @@ class LSTM(RNNBase):
     proj_size: so many features of the hidden state are left, after one more matrix (Sak et al. 2014); the cell keeps all.
     """
 
-    mode, gates, states = "LSTM", 4, 2
+    mode, _gates, _states = "LSTM", 4, 2
 
     def _step(self, x: Tensor, state: tuple, w_hh: Tensor, b_hh: Tensor | None, suffix: str) -> tuple:
         w_hr = getattr(self, "weight_hr" + suffix) if self.proj_size else None

@@ -52,7 +52,7 @@ def is_causal_mask(mask: Tensor | None, hint: bool | None) -> bool:
 class _Layer(Module):
     """What layers of the encoder and of the decoder share: self-attention and the two linear maps behind it."""
 
-    norms = 2  # how many parts are normalised and added to what they get
+    _norms = 2  # how many parts are normalised and added to what they get
 
     def __init__(
         self,
@@ -71,15 +71,15 @@ class _Layer(Module):
         super().__init__()
         attention = {"dropout": dropout, "bias": bias, "batch_first": batch_first, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, **attention)
-        if self.norms == 3:
+        if self._norms == 3:
             self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
         self.norm_first = norm_first
-        for i in range(1, self.norms + 1):
+        for i in range(1, self._norms + 1):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
-        for i in range(1, self.norms + 1):
+        for i in range(1, self._norms + 1):
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = activation_named(activation)
 
@@ -117,7 +117,7 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to `memory` (what the encoder made), then two linear maps; see TransformerEncoderLayer."""
 
-    norms = 3
+    _norms = 3
 
     def _looked_up(self, x: Tensor, memory: Tensor, mask, padding, is_causal: bool) -> Tensor:
         options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}

@@ -73,7 +73,7 @@ class Adadelta(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state, rho, eps = self.state[param], group["rho"], group["eps"]
         if not state:
@@ -117,7 +117,7 @@ class Adamax(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state, (beta1, beta2) = self.state[param], group["betas"]
         if not state:
@@ -134,7 +134,7 @@ class Adamax(Algorithm):
 class NAdam(Algorithm):
     """Adam that looks one step ahead, as Nesterov's momentum does (Dozat 2016)."""
 
-    added_later = (*Algorithm.added_later, ("capturable", False), ("decoupled_weight_decay", False))
+    _added_later = (*Algorithm._added_later, ("capturable", False), ("decoupled_weight_decay", False))
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class NAdam(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state, lr, (beta1, beta2) = self.state[param], group["lr"], group["betas"]
         if not state:
@@ -185,7 +185,7 @@ class NAdam(Algorithm):
 class RAdam(Algorithm):
     """Adam that holds back while its variance is not yet known well (Liu et al. 2020)."""
 
-    added_later = (*Algorithm.added_later, ("capturable", False), ("decoupled_weight_decay", False))
+    _added_later = (*Algorithm._added_later, ("capturable", False), ("decoupled_weight_decay", False))
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class RAdam(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state, (beta1, beta2) = self.state[param], group["betas"]
         if not state:
@@ -232,7 +232,7 @@ class RAdam(Algorithm):
 class Rprop(Algorithm):
     """Only the signs of gradients count: steps grow while the sign stays, and shrink when it turns (Riedmiller 1993)."""
 
-    added_later = (*Algorithm.added_later, ("capturable", False))
+    _added_later = (*Algorithm._added_later, ("capturable", False))
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class Rprop(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state, (less, more) = self.state[param], group["etas"]
         if not state:

@@ -1,4 +1,4 @@
-"""The optimizers. Each `update` is the formula of its paper, in PyTorch's order of operations.
+"""The optimizers. Each `_update` is the formula of its paper, in PyTorch's order of operations.
 
 The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is one, so they are
 accepted, kept in the groups, and change nothing.
@@ -19,12 +19,12 @@ subtract, multiply, add, divide, sqrt = np.subtract, np.multiply, np.add, np.div
 
 
 class Algorithm(Optimizer):
-    """An optimizer that updates one parameter after the other, in `update(param, grad, group)`.
+    """An optimizer that updates one parameter after the other, in `_update(param, grad, group)`.
 
     Steps are written in NumPy and change the parameters' memory in place, unseen by autograd but counted in versions.
     """
 
-    added_later = (("maximize", False), ("foreach", None), ("differentiable", False))
+    _added_later = (("maximize", False), ("foreach", None), ("differentiable", False))
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -39,7 +39,7 @@ class Algorithm(Optimizer):
         for group in self.param_groups:
             if isinstance(group["lr"], Tensor):
                 group = {**group, "lr": group["lr"].item()}
-            update, sign = self.update, group["maximize"]
+            update, sign = self._update, group["maximize"]
             for p in group["params"]:
                 meta = p._meta
                 if meta is not None and meta.grad is not None:
@@ -47,7 +47,7 @@ class Algorithm(Optimizer):
                     update(p, -grad if sign else grad, group)
         return loss
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter: change `param._array` in place and count its version."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to update a parameter")
 
@@ -110,7 +110,7 @@ class SGD(Algorithm):
     weight_decay adds weight_decay·w to the gradient; nesterov looks one step ahead (Sutskever et al. 2013).
     """
 
-    added_later = (*Algorithm.added_later, ("nesterov", False), ("fused", None))
+    _added_later = (*Algorithm._added_later, ("nesterov", False), ("fused", None))
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class SGD(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         value, momentum = param._array, group["momentum"]
         if group["weight_decay"]:
@@ -165,8 +165,8 @@ class Adam(Algorithm):
     m̂ and v̂ are corrected for their start at zero. amsgrad: with the largest v so far (Reddi et al. 2018).
     """
 
-    added_later = (
-        *Algorithm.added_later,
+    _added_later = (
+        *Algorithm._added_later,
         ("amsgrad", False),
         ("capturable", False),
         ("decoupled_weight_decay", False),
@@ -211,7 +211,7 @@ class Adam(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state = self.state[param]
         value, lr, decay = param._array, group["lr"], group["weight_decay"]
@@ -252,7 +252,7 @@ class Adam(Algorithm):
 class AdamW(Adam):
     """Adam whose weight decay does not go through the means: w ← (1 - lr·weight_decay)·w first (Loshchilov & Hutter 2019)."""
 
-    added_later = (*Adam.added_later, ("decoupled_weight_decay", True))
+    _added_later = (*Adam._added_later, ("decoupled_weight_decay", True))
 
     def __init__(
         self,
@@ -278,7 +278,7 @@ class AdamW(Adam):
 class RMSprop(Algorithm):
     """`w ← w - lr·grad/(√v + eps)`, v a running mean of grad² (Hinton 2012); centered: of its variance (Graves 2013)."""
 
-    added_later = (*Algorithm.added_later, ("momentum", 0), ("centered", False), ("capturable", False))
+    _added_later = (*Algorithm._added_later, ("momentum", 0), ("centered", False), ("capturable", False))
 
     def __init__(
         self,
@@ -306,7 +306,7 @@ class RMSprop(Algorithm):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         state = self.state[param]
         value, alpha, momentum = param._array, group["alpha"], group["momentum"]
@@ -346,7 +346,7 @@ class RMSprop(Algorithm):
 class Adagrad(Algorithm):
     """`w ← w - lr·grad/(√s + eps)`, s the sum of all grad² so far (Duchi et al. 2011)."""
 
-    added_later = (*Algorithm.added_later, ("fused", None))
+    _added_later = (*Algorithm._added_later, ("fused", None))
 
     def __init__(
         self,
@@ -382,7 +382,7 @@ class Adagrad(Algorithm):
                 state["step"] = no_steps()
                 state["sum"] = like(p, group["initial_accumulator_value"])
 
-    def update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
+    def _update(self, param: Tensor, grad: np.ndarray, group: dict) -> None:
         """One step of one parameter."""
         value, state = param._array, self.state[param]
         if "step" not in state:  # a group that was added later

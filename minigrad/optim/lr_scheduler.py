@@ -111,9 +111,9 @@ class LRScheduler:
         self._set_rates(rates)
 
     def _set_rates(self, rates: Sequence[float]) -> None:
-        for group, lr in zip(self.groups, rates, strict=True):
+        for group, lr in zip(self._groups, rates, strict=True):
             set_rate(group, lr)
-        self._last_lr = self.current
+        self._last_lr = self._current
 
     def _warn_if_asked_from_outside(self) -> None:
         if not self._get_lr_called_within_step:
@@ -124,14 +124,14 @@ class LRScheduler:
             )
 
     @property
-    def groups(self) -> list[dict]:
+    def _groups(self) -> list[dict]:
         """The optimizer's parameter groups."""
         return self.optimizer.param_groups
 
     @property
-    def current(self) -> list[float]:
+    def _current(self) -> list[float]:
         """The rates as they stand in the optimizer."""
-        return [copied(group["lr"]) for group in self.groups]
+        return [copied(group["lr"]) for group in self._groups]
 
     def state_dict(self) -> dict:
         """Everything but the optimizer."""
@@ -199,8 +199,8 @@ class MultiplicativeLR(_FromFunctions):
         """The current rates times λ(epoch)."""
         self._warn_if_asked_from_outside()
         if self._is_initial:
-            return self.current
-        return [lr * f(self.last_epoch) for lr, f in zip(self.current, self.lr_lambdas, strict=True)]
+            return self._current
+        return [lr * f(self.last_epoch) for lr, f in zip(self._current, self.lr_lambdas, strict=True)]
 
 
 class StepLR(LRScheduler):
@@ -214,7 +214,7 @@ class StepLR(LRScheduler):
         """The current rates, times gamma at the right epochs."""
         self._warn_if_asked_from_outside()
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
-        return [lr * self.gamma for lr in self.current] if due else self.current
+        return [lr * self.gamma for lr in self._current] if due else self._current
 
     def _get_closed_form_lr(self) -> list[float]:
         return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
@@ -233,7 +233,7 @@ class MultiStepLR(LRScheduler):
         """The current rates, times gamma as often as the epoch is a milestone."""
         self._warn_if_asked_from_outside()
         times = self.milestones.get(self.last_epoch, 0)
-        return [lr * self.gamma**times for lr in self.current] if times else self.current
+        return [lr * self.gamma**times for lr in self._current] if times else self._current
 
     def _get_closed_form_lr(self) -> list[float]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
@@ -250,7 +250,7 @@ class ExponentialLR(LRScheduler):
     def get_lr(self) -> list[float]:
         """The current rates times gamma."""
         self._warn_if_asked_from_outside()
-        return self.current if self._is_initial else [lr * self.gamma for lr in self.current]
+        return self._current if self._is_initial else [lr * self.gamma for lr in self._current]
 
     def _get_closed_form_lr(self) -> list[float]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -280,12 +280,12 @@ class LinearLR(LRScheduler):
         """The current rates, one step further."""
         self._warn_if_asked_from_outside()
         if self.last_epoch == 0:
-            return [lr * self.start_factor for lr in self.current]
+            return [lr * self.start_factor for lr in self._current]
         if self._is_initial or self.last_epoch > self.total_iters:
-            return self.current
+            return self._current
         step = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * step
-        return [lr * (1.0 + step / before) for lr in self.current]
+        return [lr * (1.0 + step / before) for lr in self._current]
 
     def _get_closed_form_lr(self) -> list[float]:
         part = min(self.total_iters, self.last_epoch) / self.total_iters
@@ -308,10 +308,10 @@ class ConstantLR(LRScheduler):
         """The current rates; times factor at first, divided by it at the end."""
         self._warn_if_asked_from_outside()
         if self.last_epoch == 0:
-            return [lr * self.factor for lr in self.current]
+            return [lr * self.factor for lr in self._current]
         if self.last_epoch != self.total_iters:
-            return self.current
-        return [lr * (1.0 / self.factor) for lr in self.current]
+            return self._current
+        return [lr * (1.0 / self.factor) for lr in self._current]
 
     def _get_closed_form_lr(self) -> list[float]:
         factor = 1.0 if self.last_epoch >= self.total_iters else self.factor
@@ -330,9 +330,9 @@ class PolynomialLR(LRScheduler):
         self._warn_if_asked_from_outside()
         epoch, total = self.last_epoch, self.total_iters
         if self._is_initial or epoch > total:
-            return self.current
+            return self._current
         factor = ((1.0 - epoch / total) / (1.0 - (epoch - 1) / total)) ** self.power
-        return [lr * factor for lr in self.current]
+        return [lr * factor for lr in self._current]
 
     def _get_closed_form_lr(self) -> list[float]:
         factor = (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
@@ -351,16 +351,16 @@ class CosineAnnealingLR(LRScheduler):
         self._warn_if_asked_from_outside()
         epoch, low, period = self.last_epoch, self.eta_min, self.T_max
         if self._is_initial:
-            return self.current
+            return self._current
         if self._step_count == 1 and epoch > 0:
             return [
                 low + (base - low) * (1 + math.cos(epoch * math.pi / period)) / 2 for base in self.base_lrs
             ]
         if (epoch - 1 - period) % (2 * period) == 0:
             rise = (1 - math.cos(math.pi / period)) / 2
-            return [lr + (base - low) * rise for base, lr in zip(self.base_lrs, self.current, strict=True)]
+            return [lr + (base - low) * rise for base, lr in zip(self.base_lrs, self._current, strict=True)]
         ratio = (1 + math.cos(math.pi * epoch / period)) / (1 + math.cos(math.pi * (epoch - 1) / period))
-        return [ratio * (lr - low) + low for lr in self.current]
+        return [ratio * (lr - low) + low for lr in self._current]
 
     def _get_closed_form_lr(self) -> list[float]:
         part = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
@@ -435,7 +435,7 @@ class SequentialLR(LRScheduler):
             )
         self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch, self.optimizer = last_epoch + 1, optimizer
-        for group in self.groups:  # their beginnings are undone; the first of them begins again
+        for group in self._groups:  # their beginnings are undone; the first of them begins again
             set_rate(group, group["initial_lr"])
         undo_beginning(self)
         first = schedulers[bisect_right(milestones, 0)]
@@ -472,13 +472,13 @@ class ChainedScheduler(SequentialLR):
         optimizer = optimizer or (schedulers[0].optimizer if schedulers else None)
         check_together(self, schedulers, optimizer, nothing)
         self._schedulers, self.optimizer = schedulers, optimizer
-        self._last_lr = self.current
+        self._last_lr = self._current
 
     def step(self) -> None:
         """Go on to the next epoch."""
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = self.current
+        self._last_lr = self._current
 
 
 def check_together(
@@ -581,7 +581,7 @@ class CyclicLR(LRScheduler):
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            momentums = zip(self.groups, self.base_momentums, self.max_momentums, strict=True)
+            momentums = zip(self._groups, self.base_momentums, self.max_momentums, strict=True)
             for group, low, high in momentums:
                 set_momentum(group, high - (high - low) * height * scale)
         bounds = zip(self.base_lrs, self.max_lrs, strict=True)
@@ -691,12 +691,12 @@ class OneCycleLR(LRScheduler):
         phase = phases[len(earlier)]
         part = (step - start) / (phase["end_step"] - start)
         if self.cycle_momentum:
-            for group in self.groups:
+            for group in self._groups:
                 low, high = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                set_momentum(group, self.anneal(low, high, part))
-        return [self.anneal(g[phase["start_lr"]], g[phase["end_lr"]], part) for g in self.groups]
+                set_momentum(group, self._anneal(low, high, part))
+        return [self._anneal(g[phase["start_lr"]], g[phase["end_lr"]], part) for g in self._groups]
 
-    def anneal(self, start: float, end: float, part: float) -> float:
+    def _anneal(self, start: float, end: float, part: float) -> float:
         """The value after `part` (0..1) of the way from start to end."""
         if self._anneal_func_type == "linear":
             return (end - start) * part + start
@@ -756,7 +756,7 @@ class ReduceLROnPlateau(LRScheduler):
             cooldown,
             eps,
         )
-        self.last_epoch, self._last_lr = 0, self.current
+        self.last_epoch, self._last_lr = 0, self._current
         self._reset()
 
     def _reset(self) -> None:
@@ -775,7 +775,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is not None:
             warnings.warn(NO_EPOCH, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(current, self.best):
+        if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
         else:
             self.num_bad_epochs += 1
@@ -785,23 +785,23 @@ class ReduceLROnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             self._reduce()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = self.current
+        self._last_lr = self._current
 
     def _reduce(self) -> None:
-        if len(self.groups) != len(self.min_lrs):
+        if len(self._groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(self.groups)}) differs from when "
+                    f"The number of param groups in the `optimizer` ({len(self._groups)}) differs from when "
                     f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param group being added "
                     "to the optimizer. Please modify the `min_lrs` field to match the length of the `optimizer` param groups."
                 )
-            self.min_lrs = [self.default_min_lr] * len(self.groups)
-        for group, lowest in zip(self.groups, self.min_lrs, strict=True):
+            self.min_lrs = [self.default_min_lr] * len(self._groups)
+        for group, lowest in zip(self._groups, self.min_lrs, strict=True):
             new = max(group["lr"] * self.factor, lowest)
             if group["lr"] - new > self.eps:
                 set_rate(group, new)
 
-    def is_better(self, a: float, best: float) -> bool:
+    def _is_better(self, a: float, best: float) -> bool:
         """Is `a` better than `best` by more than the threshold?"""
         sign = 1 if self.mode == "min" else -1
         if self.threshold_mode == "rel":

@@ -67,7 +67,7 @@ class Optimizer:
     """
 
     # options that files of older versions lack, with what they meant then
-    added_later: tuple[tuple[str, object], ...] = ()
+    _added_later: tuple[tuple[str, object], ...] = ()
 
     def __init_subclass__(cls, **options: object):
         super().__init_subclass__(**options)
@@ -256,7 +256,7 @@ class Optimizer:
         if "_step_pre_hooks" not in self.__dict__:
             self._prepare()
         for group in self.param_groups:
-            for name, value in self.added_later:
+            for name, value in self._added_later:
                 group.setdefault(name, value)
 
     def __repr__(self) -> str:
