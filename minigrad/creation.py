@@ -345,8 +345,10 @@ def asarray(
     obj: object, *, dtype: dtypes.dtype | None = None, device: object = None, copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """`obj` as a tensor. copy: True copies in any case, False raises ValueError if that is needed. requires_grad: None
-    leaves it as it is."""
+    """`obj` as a tensor, which shares its memory where that is possible.
+
+    copy: True copies in any case, False raises ValueError if that is needed. requires_grad: None leaves it as it is.
+    """
     out = as_tensor(obj, dtype, device)
     if copy is False and out is not obj and not (isinstance(obj, ndarray) and out._array is obj):
         kind = "arbitrary sequence into a tensor" if not isinstance(obj, (Tensor, ndarray)) else None

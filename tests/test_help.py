@@ -109,6 +109,19 @@ def test_what_completion_offers_is_there(namespace):
     assert [name for name in public(found(namespace)) if not hasattr(found(namespace), name)] == []
 
 
+@pytest.mark.parametrize("namespace", ["minigrad.nn", "minigrad.optim", "minigrad.optim.lr_scheduler"])
+def test_a_subclass_may_use_every_name_that_it_may_in_pytorch(torch, namespace):
+    """What a layer, an optimizer or a schedule keeps for itself has an underscore in front."""
+    extra = {
+        f"{name}.{part}"
+        for name in public(found(namespace))
+        if inspect.isclass(ours := getattr(found(namespace), name))
+        for part in vars(ours)
+        if part[0] != "_" and not hasattr(getattr(found(namespace, torch), name), part)
+    }
+    assert extra <= {"RNN.mode", "GRU.mode", "LSTM.mode"}  # which PyTorch's have as soon as they are made
+
+
 def test_completion_offers_the_parts_that_are_loaded_later():
     assert {"nn", "optim", "func", "vmap", "save", "load", "conv2d"} <= set(dir(minigrad))
 
