@@ -15,14 +15,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..tensor import AutogradMeta, InferenceTensor, Tensor, full_name, wrap
-from . import node as nodes
+from ..tensor import AutogradMeta, Counter, InferenceTensor, Tensor, full_name, wrap
 from .anomaly_mode import remember_traceback
 from .grad_mode import anomaly, local
 from .hooks import as_tensor
 from .interpreter import Wrapper
 from .node import Node, edge, next_sequence, no_recording
 from .saved import FREED, INFERENCE, Packed, SavedTensor, modified_error, version_of
+
+
+def check_writable(t: Tensor) -> None:
+    """Raise PyTorch's error if `t` must not be written to. Set by ops/history.py."""
+    raise NotImplementedError
+
+
+def counted(t: Tensor) -> Counter:
+    """Note that `t` was written to in place. Set by ops/history.py."""
+    raise NotImplementedError
+
+
+def hang(t: Tensor, node: Node) -> None:
+    """Make `node` the history of what was written into `t`. Set by ops/history.py."""
+    raise NotImplementedError
 
 
 def twin(t: Tensor) -> Tensor:
@@ -385,7 +399,7 @@ def check_marks(ctx: FunctionCtx, inputs: list[Tensor], outputs: tuple) -> None:
                 f"mark_non_differentiable only accepts variable arguments, but got {full_name(type(t))}"
             )
     for d in ctx.dirty_tensors:
-        nodes.counted(d)
+        counted(d)
         if not any(d is t for t in inputs):
             warnings.warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
@@ -421,12 +435,12 @@ def finish_output(
         if out._requires_grad and out._grad_fn is None:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if out._base is not None:
-            nodes.check_writable(out)
+            check_writable(out)
         if out._base is not None and len(recorded) > 1:
             raise RuntimeError(VIEW_AMONG_SEVERAL)
         if out._meta is not None:
             out._meta.grad = None  # it was that of the old value
-        nodes.hang(out, ctx)
+        hang(out, ctx)
         out._output_nr = number if out._base is None else 0
         return out
     if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):

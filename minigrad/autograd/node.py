@@ -289,21 +289,6 @@ def refresh_view(t: Tensor) -> None:
     raise NotImplementedError
 
 
-def check_writable(t: Tensor) -> None:
-    """Raise PyTorch's error if `t` must not be written to. Set by ops/history.py."""
-    raise NotImplementedError
-
-
-def counted(t: Tensor) -> Counter:
-    """Note that `t` was written to in place. Set by ops/history.py."""
-    raise NotImplementedError
-
-
-def hang(t: Tensor, node: Node) -> None:
-    """Make `node` the history of what was written into `t`. Set by ops/history.py."""
-    raise NotImplementedError
-
-
 def grad_fn(t: Tensor) -> Node | None:
     """The node that made this tensor, or None for a leaf."""
     meta = t._meta

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..autograd import node as nodes
+from ..autograd import function as functions
 from ..autograd.anomaly_mode import remember_traceback
 from ..autograd.grad_mode import anomaly, local
 from ..autograd.interpreter import Wrapper
@@ -188,7 +188,7 @@ def counted(t: Tensor) -> Counter:
     return counter
 
 
-nodes.check_writable, nodes.counted, nodes.hang = check_writable, counted, hang
+functions.check_writable, functions.counted, functions.hang = check_writable, counted, hang
 
 
 def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
