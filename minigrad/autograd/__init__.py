@@ -24,7 +24,7 @@ nothing of them; each can be read by itself after those that it imports, in this
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers
     functional     Jacobians and products with them      jacobian, hessian, vjp, jvp, hvp, vhp
     gradcheck      is a derivative right?                gradcheck, gradgradcheck: against differences
-    graph          more to do with a graph               saved_tensors_hooks, register_multi_grad_hook
+    graph          more to do with a graph               get_gradient_edge, saved_tensors_hooks, multi-grad hooks
     variable       an old name of tensors                Variable
 
 A file that belongs to neither list, or a core that grows, fails `tests/test_architecture.py`. The way from a call to a node

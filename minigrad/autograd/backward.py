@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dtypes import dtype
-from ..size import Size
 from ..tensor import Tensor, wrap
 from .dependencies import Root
 from .engine import execute, run
@@ -25,31 +23,6 @@ class GradientEdge(NamedTuple):
     node: Node
     output_nr: int
     ownership_token: object = None  # PyTorch keeps nodes alive with it; here a node lives as long as the edge
-
-
-class EdgeOfTensor(GradientEdge):
-    """The edge of a tensor that was at hand, so that its shape and dtype are known."""
-
-    shape: Size
-    dtype: dtype
-    requires_grad = True
-
-
-EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
-    if not tensor.requires_grad:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        )
-    node = edge(tensor)
-    if node is None:
-        raise AssertionError("Expected gradient function to be set")
-    found = EdgeOfTensor(node, tensor._output_nr)
-    found.shape, found.dtype = tensor.shape, tensor.dtype
-    return found
 
 
 def backward(

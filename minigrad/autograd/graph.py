@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from ..dtypes import dtype
+from ..size import Size
 from ..tensor import Tensor, wrap
-from .backward import GradientEdge, edge_of, get_gradient_edge
+from .backward import GradientEdge, edge_of
 from .engine import PartialPass
 from .grad_mode import local
 from .node import AccumulateGrad, Node, RemovableHandle, edge
@@ -27,6 +29,31 @@ __all__ = [
     "saved_tensors_hooks",
 ]
 __dir__ = __all__.copy  # what completion offers
+
+
+class EdgeOfTensor(GradientEdge):
+    """The edge of a tensor that was at hand, so that its shape and dtype are known."""
+
+    shape: Size
+    dtype: dtype
+    requires_grad = True
+
+
+EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    node = edge(tensor)
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
+    found = EdgeOfTensor(node, tensor._output_nr)
+    found.shape, found.dtype = tensor.shape, tensor.dtype
+    return found
 
 
 class saved_tensors_hooks:
