@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 
 import numpy as np
 
@@ -123,6 +124,10 @@ def to_numpy(wanted) -> np.dtype:
     return builtin.numpy
 
 
+# How to make others forget what they would have found differently with another default.
+BY_DEFAULT: list[Callable[[], None]] = []
+
+
 def get_default_dtype() -> dtype:
     """The dtype of new floating point tensors."""
     return _default
@@ -136,6 +141,8 @@ def set_default_dtype(d: dtype, /) -> None:
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
+    for forget in BY_DEFAULT:
+        forget()
 
 
 def default_float() -> np.dtype:

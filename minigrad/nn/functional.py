@@ -324,6 +324,8 @@ def _dropped(
     if not training or p == 0 or input._array.size == 0:
         return input
     dtype = input._array.dtype
+    if dtype.kind != "f":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.word(dtype)}")
     mask = wrap(np.zeros(shape, dtype)) if p == 1 else _mask(shape, p, dtype, order)
     return input.mul_(mask) if inplace else input * mask
 

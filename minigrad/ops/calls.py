@@ -58,6 +58,7 @@ def remembering(scope: dict) -> dict:
         return found
 
     scope |= {"last": (None, None, None), "remember": remember}
+    dtypes.BY_DEFAULT.append(lambda: scope.update(last=(None, None, None)))
     return scope
 
 

@@ -333,7 +333,11 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
             f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
             " * (Tensor min = None, Tensor max = None)\n * (Number min = None, Number max = None)"
         )
-    return _clamp, beside(input, *given), min, max
+    input = beside(input, *given)
+    if input._array.dtype.kind == "b":
+        which = "" if len(given) == 2 else "max_" if min is None else "min_"
+        raise dtypes.not_implemented(f"clamp_{which}scalar_cpu", input._array.dtype)
+    return _clamp, input, min, max
 
 
 def number_of(bound: object) -> object:

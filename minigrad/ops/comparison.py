@@ -207,6 +207,8 @@ def isin(
 
     assume_unique: promises that neither holds an element twice. It changes nothing here.
     """
+    if any(isinstance(t, Tensor) and t._array.dtype.kind == "b" for t in (elements, test_elements)):
+        raise RuntimeError("Unsupported input type encountered for isin(): Bool")
     return _isin(elements, test_elements, invert)
 
 

@@ -38,6 +38,7 @@ class Promoted(tuple):
 # Python numbers as tensors, by number, type and dtype beside them: making the array each time would double the cost of
 # `x * 2`. Of the zeros only the integers are kept, as 0.0 == -0.0.
 scalars: dict[tuple, Tensor] = {}
+dtypes.BY_DEFAULT.append(scalars.clear)
 
 
 def operand(value, like: Tensor) -> Tensor:
