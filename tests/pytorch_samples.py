@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import re
 import sys
 import warnings
@@ -44,6 +45,7 @@ FREE = {
     "empty_strided": NOT_INITIALISED,
     "new_empty": NOT_INITIALISED,
     "new_empty_strided": NOT_INITIALISED,
+    "matrix_exp/float16": "PyTorch's is NaN where a power of the matrix is too large",
     "cholesky_inverse/forward": "PyTorch's forward derivative is not that of the function, which finite differences show",
 }
 # Results that may be chosen freely, up to what: compared is what PyTorch's own tests make of them, which depends on no choice.
@@ -52,13 +54,14 @@ CHOICES = {
     "linalg.svd": "the signs of singular vectors",
     "svd": "the signs of singular vectors",
 }
-# Where equal elements, which integers have, may be named in any order: the part of the result that names them.
+# Where equal elements, which integers and halves have, may be named in any order: what shows which of them is named.
+# (PyTorch's own order is that of an unstable sort for more than 16 elements.)
 TIES = {
-    "argsort": "y: values",
-    "kthvalue": "y: items[1]: values",
-    "mode": "y: items[1]: values",
-    "sort": "y: items[1]: values",
-    "topk": "y: items[1]: values",
+    "argsort": ("y: values",),
+    "kthvalue": ("y: items[1]: values",),
+    "mode": ("y: items[1]: values", "grad: values", "tangents: items[0]: values", "grads: items[0]: values"),
+    "sort": ("y: items[1]: values",),
+    "topk": ("y: items[1]: values",),
 }
 # How far numbers may differ, where it is more than a few roundings, and why; after a slash for one program or dtype only.
 ROUGH = {
@@ -185,10 +188,16 @@ y = torch.func.vmap(torch.func.grad(total, tuple(range(len(batch)))))(*batch) if
 BATCHED = ("vmap", "each")
 
 
-def converted(value: Any, module: ModuleType) -> Any:
+def converted(value: Any, module: ModuleType, halves: str = "float16") -> Any:
     """A part of a sample for the engine `module`: tensors and dtypes become its own, everything contiguous."""
     import torch
 
+    if isinstance(value, torch.Tensor) and value.dtype is torch.float16:
+        kind = type(value)
+        value = value.detach().to(getattr(torch, halves)).requires_grad_(value.requires_grad)
+        value = kind(value, value.requires_grad) if kind is torch.nn.Parameter else value
+    if value is torch.float16:
+        value = getattr(torch, halves)
     if isinstance(value, torch.Tensor):
         if (
             value.is_complex()
@@ -221,18 +230,18 @@ def converted(value: Any, module: ModuleType) -> Any:
     if isinstance(value, torch.memory_format | torch.layout | torch.Generator | complex):
         raise Unsuitable
     if isinstance(value, list | tuple):
-        parts = [converted(v, module) for v in value]
+        parts = [converted(v, module, halves) for v in value]
         return type(value)(parts) if not hasattr(value, "_fields") else type(value)(*parts)
     if isinstance(value, dict):
-        return {k: converted(v, module) for k, v in value.items()}
+        return {k: converted(v, module, halves) for k, v in value.items()}
     return value
 
 
-def inputs(sample: Any, module: ModuleType) -> dict[str, Any]:
-    """What a program for this sample finds."""
+def inputs(sample: Any, module: ModuleType, halves: str = "float16") -> dict[str, Any]:
+    """What a program for this sample finds. halves: the dtype of what is float16 in it."""
     if "out" in sample.kwargs:
         raise Unsuitable
-    x, args, kwargs = converted((sample.input, tuple(sample.args), dict(sample.kwargs)), module)
+    x, args, kwargs = converted((sample.input, tuple(sample.args), dict(sample.kwargs)), module, halves)
     leaves: list[Any] = []
 
     def mapped(f: Callable, value: Any) -> Any:
@@ -293,10 +302,10 @@ def compare(info: Any, form: str, sample: Any, what: str = "once") -> list[str]:
     import torch
 
     given = [inputs(sample, module) for module in (torch, minigrad)]
-    call = forms(info)[form]
+    call, chosen = forms(info)[form], {}
     if key(info) in CHOICES:
-        call = f"_chosen({call})"
-        given = [{**g, "_chosen": sample.output_process_fn_grad} for g in given]
+        call, chosen = f"_chosen({call})", {"_chosen": sample.output_process_fn_grad}
+        given = [g | chosen for g in given]
     source = PROGRAMS[what].strip().replace("CALL", call) + "\n"
     program = Program(f"{key(info)}/{form}/{what}", source)
     expected, got = (run(m, program, **g) for m, g in zip((torch, minigrad), given, strict=True))
@@ -318,11 +327,41 @@ def compare(info: Any, form: str, sample: Any, what: str = "once") -> list[str]:
     )
     if rtol:
         expected = roughly(expected, rtol)
-    told = ("values", "printed") if {key(info), f"{key(info)}/{what}"} & set(FREE) else ()
-    if key(info) in TIES and not sample.input.is_floating_point():
-        told = (TIES[key(info)],)
-    found = (text for text in differences(expected, got) if not is_rounding(text))
+    names = {key(info), f"{key(info)}/{what}", f"{key(info)}/{dtype}"}
+    told = ("values", "printed") if names & set(FREE) else ()
+    if key(info) in TIES and dtype not in ("float32", "float64"):
+        told = TIES[key(info)]
+    found = [text for text in differences(expected, got) if not is_rounding(text)]
+    if found and dtype == "float16":
+        exact = run(torch, program, **inputs(sample, torch, halves="float64"), **chosen)
+        told += tuple(f"{where}: values" for where in as_exact(exact, expected, got))
     return [text for text in found if not text.split("\n")[0].endswith(told)]
+
+
+def numbers(transcript: Any, where: str = "") -> Iterator[tuple[str, list[float]]]:
+    """All numbers of a transcript's variables, with the name under which `differences` speaks of them."""
+    if isinstance(transcript, list):
+        for i, part in enumerate(transcript):
+            yield from numbers(part, f"{where}[{i}]")
+    if isinstance(transcript, dict):
+        if "rtol" in transcript:
+            yield where, transcript["values"]
+        for part, value in transcript.items():
+            yield from numbers(value, f"{where}: {part}" if where else part)
+
+
+def as_exact(exact: dict[str, Any], expected: dict[str, Any], got: dict[str, Any]) -> Iterator[str]:
+    """Where two results in half precision are both off, ours no more than a little farther than PyTorch's.
+
+    Neither is right there, as roundings of numbers that cancel are left.
+    """
+    true, theirs, ours = (dict(numbers(t["variables"])) for t in (exact, expected, got))
+    for where in true.keys() & theirs.keys() & ours.keys():
+        a, b, c = (np.asarray(found[where], float) for found in (true, theirs, ours))
+        if a.shape == b.shape == c.shape and np.isfinite([a, c]).all():
+            off = np.abs(b - a).max(initial=0) if np.isfinite(b).all() else math.inf
+            if np.abs(c - a).max(initial=0) <= 2 * off:
+                yield where
 
 
 def roughly(transcript: Any, rtol: float) -> Any:

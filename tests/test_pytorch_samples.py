@@ -36,6 +36,10 @@ class TestOtherNumbers:
         check("once", "bool", part)
 
     @in_parts
+    def test_halves(self, part: int) -> None:
+        check("once", "float16", part, most=12)
+
+    @in_parts
     def test_errors(self, part: int) -> None:
         check("once", "errors", part)
 

@@ -14,6 +14,7 @@ import pytest
 
 import minigrad as torch
 from minigrad.autograd.node import COUNTS_ARGUMENTS
+from minigrad.memory import copied_in_rows
 
 
 def test_a_chain_of_a_million_nodes_is_built_walked_and_forgotten():
@@ -258,3 +259,13 @@ def test_the_gradient_of_a_transposed_weight_lies_in_rows_and_is_shared_with_nob
     turned.retain_grad()
     (x @ turned).sum().backward()
     assert turned.grad.stride() == (4, 1) and not np.shares_memory(w.grad.numpy(), turned.grad.numpy())
+
+
+def test_a_large_transposed_gradient_is_copied_in_rows_as_it_is():
+    """Slab by slab: each element in its place, and nothing that shares memory with the gradient."""
+    for shape in ((300, 200), (200, 300), (1, 40_000), (64, 64), (257, 129)):
+        given = np.random.default_rng(0).random(shape).T
+        found = copied_in_rows(given)
+        assert found.flags.c_contiguous
+        assert not np.shares_memory(found, given)
+        np.testing.assert_array_equal(found, given)

@@ -2,7 +2,7 @@
 
 A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and the values
 that its formula needs (`saved`), never its own output, so that graphs die with their last tensor, without the garbage
-collector. Imports `minigrad.tensor` and `grad_mode` only.
+collector. Imports `minigrad.tensor`, `memory` and `grad_mode` only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sys import getrefcount
 
 import numpy as np
 
+from ..memory import copied_in_rows
 from ..tensor import AutogradMeta, Counter, Tensor, new_object, read_only, wrap
 from .grad_mode import local, set_grad
 
@@ -197,7 +198,7 @@ class AccumulateGrad(Node):
                 and ((whole := grad.base) is None or (getrefcount(whole) == 3 and is_whole(grad, whole)))
                 and grad.flags.c_contiguous
             )
-            first = wrap(grad if ours else np.array(grad, order="C"))
+            first = wrap(grad if ours else copied_in_rows(grad))
             if ONE_AT_A_TIME and meta.grad is None:
                 meta.grad = first  # nothing is called in between, so no other thread gets its turn there
             else:

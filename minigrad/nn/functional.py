@@ -666,10 +666,14 @@ def rms_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [{wanted}], but got input of "
             f"size{list(input.shape)}"
         )
+    dims, halves = tuple(range(-len(shape), 0)), input.dtype is dtypes.float16
+    if halves:  # their squares are too large, or too small, too soon
+        input = input.float()
     eps = float(np.finfo(input._array.dtype).eps) if eps is None else eps
-    dims = tuple(range(-len(shape), 0))
     out = input * add_number(input.pow(2).mean(dims, keepdim=True), eps).rsqrt()
-    return out if weight is None else out * weight
+    if weight is not None:
+        out = out * weight
+    return out.half() if halves else out
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int | tuple = 1, eps: float = 1e-12) -> Tensor:
@@ -708,6 +712,9 @@ def scaled_dot_product_attention(
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (t.repeat_interleave(groups, -3) for t in (key, value))
+    halves = query.dtype is dtypes.float16
+    if halves:
+        query, key, value = query.float(), key.float(), value.float()
     (*_, length, width), source = query._array.shape, key._array.shape[-2]
     if is_causal:
         attn_mask = wrap(np.tri(length, source, dtype=bool))
@@ -723,7 +730,8 @@ def scaled_dot_product_attention(
     weights = safe_softmax(scores, scores._array.ndim - 1)
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)
-    return weights @ value
+    out = weights @ value
+    return out.half() if halves else out
 
 
 def _can_be_fused(

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .nn import total
+from .sums import in_single, is_half
 from .table import define, first_of
 
 ndarray = np.ndarray
@@ -30,6 +31,8 @@ def _mask_by_groups(mask: ndarray, scores: ndarray) -> ndarray:
 
 
 def _forward(query, key, value, attn_mask, dropout_p, is_causal, scale):
+    if is_half(query):
+        return in_single(_forward, query, key, value, attn_mask, dropout_p, is_causal, scale)
     q, k, v = by_groups(query, key, value)
     scores = q @ k.swapaxes(-1, -2)
     scores *= scale_of(query, scale)
@@ -59,6 +62,11 @@ def scale_of(query, scale: float | None) -> float:
 
 def attention_backward(grads, grad_input_mask, query, key, value, _weights, scale):
     """The gradients of query, key and value. Of the weights w = softmax(s): ∂s = w·(∂w - Σ w·∂w)."""
+    if is_half(query):
+        return in_single(
+            lambda *of: attention_backward(of[:3], grad_input_mask, *of[3:]),
+            *grads, query, key, value, _weights, scale,
+        )  # fmt: skip
     grad, grad_sums, grad_weights = grads
     q, k, v = by_groups(query, key, value)
     slope = grad_weights

@@ -12,7 +12,7 @@ from ..tensor import Tensor, check_dim, full_name
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
-from .sums import added, in_single, rows_added
+from .sums import added, in_single, is_half, rows_added
 from .table import define, function
 
 ndarray = np.ndarray
@@ -58,6 +58,8 @@ def _softmax_forward(self: ndarray, dim: int) -> ndarray:
 
 
 def softmax_self(grad, result, dim):
+    if is_half(grad):
+        return in_single(softmax_self, grad, result, dim)
     weighted = grad * result
     return weighted - result * total(weighted, dim)
 

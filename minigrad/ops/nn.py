@@ -22,7 +22,7 @@ from ..tensor import Tensor, full_name
 from . import places
 from .choice import refuse
 from .indexing import no_repeats
-from .sums import added, columns_added, even, ones, rows_added
+from .sums import added, columns_added, even, in_single, is_half, ones, rows_added
 from .table import define, first_of, is_array
 from .windows import pooled_size
 
@@ -770,6 +770,8 @@ def _as_rows(shape: tuple, normalized_shape: tuple) -> tuple[tuple, tuple]:
 
 
 def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
+    if is_half(input):
+        return in_single(_layer_norm_forward, input, weight, bias, normalized_shape, eps)
     if input.ndim != 2 or len(normalized_shape) != 1:
         rows, kept = _as_rows(input.shape, normalized_shape)
         weight, bias = (t if t is None else t.reshape(rows[1]) for t in (weight, bias))
@@ -788,6 +790,9 @@ def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
 
 def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
     """The gradients of x, w and b."""
+    if is_half(grad):
+        others = input, weight, result1, result2, normalized_shape, _eps
+        return in_single(layer_norm_backward, grad, grad_input_mask, *others)
     sizes = input.shape
     if len(sizes) != 2 or len(normalized_shape) != 1:
         sizes = tuple(sizes)
@@ -855,6 +860,8 @@ def channel_means(x):
 
 
 def _batch_norm_forward(input, weight, bias, running_mean, running_var, training, eps):
+    if is_half(input):
+        return in_single(_batch_norm_forward, input, weight, bias, running_mean, running_var, training, eps)
     if training:
         mean = channel_means(input)
         out = in_rows(input - per_channel(mean, input))
@@ -877,6 +884,11 @@ def batch_norm_backward(
     grad, grad_input_mask, input, weight, running_mean, running_var, result1, result2, training, eps
 ):
     """The gradients of x, w and b."""
+    if is_half(grad):
+        means, roots = (running_mean, running_var), (result1, result2)
+        return in_single(
+            batch_norm_backward, grad, grad_input_mask, input, weight, *means, *roots, training, eps
+        )
     for_input, for_weight, for_bias = grad_input_mask
     mean, rstd = (result1, result2) if training else (running_mean, (running_var + eps) ** -0.5)
     anew = training and not is_array(grad)
@@ -912,6 +924,8 @@ batch_norm = first_of(native_batch_norm)
 
 
 def _group_norm_forward(input, weight, bias, group, eps):
+    if is_half(input):
+        return in_single(_group_norm_forward, input, weight, bias, group, eps)
     rows = (input.shape[0] * group, math.prod(input.shape[1:]) // group)
     out, mean, rstd = _layer_norm_forward(input.reshape(rows), None, None, rows[1:], eps)
     out = out.reshape(input.shape)
@@ -924,6 +938,11 @@ def _group_norm_forward(input, weight, bias, group, eps):
 
 def group_norm_backward(grads, grad_input_mask, input, weight, result1, result2, group):
     """The gradients of x, w and b."""
+    if is_half(input):
+        return in_single(
+            lambda *of: group_norm_backward(of[:3], grad_input_mask, *of[3:]),
+            *grads, input, weight, result1, result2, group,
+        )  # fmt: skip
     for_input, for_weight, for_bias = grad_input_mask
     grad, grad_mean, grad_rstd = grads
     sizes = tuple(input.shape)

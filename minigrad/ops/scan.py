@@ -19,7 +19,7 @@ from .pointwise import div_number, mul_number
 from .reduction import any_zero, computed_in, widened
 from .shape import refuse_repeated
 from .sorting import spread
-from .sums import in_single
+from .sums import in_single, is_half
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -209,6 +209,8 @@ def _dim_of(name: str, input: Tensor, dim: int) -> int:
 
 def logcumsumexp_self(grad, self, result, dim):
     """self[k] gets the sum over j >= k of grad[j] * exp(self[k] - result[j]): every factor is at most 1."""
+    if is_half(grad):  # in which 10000 + log(2) is 10000
+        return in_single(lambda g, x: logcumsumexp_self(g, x, _logcumsumexp(x, dim), dim), grad, self)
     if not self.shape:
         return grad
     n, axis = self.shape[dim], len(self.shape) - dim - 1

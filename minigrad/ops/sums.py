@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import dtypes
+from ..tensor import Tensor
+
 ndarray = np.ndarray
 
 
@@ -37,12 +40,25 @@ def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
     return axes, axes == (len(wide) - 1,)
 
 
-def in_single(compute: Callable, halves: ndarray, *params: object) -> ndarray:
+def is_half(x: object) -> bool:
+    """Is it an array or a Tensor of half precision?"""
+    array = x._array if isinstance(x, Tensor) else x
+    return isinstance(array, (ndarray, np.generic)) and array.dtype.char == "e"
+
+
+def in_single(compute: Callable, *args: object) -> ndarray | Tensor | tuple:
     """What `compute` makes of halves, worked out in single precision and rounded once, as in PyTorch.
 
-    Half precision is no place to add in: 2048 + 1 is 2048.
+    Half precision is no place to add in: 2048 + 1 is 2048. Of several results each is rounded, if there is one.
     """
-    return compute(halves.astype(np.float32), *params).astype(np.float16)
+    found = compute(*(cast(a, np.float32, dtypes.float32) if is_half(a) else a for a in args))
+    if isinstance(found, tuple):
+        return tuple(None if x is None else cast(x, np.float16, dtypes.float16) for x in found)
+    return cast(found, np.float16, dtypes.float16)
+
+
+def cast(x: ndarray | Tensor, of_arrays: type, of_tensors: dtypes.dtype) -> ndarray | Tensor:
+    return x.to(of_tensors) if isinstance(x, Tensor) else x.astype(of_arrays)
 
 
 def added(array: ndarray, axis: int | tuple | None, keepdims: bool = False) -> ndarray:
