@@ -13,23 +13,12 @@ from collections.abc import Callable
 import numpy as np
 
 from . import dtypes
+from .clock import clock
 from .device import cpu, device
 from .size import Size, as_int, check_dim, sizes_in
 
 ndarray = np.ndarray
 new_object = object.__new__
-
-
-class Clock:
-    """How many reverse-mode transforms have begun, and which are running, in all threads (see autograd/captured.py)."""
-
-    __slots__ = ("now", "running")
-
-    def __init__(self):
-        self.now, self.running = 0, set()
-
-
-clock = Clock()
 
 
 class Counter:

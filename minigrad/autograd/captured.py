@@ -2,7 +2,7 @@
 
 The function that is transformed may not write to those in place: the result would lead out of the transform. Tensors
 that belong to a transform in reverse mode are ordinary ones, so their age tells them apart. A tensor with history is as
-old as its node; one without notes when it is made how many transforms had begun by then (`clock`, see tensor.py).
+old as its node; one without notes when it is made how many transforms had begun by then (`clock`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..tensor import Tensor, clock
+from ..clock import clock
+from ..tensor import Tensor
 from .grad_mode import local
 from .node import next_sequence
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..tensor import Tensor, clock, new_object
+from ..clock import clock
+from ..tensor import Tensor, new_object
 from .captured import age
 from .grad_mode import local, special
 

@@ -19,7 +19,8 @@ from ..autograd.forward_ad import Forward
 from ..autograd.grad_mode import local
 from ..autograd.interpreter import innermost
 from ..autograd.node import AccumulateGrad, edge
-from ..tensor import AutogradMeta, Tensor, clock, wrap
+from ..clock import clock
+from ..tensor import AutogradMeta, Tensor, wrap
 from .pytree import flatten, picture, spec, tensors_in, tree_map
 from .vmap import vmap
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes
+from ..clock import clock
 from ..memory import deeply_copied
-from ..tensor import Tensor, clock, new_object, plain_types, wrap
+from ..tensor import Tensor, new_object, plain_types, wrap
 
 
 class Parameter(Tensor):

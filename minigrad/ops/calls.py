@@ -21,7 +21,8 @@ from .. import dtypes
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.node import edge, next_sequence
 from ..autograd.saved import FIELD
-from ..tensor import Counter, Tensor, clock, new_object, plain_types
+from ..clock import clock
+from ..tensor import Counter, Tensor, new_object, plain_types
 from .dispatch import Promoted, apply, explained, make_view, operand, promoted
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.captured import age, refuse_captured
+from ..clock import clock
 from ..device import device as Device
 from ..memory import copied
-from ..tensor import InferenceTensor, Tensor, clock, full_name, wrap
+from ..tensor import InferenceTensor, Tensor, full_name, wrap
 from .shape import _contiguous
 from .table import define, function, method
 

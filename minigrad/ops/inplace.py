@@ -18,7 +18,8 @@ from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import anomaly, local, special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge, next_sequence
-from ..tensor import Tensor, clock, plain_types, wrap
+from ..clock import clock
+from ..tensor import Tensor, plain_types, wrap
 from .arguments import explain, explain_operands
 from .calls import remembering, written_later
 from .calls_in_place import source_of_write

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..autograd.captured import refuse_captured
 from ..autograd.node import RemovableHandle, add_hook
+from ..clock import clock
 from ..nn.module import typename, zero_gradients
-from ..tensor import Tensor, clock, wrap
+from ..tensor import Tensor, wrap
 
 
 class _Required:
