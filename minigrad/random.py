@@ -40,20 +40,20 @@ class Generator:
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError("Overflow when unpacking long long")
-        self.stream = Stream(seed & 0xFFFF_FFFF_FFFF_FFFF)
+        self._stream = Stream(seed & 0xFFFF_FFFF_FFFF_FFFF)
         return self
 
     def seed(self) -> int:
         """Start from a seed that cannot be foretold, and return it."""
-        return self.manual_seed(int(np.random.SeedSequence().entropy) & 0xFFFF_FFFF_FFFF_FFFF).stream.seed
+        return self.manual_seed(int(np.random.SeedSequence().entropy) & 0xFFFF_FFFF_FFFF_FFFF)._stream.seed
 
     def initial_seed(self) -> int:
         """The seed that the stream started from."""
-        return self.stream.seed
+        return self._stream.seed
 
     def get_state(self) -> Tensor:
         """The place in the stream, as a tensor of bytes for `set_state`."""
-        return wrap(self.stream.get_state())
+        return wrap(self._stream.get_state())
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go back to a place in the stream that `get_state` told, here or in PyTorch. Returns self.
@@ -69,7 +69,7 @@ class Generator:
                 f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be "
                 f"{new_state._array.size}"
             )
-        self.stream.set_state(new_state._array)
+        self._stream.set_state(new_state._array)
         return self
 
     def clone_state(self) -> Generator:
@@ -121,7 +121,7 @@ def fork_rng(devices: object = None, enabled: bool = True, **places: object) -> 
 
 
 def rng(generator: Generator | None = None) -> Stream:
-    return (generator or default_generator).stream
+    return (generator or default_generator)._stream
 
 
 def drawn_for_each_example(draw: Callable) -> Callable:

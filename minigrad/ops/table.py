@@ -1,6 +1,6 @@
 """define(): a forward function and one rule per input become an operation and its Node class.
 
-    mul = define("mul", np.multiply, kind="elementwise",
+    mul = define("mul", np.multiply, kind="elementwise", doc="`input * other`.",
                  self=lambda grad, other: grad * other,
                  other=lambda grad, self: grad * self)
 

@@ -51,7 +51,7 @@ class Algorithm(Optimizer):
         """One step of one parameter: change `param._array` in place and count its version."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to update a parameter")
 
-    def workspace(self, param: Tensor) -> np.ndarray:
+    def _workspace(self, param: Tensor) -> np.ndarray:
         """An array to compute in, kept from step to step."""
         work = self._work.get(param)
         if work is None or work.shape != param._array.shape or work.dtype != param._array.dtype:
@@ -153,7 +153,7 @@ class SGD(Algorithm):
                 b *= momentum
                 b += grad * (1 - group["dampening"]) if group["dampening"] else grad
             grad = grad + momentum * buffer._array if group["nesterov"] else buffer._array
-        work = self.workspace(param)
+        work = self._workspace(param)
         multiply(grad, group["lr"], out=work)
         subtract(value, work, out=value)
         written(param)
@@ -229,7 +229,7 @@ class Adam(Algorithm):
                 written(param)
             else:
                 grad = grad + decay * value
-        m, v, work = state["exp_avg"]._array, state["exp_avg_sq"]._array, self.workspace(param)
+        m, v, work = state["exp_avg"]._array, state["exp_avg_sq"]._array, self._workspace(param)
         subtract(grad, m, out=work)  # m += (1 - β₁)(grad - m)
         multiply(work, 1 - beta1, out=work)
         add(m, work, out=m)
@@ -320,7 +320,7 @@ class RMSprop(Algorithm):
         state["step"]._array += 1
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * value
-        v, work = state["square_avg"]._array, self.workspace(param)
+        v, work = state["square_avg"]._array, self._workspace(param)
         multiply(grad, grad, out=work)
         multiply(work, 1 - alpha, out=work)
         multiply(v, alpha, out=v)
@@ -392,7 +392,7 @@ class Adagrad(Algorithm):
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * value
         lr = group["lr"] / (1 + (state["step"]._array.item() - 1) * group["lr_decay"])
-        total, work = state["sum"]._array, self.workspace(param)
+        total, work = state["sum"]._array, self._workspace(param)
         multiply(grad, grad, out=work)
         add(total, work, out=total)
         sqrt(total, out=work)

@@ -239,7 +239,7 @@ class RandomSampler(Sampler):
         n, wanted = len(self.data_source), self.num_samples
         source = rng(self.generator)
         if self.generator is None:  # a seed of the default stream, and a stream of that
-            source = Generator().manual_seed(random_seed(source)).stream
+            source = Generator().manual_seed(random_seed(source))._stream
         if self.replacement:
             yield from source.integers(0, n, (wanted,)).tolist()
             return
