@@ -87,20 +87,21 @@ OF_NN = {
 }  # fmt: skip
 
 
-PARTS = {"func", "nn", "optim", "special", "testing", "utils"}
-OWN = {"OF_NN", "OWN", "PARTS", "creation", "dtypes", "memory", "mersenne", "np", "ops", "printing", "size"}
+LATER = {"func", "nn", "optim", "special", "testing", "utils"}  # modules
+NOW = {"autograd", "linalg", "random", "return_types"}
 
 
 def __dir__() -> "list[str]":
     """What PyTorch has, too, those included that are loaded when they are first used. (In other files: `__all__`.)"""
-    return sorted(PARTS | OF_NN | {"load", "save", "vmap"} | (globals().keys() - OWN))
+    found = {name for name, value in globals().items() if not isinstance(value, type(warnings))}
+    return sorted((found - {"LATER", "NOW", "OF_NN"}) | LATER | NOW | OF_NN | {"load", "save", "vmap"})
 
 
 def __getattr__(name: "str") -> "object":
     """Load the larger parts when they are first used: `import minigrad` stays quick."""
     import importlib
 
-    if name in PARTS:
+    if name in LATER:
         return importlib.import_module("." + name, __name__)
     if name in ("save", "load"):
         return getattr(importlib.import_module(".serialization", __name__), name)
