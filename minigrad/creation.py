@@ -20,7 +20,7 @@ from .ops.conversion import check_device
 from .ops.dispatch import of_number
 from .ops.storage import blank
 from .ops.table import method
-from .size import sizes_in
+from .size import Size
 from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
@@ -769,6 +769,45 @@ def _corner(
     return np.stack(find(row, offset, col)).astype(wanted)
 
 
+# ---------------------------------------------------------------- old constructors
+
+
+def sizes_in(data: tuple) -> tuple | None:
+    """The lengths in `Tensor(2, 3)`, `Tensor(size)` or `Tensor()`; None for data. Raises PyTorch's error if it is neither."""
+    if len(data) == 1 and isinstance(data[0], Size):
+        return data[0]
+    if len(data) != 1 or isinstance(data[0], int):
+        negative = next((n for n in data if n < 0), None)
+        if negative is not None:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(data)}")
+        return data or (0,)
+    if isinstance(data[0], str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not hasattr(data[0], "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
+    return None
+
+
+def given(data: tuple, dtype: dtypes.dtype) -> ndarray:
+    """The array of `Tensor([1, 2])`, with these values, or of `Tensor(2, 3)`, of this shape and uninitialised."""
+    size = sizes_in(data)
+    return array_of(data[0], dtype) if size is None else np.empty(size, dtype.numpy)
+
+
+def construct(cls: type[Tensor], *data: object) -> Tensor:
+    """`Tensor([1, 2])`: a tensor of the default dtype with these values; `Tensor(2, 3)`: uninitialised, that shape.
+
+    `Tensor(t)`: the tensor `t` without its history.
+    """
+    alone = data[0] if len(data) == 1 else None
+    out = alone.detach() if isinstance(alone, Tensor) else wrap(given(data, dtypes.get_default_dtype()))
+    out.__class__ = cls
+    return out
+
+
+Tensor.__new__ = construct
+
+
 class TensorType:
     """`FloatTensor` and its like: an old constructor, and what `isinstance` and `Tensor.type` ask for a dtype by."""
 
@@ -778,8 +817,7 @@ class TensorType:
         self.__doc__ = f"A tensor of {dtype!r} with the given values, or of the given size."
 
     def __call__(self, *data: object) -> Tensor:
-        size = sizes_in(data)
-        return wrap(array_of(data[0], self.dtype) if size is None else np.empty(size, self.dtype.numpy))
+        return wrap(given(data, self.dtype))
 
     def __instancecheck__(self, found: object) -> bool:
         return isinstance(found, Tensor) and found.dtype is self.dtype

@@ -59,22 +59,6 @@ def check_dim(dim: int, ndim: int) -> int:
     return dim + bound if dim < 0 else dim
 
 
-def sizes_in(data: tuple) -> tuple | None:
-    """The lengths in `Tensor(2, 3)`, `Tensor(size)` or `Tensor()`; None for data. Raises PyTorch's error if it is neither."""
-    if len(data) == 1 and isinstance(data[0], Size):
-        return data[0]
-    if len(data) != 1 or isinstance(data[0], int):
-        negative = next((n for n in data if n < 0), None)
-        if negative is not None:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {list(data)}")
-        return data or (0,)
-    if isinstance(data[0], str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not hasattr(data[0], "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
-    return None
-
-
 def as_int(caller: str, dim: object) -> int:
     """`dim`. Raises PyTorch's TypeError if it is no integer."""
     if not hasattr(dim, "__index__"):

@@ -14,8 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .clock import clock
-from .device import cpu, device
-from .size import Size, as_int, check_dim, sizes_in
+from .size import Size
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -93,18 +92,6 @@ class Tensor:
     _repr_prefix = ""  # a Parameter says what it is
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
-    def __init__(self, *data):
-        """`Tensor([1, 2])`: a tensor of the default dtype with these values; `Tensor(2, 3)`: uninitialised, that shape."""
-        size = sizes_in(data)
-        if size is None:
-            values = data[0]._array if isinstance(data[0], Tensor) else data[0]
-            array = np.array(values, dtype=dtypes.default_float())
-        else:
-            array = np.empty(size, dtype=dtypes.default_float())
-        self._array, self._requires_grad, self._grad_fn = array, False, None
-        self._output_nr, self._counter, self._meta = 0, None, None
-        self._born = clock.now
-
     # ------------------------------------------------------------------ values
 
     @property
@@ -130,12 +117,6 @@ class Tensor:
         doc="The lengths of the dimensions.",
     )
 
-    def size(self, dim: int | None = None) -> Size | int:
-        """The shape, or the length of one dimension."""
-        if dim is None:
-            return tuple.__new__(Size, self._array.shape)
-        return self._array.shape[check_dim(as_int("size", dim), self._array.ndim)]
-
     @property
     def dtype(self) -> dtypes.dtype:
         """The type of the elements, such as `torch.float32`."""
@@ -146,32 +127,13 @@ class Tensor:
         """The number of dimensions."""
         return self._array.ndim
 
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self._array.ndim
-
-    ndimension = dim
-
     def numel(self) -> int:
         """The number of elements."""
         return self._array.size
 
-    nelement = numel
-
     def is_floating_point(self) -> bool:
         """True if the elements are floating point numbers."""
         return self._array.dtype.kind == "f"
-
-    def is_complex(self) -> bool:
-        """False: there are no complex numbers here."""
-        return False
-
-    @property
-    def device(self) -> device:
-        """Where the elements are: `device("cpu")`, always."""
-        return cpu
-
-    is_cuda = property(lambda self: False, doc="False: everything is on the CPU.")
 
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key

@@ -18,7 +18,8 @@ from ..autograd.function import Function, refuse_old_form, run_forward
 from ..autograd.interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
 from ..ops.inplace import check_shape
 from ..ops.shape import broadcast_pair
-from ..tensor import Tensor, check_dim, wrap
+from ..size import check_dim
+from ..tensor import Tensor, wrap
 from .functions import batched_value, refuse_unclear_rule
 from .pytree import broadcast_prefix, flatten, spec
 

@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim, full_name
+from ..size import check_dim
+from ..tensor import Tensor, full_name
 from . import exponential
 from .choice import ZERO, at_most, between, chosen, kept, masked, parts, positive_part, refuse, where
 from .elementary import ONE, _sigmoid, erf, exp, sigmoid, tanh

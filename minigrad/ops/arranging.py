@@ -7,7 +7,8 @@ import functools
 import numpy as np
 
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name
+from ..size import check_dim
+from ..tensor import Tensor, full_name
 from .inplace import in_both_forms
 from .shape import refuse_repeated, reshape, wanted_shape
 from .table import define, is_array, method

@@ -168,7 +168,7 @@ class Absent(Tensor):
     __slots__ = ()
 
 
-ABSENT = Absent()
+ABSENT = new_object(Absent)
 ABSENT._array = None
 
 

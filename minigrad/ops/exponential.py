@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name
+from ..size import check_dim
+from ..tensor import Tensor, full_name
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced

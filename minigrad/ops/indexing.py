@@ -18,7 +18,8 @@ from ..autograd.grad_mode import local
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
 from ..memory import copied, in_rows
-from ..tensor import AutogradMeta, Tensor, check_dim, full_name, new_object, plain_types, wrap
+from ..size import check_dim
+from ..tensor import AutogradMeta, Tensor, full_name, new_object, plain_types, wrap
 from .assigning import fill_with, overwrite
 from .dispatch import operand
 from .history import check_writable

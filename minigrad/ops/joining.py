@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name, wrap
+from ..size import check_dim
+from ..tensor import Tensor, full_name, wrap
 from .shape import (
     _contiguous,
     _expand,

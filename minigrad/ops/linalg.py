@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.captured import refuse_captured
-from ..tensor import Tensor, check_dim, full_name, wrap
+from ..size import check_dim
+from ..tensor import Tensor, full_name, wrap
 from .arranging import _roll
 from .calls import make_call
 from .described import described

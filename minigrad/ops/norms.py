@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..size import check_dim
+from ..tensor import Tensor, wrap
 from .choice import maximum, where, zeros_like
 from .decompositions import _inv, check_matrices, eigvalsh, svdvals, tolerances
 from .reduction import amax_op, amin_op, dims_of, with_ones

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, check_dim
+from ..size import check_dim
+from ..tensor import Tensor
 from .arguments import NUMBERS, explain
 from .choice import refuse, zeros_like
 from .elementary import _polygamma, polygamma

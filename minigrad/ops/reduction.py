@@ -18,7 +18,8 @@ from ..autograd.grad_mode import special
 from ..autograd.interpreter import Wrapper
 from ..autograd.node import edge
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name, wrap
+from ..size import check_dim
+from ..tensor import Tensor, full_name, wrap
 from .choice import where
 from .comparison import isnan
 from .sums import added, all_added, in_single, ones, rows_added

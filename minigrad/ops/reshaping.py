@@ -9,7 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..autograd.captured import refuse_captured
 from ..autograd.grad_mode import local
-from ..tensor import Tensor, check_dim, wrap
+from ..size import check_dim
+from ..tensor import Tensor, wrap
 from .dispatch import record
 from .history import check_writable, counted, rebase
 from .shape import refuse_repeated, squeezed

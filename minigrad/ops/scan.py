@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import dtypes, return_types
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, wrap
+from ..size import check_dim
+from ..tensor import Tensor, wrap
 from .choice import where, zeros_like
 from .elementary import exp
 from .indexing import slice_along

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import dtypes
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name, wrap
+from ..size import check_dim
+from ..tensor import Tensor, full_name, wrap
 from . import places
 from .indexing import add_at
 from .inplace import in_both_forms

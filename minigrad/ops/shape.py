@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Size, Tensor, check_dim, full_name, wrap
+from ..size import Size, check_dim
+from ..tensor import Tensor, full_name, wrap
 from .rules import transposing
 from .sums import sum_to
 from .table import define, method

@@ -12,7 +12,8 @@ import numpy as np
 
 from .. import return_types
 from ..memory import in_rows
-from ..tensor import Tensor, check_dim, full_name, wrap
+from ..size import check_dim
+from ..tensor import Tensor, full_name, wrap
 from . import places
 from .choice import maximum, minimum, refuse
 from .comparison import isnan

@@ -10,7 +10,8 @@ from ctypes import addressof, c_char
 
 import numpy as np
 
-from ..tensor import Tensor, check_dim
+from ..size import check_dim
+from ..tensor import Tensor
 from .table import method
 
 ndarray = np.ndarray

@@ -1,4 +1,4 @@
-"""A tensor's values among Python's and NumPy's own: as numbers, lists, arrays and text; and how a tensor is pickled.
+"""A tensor among Python's and NumPy's own: its sizes, its values as numbers, lists, arrays and text, and how it is pickled.
 
 Nothing here is recorded: what is taken out of a tensor has no history.
 """
@@ -10,12 +10,37 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..device import cpu
 from ..memory import deeply_copied
 from ..printing import tensor_repr
+from ..size import Size, as_int, check_dim
 from ..tensor import Tensor, wrap
-from .table import method
+from .table import function, method
 
 ndarray = np.ndarray
+
+
+@method()
+def size(self: Tensor, dim: int | None = None) -> Size | int:
+    """The shape, or the length of one dimension."""
+    return self.shape if dim is None else self._array.shape[check_dim(as_int("size", dim), self._array.ndim)]
+
+
+@method("dim", "ndimension")
+def dim(self: Tensor) -> int:
+    """The number of dimensions."""
+    return self._array.ndim
+
+
+@method()
+def is_complex(self: Tensor) -> bool:
+    """False: there are no complex numbers here."""
+    return False
+
+
+function(Tensor.numel, "nelement")
+Tensor.device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
+Tensor.is_cuda = property(lambda self: False, doc="False: everything is on the CPU.")
 
 
 @method()
