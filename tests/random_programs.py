@@ -17,7 +17,7 @@ from torch.autograd.function import once_differentiable
 from torch.autograd.graph import get_gradient_edge, register_multi_grad_hook, saved_tensors_hooks
 log = []
 def note(word, *grads):
-    log.append((word, *[None if g is None else f'{g.sum().item():.4g}' for g in grads]))
+    log.append((word, *[None if g is None else f'{g.sum().item() + 0.0:.4g}' for g in grads]))
 class Square(Function):
     @staticmethod
     def forward(ctx, x):

@@ -467,6 +467,8 @@ def view_of_itself(t: Tensor) -> Tensor:
     if not isinstance(t, Wrapper):
         out._meta = meta = AutogradMeta()
         meta.base, meta.seen_version = t if t._base is None else t._base, out._counter.version
+        if not meta.base._requires_grad:
+            out._counter.add_view(out)
     return out
 
 
