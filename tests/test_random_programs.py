@@ -32,11 +32,11 @@ def test_features_meet_as_in_pytorch(torch, first: int):
 
 
 def test_the_programs_use_what_they_are_for():
-    """Nine statements in ten do something, and each kind of pass and hook is there."""
+    """Four statements in five do something, and each kind of pass and hook is there."""
     programs = [Program("random", write(seed)) for seed in range(50)]
     count = sum(len(ast.parse(program.source).body) for program in programs)
     failed = sum("error" in s for program in programs for s in run(minigrad, program)["statements"])
-    assert failed < count / 10
+    assert failed < count / 5
     text = "".join(program.source for program in programs)
     for word in (
         "Increase.apply",

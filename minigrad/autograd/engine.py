@@ -71,7 +71,8 @@ def run(
         capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
         for node, output_nr in targets:
             capture_nodes.setdefault(node, []).append(output_nr)
-        local.backward_pass = PartialPass(dict.fromkeys(capture_nodes, False) | dict.fromkeys(needed, True))
+        local.backward_pass = PartialPass.fromkeys((n for n in capture_nodes if n in waiting), False)
+        local.backward_pass.update(dict.fromkeys(needed, True))
     arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
     for node, output_nr, grad in roots:

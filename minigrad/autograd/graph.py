@@ -188,7 +188,7 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
-    if any(edge(t) is None for t in tensors):
+    elif any(edge(t) is None for t in tensors):
         raise AssertionError("Expected gradient function to be set")
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]

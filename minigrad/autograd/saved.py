@@ -16,6 +16,10 @@ from ..tensor import Tensor, plain_types, wrap
 from .grad_mode import anomaly
 from .node import AccumulateGrad, Node, edge, grad_fn, no_recording
 
+DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+    "out-of-place `.detach()` instead"
+)
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
     "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
@@ -82,7 +86,11 @@ def refuse_modified(node: Node, i: int) -> None:
     then = (node.version if node.version >= 0 else ~node.version) >> FIELD * i & MASK
     if source == "input":
         if version_of(kept) != then:
-            raise modified_error(kept._array, grad_fn(kept), kept._output_nr, version_of(kept), then)
+            raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
+        places = () if node.op.variadic else node.op.differentiable
+        before = node.edges[places.index(number)] if number in places else None
+        if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
+            raise RuntimeError(DETACHED)
     elif i == node.op.saved_results[0] and node.counter is not None and node.counter.version != then:
         array = kept._array if isinstance(kept, Tensor) else kept
         raise modified_error(array, node, number, node.counter.version, then)

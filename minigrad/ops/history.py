@@ -153,8 +153,6 @@ def hang(t: Tensor, node: Node) -> None:
     else:
         slices = new_object(CopySlices)
         slices.place = place_of(t)
-        if node.op is not None and node.op.saved_results:
-            written_views[node] = reader_of(weakref.ref(slices))
     slices.inner = node
     slices.edges = (edge(base), *node.edges[1:])
     slices.input_nrs = None
@@ -171,7 +169,10 @@ def hang(t: Tensor, node: Node) -> None:
     if isinstance(t, Wrapper):
         refresh_view(t)
     else:
-        rebase(t, window_node(slices, 0, slices.place))
+        window = window_node(slices, 0, slices.place)
+        rebase(t, window)
+        if node.op is not None and node.op.saved_results:
+            written_views[node] = reader_of(weakref.ref(slices), weakref.ref(window))
         t._meta.seen_version = counter.version
 
 
@@ -191,10 +192,12 @@ def counted(t: Tensor) -> Counter:
 functions.check_writable, functions.counted, functions.hang = check_writable, counted, hang
 
 
-def reader_of(slices: weakref.ref[CopySlices]) -> Callable[[], Node | None]:
-    """A function that makes the node which reads the window of a CopySlices, as long as that lives."""
+def reader_of(slices: weakref.ref[CopySlices], window: weakref.ref[Node]) -> Callable[[], Node | None]:
+    """A function that gives the node which reads the window of a CopySlices, the view's or a new one, as long as that lives."""
 
     def read() -> Node | None:
+        if window() is not None:
+            return window()
         found = slices()
         return None if found is None else window_node(found, 0, found.place)
 
