@@ -274,12 +274,19 @@ def cross_entropy(
         raise TypeError(
             f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {type(wrong).__name__}"
         )
-    kind = _reduction(reduction, size_average, reduce)
+    x, t = input._array, target._array
+    kind = REDUCTIONS.get(reduction) if size_average is None and reduce is None else None
+    if (
+        x.ndim == 2 and t.ndim == 1 and x.shape[0] == t.shape[0] and x.dtype.kind == "f" and t.dtype.char in INDICES
+        and (weight is None or weight._array.shape == x.shape[1:]) and kind is not None and not label_smoothing
+    ):  # fmt: skip
+        return losses.nll(log_softmax_along(input, 1), target, weight, kind, ignore_index)  # as nearly always
+    if kind is None:
+        kind = _reduction(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    x = input._array
     class_dim = 0 if x.ndim == 1 else 1
-    if x.shape == target._array.shape:
+    if x.shape == t.shape:
         return _probability_loss(input, target, weight, ignore_index, kind, label_smoothing, class_dim)
     logs = (log_softmax_along if x.ndim and x.dtype.kind == "f" else log_softmax)(input, class_dim)
     loss = _nll(logs, target, weight, ignore_index, kind)

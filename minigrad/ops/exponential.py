@@ -13,7 +13,7 @@ from ..tensor import Tensor, full_name
 from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
-from .sums import added, in_single, is_half, rows_added
+from .sums import added, in_single, is_half, ones, rows_added
 from .table import define, function
 
 ndarray = np.ndarray
@@ -40,7 +40,8 @@ def shifted(x: ndarray, dim: int) -> tuple[ndarray, ndarray, ndarray]:
     largest = x.item(x.argmax())
     y = x if -NEAR < largest < NEAR else x - largest
     e = np.exp(y)
-    sums = total(e, dim)
+    kind = e.dtype.char
+    sums = e.dot(ones((e.shape[-1], 1), kind)) if dim == e.ndim - 1 and kind in "fd" else total(e, dim)
     if sums.item(sums.argmin()) >= ENOUGH:
         return y, e, sums
     y = x - places.largest(x, dim)
@@ -93,7 +94,8 @@ def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
     if self.dtype.char == "e":
         return in_single(_log_softmax_forward, self, dim)
     y, _, sums = shifted(self, dim)
-    return in_rows(y - np.log(sums))
+    out = y - np.log(sums)
+    return out if out.flags.c_contiguous else in_rows(out)
 
 
 log_softmax_along = define(  # without a check of its arguments

@@ -118,17 +118,16 @@ def _equal_shares(shape: tuple, mean: bool, dtype: str) -> tuple[ndarray, ndarra
     return np.full(shape, -1 / count if mean and count else -1, "f" if dtype == "e" else dtype), total
 
 
-def _picking(
-    target: ndarray, weight: ndarray | None, sizes: tuple, reduction: int, ignore_index: int, dtype: str
-):
-    """How nll_loss is computed: some of the log-probabilities are picked, each is multiplied by its share, and added up.
+def _nll_forward(self, target, weight, reduction, ignore_index):
+    """Some of the log-probabilities are picked, each is multiplied by its share, and they are added up.
 
-    Gives the places of those in the flattened input; their shares: minus the weight, over the sum of all for the mean;
-    this sum; which targets are kept, None if all are. Raises IndexError for a target that is no class.
+    Gives the loss; the sum of the weights; the places of those in the flattened input; their shares: minus the weight,
+    over the sum of all for the mean. Raises IndexError for a target that is no class.
     """
+    sizes, shape, kind, kept = self.shape, target.shape, self.dtype.char, None
     if len(sizes) == 1:
         sizes, target = (1, *sizes), target.reshape(1)
-    classes, kept = sizes[1], None
+    classes = sizes[1]
     strangers = places.leaves(target, classes)
     if strangers or 0 <= ignore_index < classes:
         kept = target != ignore_index
@@ -140,39 +139,33 @@ def _picking(
     if kept is not None:
         at = at[kept]
     if weight is None:
-        shares, total = _equal_shares(at.shape, reduction == MEAN, dtype)
+        shares, total = _equal_shares(at.shape, reduction == MEAN, kind)
     else:
         shares = weight.take(target if kept is None else target[kept])
-        summed = shares.ravel().dot(ones(shares.size, dtype))
+        summed = shares.ravel().dot(ones(shares.size, kind))
         shares = shares / np.asarray(-summed) if reduction == MEAN else -shares
         total = np.asarray(summed)
-    return at, shares, total, kept
-
-
-def _nll_forward(self, target, weight, reduction, ignore_index):
-    at, shares, total, kept = _picking(target, weight, self.shape, reduction, ignore_index, self.dtype.char)
     picked = self.take(at)
-    if reduction != NONE:
-        if not at.size and reduction == MEAN:
-            return np.asarray(np.nan, self.dtype), total, at, shares
-        out = picked.dot(shares) if at.ndim == 1 else picked.ravel().dot(shares.ravel())
-        return np.asarray(out, self.dtype), total, at, shares
-    losses = np.multiply(picked, shares, dtype=self.dtype)
-    if kept is not None:
-        losses, found = np.zeros(kept.shape, self.dtype), losses
-        losses[kept] = found
-    return losses.reshape(target.shape), np.zeros((), self.dtype), at, shares
+    if reduction == NONE:
+        losses = np.multiply(picked, shares, dtype=self.dtype)
+        if kept is not None:
+            losses, found = np.zeros(kept.shape, self.dtype), losses
+            losses[kept] = found
+        return losses.reshape(shape), np.zeros((), self.dtype), at, shares
+    if not at.size and reduction == MEAN:
+        return np.asarray(np.nan, self.dtype), total, at, shares
+    out = picked.dot(shares) if at.ndim == 1 else picked.ravel().dot(shares.ravel())
+    return np.asarray(out, self.dtype), total, at, shares
 
 
 def nll_loss_self(grad, self, target, weight, total_weight, _places, _shares, reduction, ignore_index):
     if type(grad) is ndarray:
-        return _nll_spread(grad, target, self.shape, ignore_index, _places, _shares)
+        return _nll_spread(grad, target, np.zeros(self.shape, grad.dtype), ignore_index, _places, _shares)
     return _nll_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
 
 
-def _nll_spread(grad, target, sizes, ignore_index, at, shares):
-    """The transpose of `_nll_forward`: the gradient of the loss becomes that of the log-probabilities."""
-    out = np.zeros(sizes, grad.dtype)
+def _nll_spread(grad, target, out, ignore_index, at, shares):
+    """The transpose of `_nll_forward`: the gradient of the loss, put into `out`, zeros of the log-probabilities' shape."""
     if grad.shape != at.shape and grad.ndim:  # a gradient for each target, also for those that do not count
         grad = grad[target != ignore_index]
     out.put(at, grad * shares)
@@ -180,8 +173,9 @@ def _nll_spread(grad, target, sizes, ignore_index, at, shares):
 
 
 def _nll_backward_forward(self, target, weight, total_weight, sizes, reduction, ignore_index):
-    at, shares, _, _ = _picking(target, weight, sizes, reduction, ignore_index, self.dtype.char)
-    return _nll_spread(self, target, sizes, ignore_index, at, shares)
+    out = np.zeros(sizes, self.dtype)
+    _, _, at, shares = _nll_forward(out, target, weight, reduction, ignore_index)
+    return _nll_spread(self, target, out, ignore_index, at, shares)
 
 
 _nll_backward = define(
