@@ -42,6 +42,8 @@ def broadcast_axes(wide: tuple, shape: tuple) -> tuple[tuple, bool]:
 
 def is_half(x: object) -> bool:
     """Is it an array or a Tensor of half precision?"""
+    if type(x) is ndarray:
+        return x.dtype.char == "e"
     array = x._array if isinstance(x, Tensor) else x
     return isinstance(array, (ndarray, np.generic)) and array.dtype.char == "e"
 
