@@ -168,8 +168,8 @@ class Absent(Tensor):
     __slots__ = ()
 
 
-ABSENT = new_object(Absent)
-ABSENT._array = None
+ABSENT = wrap(np.empty(0))
+ABSENT.__class__, ABSENT._array = Absent, None
 
 
 def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
