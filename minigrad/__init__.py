@@ -16,7 +16,7 @@ from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled
 from .creation import *  # noqa: F403
-from .device import accelerator, backends, cuda, device, get_default_device, mps, set_default_device
+from .device import *  # noqa: F403
 from .dtypes import (
     bool,
     double,
@@ -109,4 +109,5 @@ def __getattr__(name: "str") -> "object":
         return getattr(importlib.import_module(".nn.functional", __name__), name)
     if name == "vmap":
         return importlib.import_module(".func", __name__).vmap
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    why = importlib.import_module(".absent", __name__).reason(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{why}")

@@ -834,6 +834,21 @@ LongTensor, IntTensor, ShortTensor = map(TensorType, (dtypes.int64, dtypes.int32
 CharTensor, ByteTensor, BoolTensor = map(TensorType, (dtypes.int8, dtypes.uint8, dtypes.bool))
 
 
+def set_default_tensor_type(t: TensorType | str, /) -> None:
+    """`set_default_dtype` by the old name of a tensor type. PyTorch has deprecated it."""
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        UserWarning,
+        stacklevel=2,
+    )
+    name = getattr(t, "tensor_type", t)
+    found = [d for d in vars(dtypes).values() if isinstance(d, dtypes.dtype) and d.tensor_type == name]
+    if not found:
+        raise TypeError(f"invalid type object: {name}")
+    dtypes.set_default_dtype(found[0])
+
+
 def frombuffer(
     buffer: object, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
@@ -889,6 +904,6 @@ def _laid_out(name: str, size: Sequence[int], stride: Sequence[int], wanted: np.
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
     "ShortTensor", "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_numpy",
-    "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
-    "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor",
+    "set_default_tensor_type", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -114,4 +114,37 @@ def set_default_device(device: object) -> None:
         raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{device}'")
 
 
-__all__ = ["accelerator", "backends", "cuda", "device", "get_default_device", "mps", "set_default_device"]
+# ---------------------------------------------------------------- switches of PyTorch's kernels
+
+# What programs set before they begin. Here results are reproducible and computed in full precision in any case.
+_switches: dict = {"deterministic": False, "precision": "highest"}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Accepted, since every operation gives the same result each time. Raises TypeError unless `mode` is a bool."""
+    if not isinstance(mode, bool):
+        raise TypeError(f"use_deterministic_algorithms() takes a bool, not {type(mode).__name__}")
+    _switches["deterministic"] = mode
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told."""
+    return _switches["deterministic"]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accepted: "highest", "high" or "medium". Products are computed with the precision of their dtype in any case."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
+    _switches["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` was told."""
+    return _switches["precision"]
+
+
+__all__ = [
+    "accelerator", "are_deterministic_algorithms_enabled", "backends", "cuda", "device", "get_default_device",
+    "get_float32_matmul_precision", "mps", "set_default_device", "set_float32_matmul_precision", "use_deterministic_algorithms",
+]  # fmt: skip

@@ -137,3 +137,22 @@ def test_results_cannot_be_deep_copied():
 def test_the_module_has_no_gpu():
     with pytest.raises(RuntimeError, match="CPU only"):
         minigrad.zeros(2, device="cuda")
+
+
+@pytest.mark.parametrize(
+    "name", ["complex64", "sparse_coo_tensor", "bfloat16", "compile", "autocast", "quantize_per_tensor"]
+)
+def test_what_is_not_there_says_why(name):
+    with pytest.raises(AttributeError, match=f"module 'minigrad' has no attribute '{name}': the"):
+        getattr(minigrad, name)
+    with pytest.raises(AttributeError, match=r"module 'minigrad' has no attribute 'zerros'$"):
+        minigrad.zerros  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize(
+    "question", ["repr(s)", "s.tolist()", "s[1]", "s.dtype", "s.size()", "s.nbytes()", "len(s.untyped())"]
+)
+def test_the_storage_of_a_view_is_that_of_its_base_as_numbers(torch, question):
+    found = [repr(eval(question, {"s": m.arange(6.0).view(2, 3).T[1:].storage()})) for m in (torch, minigrad)]
+    assert found[0] == found[1]

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..tensor import Tensor
+from .. import dtypes
+from ..printing import tensor_repr
+from ..tensor import Tensor, plain_types
 from .backward import zeros_like
 from .captured import mutation
 from .function import Function, context, refuse_old_form, run_forward
@@ -73,10 +75,15 @@ class Dual(Wrapper):
         return self if self._requires_grad else self.primal._in_graph()
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        text = repr(self.primal)
         if self.tangent is None or not self.level.active:
-            return text
-        return f"{text[:-1]}, tangent={self.tangent.detach()})"
+            return repr(self.primal)
+        if type(self.primal) not in plain_types:
+            return f"{repr(self.primal)[:-1]}, tangent={self.tangent.detach()})"
+        node = self.grad_fn
+        return tensor_repr(
+            self._array, default_dtype=dtypes.default_float(), requires_grad=self.requires_grad,
+            grad_fn_name=None if node is None else node.name().split("::")[-1], tangent=f"{self.tangent}",
+        )  # fmt: skip
 
 
 Dual.__name__ = Dual.__qualname__ = "Tensor"

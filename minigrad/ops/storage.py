@@ -10,6 +10,7 @@ from ctypes import addressof, c_char
 
 import numpy as np
 
+from ..dtypes import of_numpy
 from ..size import check_dim
 from ..tensor import Tensor
 from .table import method
@@ -148,3 +149,68 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """True if both show the very same memory in the same way."""
     a, b = self._array, tensor._array
     return address(a) == address(b) and a.shape == b.shape and a.strides == b.strides
+
+
+class UntypedStorage:
+    """The memory that tensors share, as bytes: `x.untyped_storage().data_ptr()` is the same for a tensor and its views."""
+
+    _name = "torch.storage.UntypedStorage(device=cpu)"
+
+    def __init__(self, memory: ndarray):
+        self._memory = memory
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return address(self._memory)
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self._memory.nbytes
+
+    def size(self) -> int:
+        """How many elements there are; of untyped memory, bytes."""
+        return self._memory.size
+
+    __len__ = size
+
+    def __getitem__(self, place: int | slice):
+        return self._memory[place].tolist()
+
+    def tolist(self) -> list:
+        """The elements as Python numbers."""
+        return self._memory.tolist()
+
+    def __repr__(self) -> str:
+        return "".join(f" {v}\n" for v in self.tolist()) + f"[{self._name} of size {self.size()}]"
+
+
+class TypedStorage(UntypedStorage):
+    """The same as numbers of a tensor's dtype. PyTorch has deprecated it."""
+
+    def __init__(self, memory: ndarray):
+        super().__init__(memory)
+        self.dtype = of_numpy(memory.dtype)
+        self._name = f"torch.storage.TypedStorage(dtype={self.dtype}, device=cpu)"
+
+    def untyped(self) -> UntypedStorage:
+        """The bytes."""
+        return UntypedStorage(self._memory.view(np.uint8))
+
+
+def whole_memory(array: ndarray) -> ndarray:
+    """The elements of the array that owns the memory, in the order of memory."""
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return on_memory(array, (array.size,), (1,), 0) if array.flags.c_contiguous else array.ravel("K")
+
+
+@method()
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory that this tensor and its views share."""
+    return UntypedStorage(whole_memory(self._array).view(np.uint8))
+
+
+@method()
+def storage(self: Tensor) -> TypedStorage:
+    """The memory that this tensor and its views share, as numbers. PyTorch has deprecated it."""
+    return TypedStorage(whole_memory(self._array).view(self._array.dtype))
