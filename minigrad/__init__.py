@@ -3,8 +3,8 @@
     import minigrad as torch
 
 runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output,
-the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) and
-`minigrad/autograd/engine.py` (the walk).
+the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) and `minigrad/autograd/engine.py` (the
+walk); `minigrad/autograd/__init__.py` says which files are the core, and in which order they can be read.
 """
 
 import warnings
