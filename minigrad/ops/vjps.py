@@ -2,8 +2,8 @@
 
 In a plain backward pass gradients are arrays. For that case the function is written out for each operation, with the
 text of its rules in it (see rules.py). For everything else it hands over to a general one: a recorded pass, where the
-rules work on Tensors; saved values that were freed, packed or written to since; inputs of several dtypes. To read what
-was written for an operation: `print(minigrad.ops.vjps.source_of_vjp(minigrad.exp.op, {}))`.
+rules work on Tensors; saved values that were freed; inputs of several dtypes. To read what was written for an operation:
+`print(minigrad.ops.vjps.source_of_vjp(minigrad.exp.op, {}))`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def make_vjp(op: Op) -> Callable:
             out = [None if r is None else fit(r, *m) for r, m in zip(out, meta, strict=True)]
         return tuple(out)
 
-    scope = {"__name__": __name__, "fit": fit, "general": general, "Promoted": Promoted}
+    scope = {"__name__": __name__, "fit": fit, "general": general, "Promoted": Promoted, "unpack": unpack}
     return written_later("vjp", "node, grad, recorded", scope, lambda: source_of_vjp(op, scope))
 
 
@@ -106,7 +106,8 @@ def source_of_vjp(op: Op, scope: dict) -> str:
                 "    if node.counter is not None:",
                 f"        version += node.counter.version << {field}",
             ]
-        lines += ["    if version != node.version:", "        return general(node, grad, recorded)"]
+        values = "".join(f"s{i}, " for i in range(len(op.saves)))
+        lines += ["    if version != node.version:", f"        {values}= unpack(node, False)"]
     lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
     for i, (rule, numbers, picks) in enumerate(op.plan):
         read = [f"s{p}" for p in picks]
