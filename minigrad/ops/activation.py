@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import warnings
 
 import numpy as np
@@ -110,9 +111,17 @@ def prelu_backward(grad, grad_input_mask, self, weight):
     )
 
 
+def prelu_tangent(inputs, moves, results, params):
+    """As PyTorch has it: at 0 the tangent is that from above, the gradient that from below."""
+    (self, weight), (move, weight_move) = inputs, moves
+    parts = [] if move is None else [where(self >= 0, move, weight * move)]
+    parts += [] if weight_move is None else [where(self >= 0, 0.0, weight_move * self)]
+    return functools.reduce(operator.add, parts)
+
+
 _prelu = define(
     "prelu", _prelu_forward, kind="elementwise", node="PreluKernelBackward0", flat=("self",),
-    self=prelu_backward, weight=prelu_backward,
+    self=prelu_backward, weight=prelu_backward, jvp=prelu_tangent,
 )  # fmt: skip
 
 
@@ -200,14 +209,14 @@ def _hardswish_forward(x: ndarray) -> ndarray:
 def hardswish_self(grad, self):
     """The slope: 0 up to -3, from there the straight line x/3 + 1/2, 1 from 3 on."""
     if not is_array(self):
-        return where(self > -3, where(self < 3, grad * (self / 3 + 0.5), grad), 0.0)
+        return where(self <= -3, 0.0, where(self >= 3, grad, grad * (self / 3 + 0.5)))
     three, minus_three, half = constants(self.dtype.char, 3, -3, 0.5)
     slope, lift = at_most(self, three), (self < three).astype(self.dtype)
     lift *= half
     slope /= three
     slope += lift
     slope *= grad
-    return kept(slope, self > minus_three)
+    return kept(slope, ~(self <= minus_three))
 
 
 _hardswish = define("hardswish", _hardswish_forward, kind="elementwise", self=hardswish_self)
@@ -300,7 +309,8 @@ def _elu_slopes(char: str, alpha: float, scale: float, input_scale: float) -> tu
 
 def elu_self(grad, self, alpha, scale, input_scale):
     if not is_array(self):
-        return grad * where(self > 0, float(scale), exp(self * input_scale) * (alpha * scale * input_scale))
+        below = exp(where(self >= 0, 0.0, self) * input_scale) * (alpha * scale * input_scale)
+        return grad * where(self > 0, float(scale), below)
     zero = ZERO[self.dtype.char]
     slope = np.minimum(self, zero, out=...)
     if input_scale != 1:
@@ -328,7 +338,7 @@ _elu_in_place = define(
 )  # fmt: skip
 _celu = define(
     "celu", lambda self, alpha: _elu_forward(self, alpha, 1, 1 / alpha), kind="elementwise",
-    self=lambda grad, self, alpha: where(self > 0, grad, grad * exp(self / alpha)),
+    self=lambda grad, self, alpha: elu_self(grad, self, alpha, 1, 1 / alpha),
 )  # fmt: skip
 
 _celu_in_place = define(
@@ -453,6 +463,8 @@ def softplus_self(grad, self, beta, threshold):
     straight = scaled > threshold
     if is_array(self) and not np.count_nonzero(straight):
         return grad * sigmoid(scaled)
+    if not is_array(self):
+        scaled = where(scaled >= threshold, float(threshold), scaled)  # the slope is constant from there on
     return where(straight, grad, grad * sigmoid(scaled))
 
 

@@ -23,11 +23,11 @@ ndarray = np.ndarray
 
 def _addcmul_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
     refuse(self, "b", "addcmul_cpu_out")
-    return self + dtypes.fitting(value, self.dtype) * (tensor1 * tensor2)
+    return self + dtypes.fitting(value, self.dtype) * tensor1 * tensor2
 
 
 def _addcdiv_forward(self: ndarray, tensor1: ndarray, tensor2: ndarray, value: float) -> ndarray:
-    return self + dtypes.fitting(value, self.dtype) * (tensor1 / tensor2)
+    return self + dtypes.fitting(value, self.dtype) * tensor1 / tensor2
 
 
 _addcmul = define(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -159,12 +161,28 @@ def _where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Ten
 
 # ---------------------------------------------------------------- the larger, the smaller
 
+
+def tangent_of_chosen(takes_self: Callable) -> Callable:
+    """The tangent of the larger or smaller: that of `self` where it is taken, the mean's of equal ones, else of `other`."""
+
+    def tangent(inputs, moves, results, params):
+        self, other = inputs
+        mine, others = (
+            zeros_like(x) if t is None else t.to(results[0].dtype) for x, t in zip(inputs, moves, strict=True)
+        )
+        share = where(self == other, 0.5, takes_self(self, other).to(mine.dtype))
+        return others + share * (mine - others)
+
+    return tangent
+
+
 maximum = define(
     "maximum", np.maximum, kind="elementwise", numbers=False,
     doc="The larger of each pair of elements, NaN if one is NaN. Equal ones share the gradient, half to "
     "each.",
     self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
+    jvp=tangent_of_chosen(operator.gt),
 )  # fmt: skip
 minimum = define(
     "minimum", np.minimum, kind="elementwise", numbers=False,
@@ -172,6 +190,7 @@ minimum = define(
     "each.",
     self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
+    jvp=tangent_of_chosen(operator.lt),
 )  # fmt: skip
 fmax = define(
     "fmax", np.fmax, kind="elementwise", numbers=False,

@@ -13,6 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor
 from . import places
+from .activation import hardtanh
 from .choice import at_most, between, refuse, where
 from .elementary import log, sigmoid
 from .shape import broadcast_pair as common_shape
@@ -65,10 +66,15 @@ def _bent(d: ndarray, bend: float) -> ndarray:
     return m * (d - m * np.asarray(0.5, d.dtype))
 
 
+def bent_slope(d, bend: float):
+    """d between -bend and bend, elsewhere the one of these that is nearer, whose derivative is 0 at the bends, too."""
+    return between(d, -bend, bend) if is_array(d) else hardtanh(d, -bend, bend)
+
+
 def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
     """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
     d = self - target
-    slope = between(d if beta == 1 else d / beta, -1, 1) * spread(grad, self, reduction)
+    slope = bent_slope(d if beta == 1 else d / beta, 1) * spread(grad, self, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 
@@ -86,7 +92,7 @@ def _huber_forward(self, target, reduction, delta):
 
 def huber_backward(grad, grad_input_mask, self, target, reduction, delta):
     """∂self = grad · clip(self - target, -delta, delta), ∂target = -∂self."""
-    slope = between(self - target, -delta, delta) * spread(grad, self, reduction)
+    slope = bent_slope(self - target, delta) * spread(grad, self, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 

@@ -148,8 +148,18 @@ def is_floating(value: object) -> builtins.bool:
 
 # ---------------------------------------------------------------- division
 
+
+def _div_tangent(inputs, moves, results, params):
+    """(∂self - ∂other · result) / other"""
+    move, other_move = moves
+    if other_move is None:
+        return move / inputs[1]
+    shift = other_move * results[0]
+    return (-shift if move is None else move - shift) / inputs[1]
+
+
 _div = define(
-    "div", np.true_divide, kind="elementwise", floating=True, doc="`input / other`.",
+    "div", np.true_divide, kind="elementwise", floating=True, doc="`input / other`.", jvp=_div_tangent,
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )  # fmt: skip
@@ -378,6 +388,8 @@ def _power(base, exponent):
             return np.sqrt(base)
         if exponent == -1:
             return 1 / base
+        if exponent == -0.5:
+            return 1 / np.sqrt(base)
         return base ** fitting(exponent, base.dtype)
     return base**exponent
 

@@ -34,7 +34,7 @@ entr.__name__ = entr.__qualname__ = "entr"
 _xlog1py = define(
     "special_xlog1py", lambda self, other: np.where((self == 0) & ~np.isnan(other), 0, self * np.log1p(other)),
     kind="elementwise", floating=True, node="SpecialXlog1PyBackward0",
-    self=lambda grad, self, other: where((self == 0) & ~(log1p(other) > -math.inf), 0.0, grad * log1p(other)),
+    self=lambda grad, self, other: where((self == 0) & (other <= -1), 0.0, grad * log1p(other)),
     other=lambda grad, self, other: grad * self / (other + 1),
 )  # fmt: skip
 

@@ -71,11 +71,11 @@ def erfc(x: ndarray) -> ndarray:
 def erfinv(y: ndarray) -> ndarray:
     """The inverse of erf: Winitzki's formula, right to 0.002, then three steps of Halley's method."""
     a, size = 0.147, np.abs(y.astype(np.float64))
-    rest = np.log((1 - size) * (1 + size))
+    rest = np.log1p(-size * size)
     t = 2 / (math.pi * a) + rest / 2
     x = np.sqrt(np.maximum(np.sqrt(t * t - rest / a) - t, 0.0))
     for _ in range(3):
-        above = (1 - size) - erfc(x)  # erf(x) - size
+        above = np.where(size < 0.5, erf(x) - size, (1 - size) - erfc(x))
         step = above / (2 / math.sqrt(math.pi) * np.exp(-x * x))
         x = x - step / (1 + x * step)
     x = np.where(size == 1, np.inf, x)
@@ -86,7 +86,7 @@ def lgamma(x: ndarray) -> ndarray:
     """The logarithm of the absolute value of the gamma function; infinite at its poles."""
 
     def one(v: float) -> float:
-        return math.inf if v <= 0 and v == math.floor(v) else math.lgamma(v)
+        return math.inf if (v <= 0 and v.is_integer()) or v > 1e305 else math.lgamma(v)
 
     return each(one, x)
 
@@ -118,18 +118,29 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
 def polygamma(n: int, x: ndarray) -> ndarray:
-    """The n-th derivative of digamma: Hurwitz's zeta function by Euler and Maclaurin's summation."""
+    """The n-th derivative of digamma: Hurwitz's zeta function by Euler and Maclaurin's summation.
+
+    Below 0 by reflection: (-1)ⁿ ψₙ(1 - z) - ψₙ(z) = π dⁿ/dzⁿ cot(πz), a polynomial in the cotangent.
+    """
     if n == 0:
         return digamma(x)
-    z, s = x.astype(np.float64), n + 1
-    direct = max(12, math.ceil(12 - np.min(z, initial=0.0)))
+    given, s = x.astype(np.float64), n + 1
+    z = np.where(given < 0, 1 - given, given)
     total = np.zeros_like(z)
-    for k in range(direct):
+    for k in range(12):
         total += (z + k) ** -s
-    far = z + direct
+    far = z + 12
     total += far ** (1 - s) / (s - 1) + far**-s / 2
     factor = s
     for k, b in enumerate(BERNOULLI):
         total += b / math.factorial(2 * k + 2) * factor * far ** (-s - 2 * k - 1)
         factor *= (s + 2 * k + 1) * (s + 2 * k + 2)
-    return ((-1) ** (n + 1) * math.factorial(n) * total).astype(x.dtype)
+    total *= (-1) ** (n + 1) * math.factorial(n)
+    derivative = np.polynomial.Polynomial([0, 1])
+    for _ in range(n):
+        derivative = derivative.deriv() * np.polynomial.Polynomial([-math.pi, 0, -math.pi])
+    cotangent = 1 / np.tan(math.pi * (given - np.trunc(given)))
+    turned = (-1) ** n * total - math.pi * functools.reduce(
+        lambda y, c: y * cotangent + c, derivative.coef[::-1]
+    )
+    return np.where(given < 0, turned, total).astype(x.dtype)
