@@ -770,7 +770,8 @@ def _as_rows(shape: tuple, normalized_shape: tuple) -> tuple[tuple, tuple]:
 
 
 def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
-    if is_half(input):
+    kind = input.dtype.char
+    if kind == "e":
         return in_single(_layer_norm_forward, input, weight, bias, normalized_shape, eps)
     if input.ndim != 2 or len(normalized_shape) != 1:
         rows, kept = _as_rows(input.shape, normalized_shape)
@@ -778,7 +779,7 @@ def _layer_norm_forward(input, weight, bias, normalized_shape, eps):
         out, mean, rstd = _layer_norm_forward(input.reshape(rows), weight, bias, rows[1:], eps)
         return out.reshape(input.shape), mean.reshape(kept), rstd.reshape(kept)
     n = normalized_shape[0]
-    share = even((n, 1), input.dtype.char)
+    share = even((n, 1), kind)
     mean = input.dot(share)
     out = input - mean
     rstd = _inverse_root((out * out).dot(share), eps)
@@ -809,18 +810,16 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
     if not plain:
         rstd = ((centred * centred).mean(1, keepdim=True) + _eps).rsqrt()
     product = ndarray.dot if plain else operator.matmul
-    along = grad * centred
     grad_input = grad_weight = grad_bias = None
     if for_weight:
-        grad_weight = product(rstd.reshape((-1,)), along)
+        grad_weight = product(rstd.reshape((-1,)), grad * centred)
     if for_bias:
         grad_bias = columns_added(grad) if plain else grad.sum(0)
     if for_input:
-        scale, share = rstd, even((n, 1), input.dtype.char) if plain else input.new_full((n, 1), 1 / n)
-        if weight is not None:
-            scale, share = product(rstd, weight.reshape((1, n))), share * weight.reshape((n, 1))
-        slope = product(along, share) * (rstd * rstd * rstd)
-        grad_input = grad * scale - centred * slope - product(grad, share) * rstd
+        share = even((n, 1), input.dtype.char) if plain else input.new_full((n, 1), 1 / n)
+        scaled = grad * (rstd if weight is None else product(rstd, weight.reshape((1, n))))
+        slope = product(scaled * centred, share) * (rstd * rstd)
+        grad_input = scaled - centred * slope - product(scaled, share)
     return grad_input, grad_weight, grad_bias
 
 
