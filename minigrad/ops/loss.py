@@ -165,7 +165,7 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
 
 
 def nll_loss_self(grad, self, target, weight, total_weight, _places, _shares, reduction, ignore_index):
-    if type(grad) is ndarray:
+    if is_array(grad):
         return _nll_spread(grad, target, np.zeros(self.shape, grad.dtype), ignore_index, _places, _shares)
     return _nll_backward(grad, target, weight, total_weight, tuple(self.shape), reduction, ignore_index)
 

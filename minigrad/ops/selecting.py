@@ -32,6 +32,9 @@ def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
     if self.shape != mask.shape:
         self = np.broadcast_to(self, broadcast_pair(mask.shape, self.shape))
     out = np.array(self, order="C")
+    if type(value) is float and out.dtype.kind == "f" and out.shape == mask.shape:
+        np.putmask(out, mask, value)  # more quickly
+        return out
     try:
         np.copyto(out, value, where=mask, casting="unsafe")
     except OverflowError:
@@ -41,12 +44,12 @@ def _filled(self: ndarray, mask: ndarray, value) -> ndarray:
 
 def unmasked(grad, mask):
     """`grad` with zeros where `mask` holds."""
-    return _masked_fill(grad, mask, 0)
+    return _masked_fill(grad, mask, 0.0)
 
 
 def masked(grad, mask):
     """`grad` with zeros where `mask` does not hold."""
-    return _masked_fill(grad, ~mask, 0)
+    return _masked_fill(grad, ~mask, 0.0)
 
 
 _masked_fill = define(
