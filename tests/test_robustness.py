@@ -94,6 +94,111 @@ def test_a_graph_that_never_ran_backward_dies_too():
         gc.enable()
 
 
+class Increase(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.add_(1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * x
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad * ctx.saved_tensors[0]
+
+
+def a_function_that_writes(x):
+    y = x * 2
+    Increase.apply(y[1:])
+    Increase.apply(y).sum().backward()
+
+
+def a_function_that_saves_its_result(x):
+    Square.apply(x)
+    y = Square.apply(x)
+    y.grad_fn._raw_saved_tensors[1].register_hooks(lambda t: t, lambda t: t)
+    y.sum().backward()
+
+
+def hooks_on_several_tensors(x):
+    y, register = x * 2, torch.autograd.graph.register_multi_grad_hook
+    register((x, y), lambda grads: None)
+    register((x, y), lambda grad: None, mode="any")
+    register((y * 2, y), lambda grads: None)
+    y.sum().backward()
+
+
+def all_kinds_of_hooks(x):
+    y = x.exp()
+    y.register_hook(lambda grad: grad)
+    y.grad_fn.register_hook(lambda grads, outputs: None)
+    y.grad_fn.register_prehook(lambda grads: None)
+    x.register_post_accumulate_grad_hook(lambda t: None)
+    y.sum().backward()
+
+
+def a_hook_that_raises(x):
+    y = x.exp()
+    y.register_hook(lambda grad: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        y.sum().backward()
+
+
+def views_with_kept_gradients(x):
+    y = x * 2
+    v = y[1:]
+    v.retain_grad()
+    v.exp_()
+    (grad,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (grad.sum() + v.sum()).backward()
+
+
+def saved_tensors_that_may_be_written(x):
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x.exp()
+        y.add_(1).sum().backward()
+
+
+def anomaly_mode(x):
+    with torch.autograd.set_detect_anomaly(True):
+        y = x * 2
+        y[1:].mul_(2)
+        y.sum().backward()
+
+
+def many_vectors_at_once(x):
+    torch.autograd.grad(x.exp(), x, torch.eye(3), is_grads_batched=True)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        a_function_that_writes, a_function_that_saves_its_result, hooks_on_several_tensors, all_kinds_of_hooks,
+        a_hook_that_raises, views_with_kept_gradients, saved_tensors_that_may_be_written, anomaly_mode, many_vectors_at_once,
+    ],
+    ids=lambda use: use.__name__,
+)  # fmt: skip
+def test_features_leave_no_cycles(use):
+    use(torch.ones(3, requires_grad=True))  # once before, for what is made once
+    gc.collect()
+    gc.disable()
+    try:
+        use(torch.ones(3, requires_grad=True))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
 def test_ten_thousand_steps_do_not_grow():
     w = torch.ones(4, requires_grad=True)
 

@@ -127,7 +127,7 @@ def run(
         if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
         if hooks is not None and hooks.post:
-            if needed is not None and node.op is not None:  # hooks see nothing that nobody asked for
+            if needed is not None and not node.runs_undefined:  # hooks see nothing that nobody asked for
                 parts = zip(node.edges, grad_inputs, strict=True)
                 grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
             grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)

@@ -379,6 +379,7 @@ def run_forward(
     recorded = [recording and is_differentiable(ctx, out) for out in outputs]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
+    ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         ctx._keep()
         if anomaly.on:

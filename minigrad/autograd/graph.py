@@ -115,13 +115,14 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
     Used as `with allow_mutation_on_saved_tensors() as ctx:`; the backward pass must run inside, too.
     """
 
+    hooks = property(lambda self: (self.pack, self.unpack))  # stored, they would hold what holds them
+
     def __init__(self):
-        super().__init__(self.pack, self.unpack)
         self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
 
     def pack(self, t: Tensor) -> Kept:
         """What is kept of a saved tensor: the tensor itself, until it is written to."""
-        kept = Kept(t)
+        kept = Kept(t.detach())  # its place in the graph is known, and it may be the node's own result
         self.kept.add(kept)
         return kept
 
@@ -139,8 +140,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         for kept in list(self.kept):
             old = kept.tensor
             if np.may_share_memory(old._array, t._array):
-                kept.tensor = wrap(old._array.copy(), old._requires_grad)
-                kept.tensor._grad_fn, kept.tensor._output_nr = old._grad_fn, old._output_nr
+                kept.tensor = wrap(old._array.copy())
 
     def clear(self) -> None:
         """Forget all that was saved: no backward pass can use it any more."""
@@ -193,13 +193,15 @@ def register_multi_grad_hook(
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
 
+    key = object()  # of what a pass remembers for us
+
     def collect(index: int, grad: Tensor | None) -> None:
-        found = local.backward_pass.get(collect)
+        found = local.backward_pass.get(key)
         if (
             found is None
         ):  # the first of this pass, which remembers the gradients for us, and how many are still to come
             missing = 1 if mode == "any" else sum(map(will_get_gradient, places))
-            found = local.backward_pass[collect] = [missing, *[None] * len(places)]
+            found = local.backward_pass[key] = [missing, *[None] * len(places)]
         found[0] -= 1
         found[1 + index] = grad
         if found[0] == 0:

@@ -111,7 +111,7 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
         return grad
     grads = of_outputs(node, grad)
     with no_recording(recorded):
-        for output_nr, fns in sorted(hooks.tensor.items()):
+        for output_nr, fns in tuple(hooks.tensor.items()):
             for fn in tuple(fns.values()):
                 before, after = grads[output_nr], fn(grads[output_nr])
                 if after is not None:
