@@ -6,6 +6,7 @@ from __future__ import annotations
 class device:
     """`device("cpu")`. Others can be named, but nothing can be put there."""
 
+    __module__ = __package__  # as users know it
     __slots__ = ("index", "type")
     KNOWN = (
         "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",

@@ -11,6 +11,7 @@ import numpy as np
 class dtype:
     """An element type, such as `float32`. Prints as PyTorch prints it; `.numpy` is NumPy's dtype."""
 
+    __module__ = __package__  # as users know it
     __slots__ = ("category", "is_complex", "is_floating_point", "name", "numpy", "tensor_type")
 
     def __init__(self, name: str, numpy: type, tensor_type: str):

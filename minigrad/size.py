@@ -8,6 +8,7 @@ from operator import index
 class Size(tuple):
     """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
 
+    __module__ = __package__  # as users know it
     __slots__ = ()
 
     def __new__(cls, lengths=()) -> Size:

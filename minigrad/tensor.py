@@ -78,6 +78,7 @@ class Tensor:
     Attributes: `data`, `shape`, `dtype`, `requires_grad`, `grad`, `grad_fn`, `is_leaf`.
     """
 
+    __module__ = __package__  # as users know it
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -310,6 +311,7 @@ class InferenceTensor(Tensor):
 
 
 InferenceTensor.__name__ = InferenceTensor.__qualname__ = "Tensor"
+InferenceTensor.__module__ = __package__
 # The classes of tensors about which there is nothing unusual; nn adds Parameter.
 plain_types: set[type] = {Tensor}
 
