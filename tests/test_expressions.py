@@ -1,6 +1,6 @@
 """Thousands of one-line programs of everyday PyTorch: what each gives, warns and raises is what PyTorch gives.
 
-They stand in tests/expressions/, one a line, `;` between the statements of one program and `|` before the lines of a
+They stand in tests/expressions/, one a line, `;` between the statements of one program and `;;` before the lines of a
 block; lines that begin with # are titles. Compared is all that tests/oracle.py compares (values, dtypes, printed forms,
 graphs, gradients, warnings, errors), and of each tensor how it lies in memory and whether it is a view. To see what differs:
 
@@ -58,7 +58,7 @@ def scope(module: ModuleType) -> dict[str, Any]:
 
 def program(line: str) -> Program:
     source = re.sub(r"\bF\.", "torch.nn.functional.", line)
-    return Program(line, source.replace("; ", "\n").replace(" | ", "\n    ") + "\n")
+    return Program(line, source.replace(" ;; ", "\n    ").replace("; ", "\n") + "\n")
 
 
 def lies(tensor: Any) -> str:

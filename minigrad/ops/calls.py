@@ -50,11 +50,12 @@ def number_lines(otherwise: str) -> list[str]:
     ]
 
 
-def remembering(scope: dict) -> dict:
-    """`scope` as the globals of a function with `number_lines`."""
+def remembering(scope: dict, op: Op) -> dict:
+    """`scope` as the globals of the function of an operation with `number_lines`."""
+    floating = op.floating
 
     def remember(number: float, like: Tensor) -> Tensor:
-        found = operand(number, like)
+        found = operand(number, like, floating)
         scope["last"] = number, like._array.dtype, found
         return found
 
@@ -91,7 +92,7 @@ def make_call(
         "Node": op.node_class, "op": op, "plain_types": plain_types, "Promoted": Promoted,
         "promoted": promoted, "special": special, "Tensor": Tensor,
         "unusual": make_unusual(op, operator, first, otherwise),
-    })  # fmt: skip
+    }, op)  # fmt: skip
     signature = ", ".join([f"t{i}" for i in range(count)] + ["*params"] * bool(op.params))
     return written_later(
         "call",

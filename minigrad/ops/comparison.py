@@ -10,7 +10,7 @@ from .. import dtypes
 from ..tensor import Tensor, full_name
 from .calls import make_call
 from .described import described
-from .inplace import define_inplace
+from .inplace import as_operator, define_inplace
 from .table import define, function
 
 ndarray = np.ndarray
@@ -111,7 +111,7 @@ for _symbol, _name in {
     "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
     "__irshift__": "bitwise_right_shift_",
 }.items():  # fmt: skip
-    function(getattr(Tensor, _name), _symbol)
+    function(as_operator(getattr(Tensor, _name)), _symbol)
 
 
 # ---------------------------------------------------------------- special values

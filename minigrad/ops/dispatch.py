@@ -41,15 +41,22 @@ scalars: dict[tuple, Tensor] = {}
 dtypes.BY_DEFAULT.append(scalars.clear)
 
 
-def operand(value, like: Tensor) -> Tensor:
-    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else as it is."""
+def operand(value, like: Tensor, floating: bool = False) -> Tensor:
+    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else as it is.
+
+    floating: in an operation whose result is floating point in any case, so that an integer need not fit a small dtype.
+    """
     kind = type(value)
+    if floating and kind is int and like._array.dtype.kind != "f":
+        value, kind = float(value), float
     if kind is not float and kind is not int and kind is not bool:
         return value
     dtype = like._array.dtype
     key = (value, kind, dtype.num)
     found = scalars.get(key)
     if found is None:
+        if kind is int and not -(1 << 63) <= value < 1 << 63:
+            raise OverflowError("int too big to convert")
         found = wrap(dtypes.wrapped(value, dtypes.promote([(dtype, 2), (of_number(value), 0)])))
         found._number = value  # what `_saved_other` shows: an integer stays one beside floats
         if len(scalars) > 4096:
@@ -190,9 +197,9 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
         elif like is not None and isinstance(t, ndarray):
             out.append(wrap(np.asarray(t)))
         elif isinstance(t, np.generic):
-            out.append(wrap(t) if like is None else operand(t.item(), like))
+            out.append(wrap(t) if like is None else operand(t.item(), like, op.floating))
         elif like is not None and takes_number(op, position) and isinstance(t, (bool, int, float)):
-            out.append(operand(t, like))
+            out.append(operand(t, like, op.floating))
         elif op.variadic:
             raise TypeError(
                 f"{op.name}(): argument 'tensors' (position {position + 1}) must be Tensor, not {full_name(type(t))}"

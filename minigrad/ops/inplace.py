@@ -90,7 +90,11 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if op.kind == "elementwise":
         shapes = [t._array.shape for t in inputs if t._array is not None]
         check_shape(op, functools.reduce(broadcast_pair, shapes), array.shape)
-    result = forward(op, inputs, params)
+    try:
+        result = forward(op, inputs, params)
+    except (NotImplementedError, RuntimeError):
+        check_category(op, inputs)
+        raise
     check_result(op, result, array)
     node = None
     if recording:
@@ -123,6 +127,16 @@ def check_result(op: Op, result: ndarray | np.generic, target: ndarray) -> None:
     check_shape(op, result.shape, target.shape)
     if not can_cast(result.dtype, target.dtype):
         raise cast_error(result.dtype, target.dtype)
+
+
+def check_category(op: Op, inputs: Sequence[Tensor]) -> None:
+    """Raise the error that PyTorch raises first, if the operands' common dtype cannot be written into the first of them."""
+    if op.kind == "elementwise" and not op.floating and len(inputs) > 1:
+        wanted = dtypes.promote(
+            [(t._array.dtype, 2 if t._array.ndim else 1) for t in inputs if t._array is not None]
+        )
+        if not can_cast(wanted, inputs[0]._array.dtype):
+            raise cast_error(wanted, inputs[0]._array.dtype)
 
 
 def check_shape(op: Op, shape: tuple, wanted: tuple) -> None:
@@ -184,11 +198,21 @@ def writer(op: Op, general: Callable | None = None, *, options: bool = False) ->
         "into": op.into, "is_stretched": is_stretched, "local": local, "next_sequence": next_sequence, "Node": op.node_class,
         "old_value": old_value, "overlap": overlap, "plain_types": plain_types, "running": clock.running,
         "special": special, "Tensor": Tensor,
-    })  # fmt: skip
+    }, op)  # fmt: skip
     names = ("self", *op.inputs[1:], *op.params)
     signature = f"{', '.join(names[:count])}{', *params' * bool(op.params)}{', **options' * options}"
     source = functools.partial(source_of_write, op, compute, options=options)
     return described(written_later("in_place", signature, scope, source, names), op, in_place=True)
+
+
+def as_operator(run: Callable) -> Callable:
+    """A method that writes in place as an operator, `x += y`, which leaves all but tensors and numbers to Python."""
+
+    def operator(self, other):
+        return run(self, other) if isinstance(other, (Tensor, int, float, np.generic)) else NotImplemented
+
+    operator.__doc__ = run.__doc__
+    return operator
 
 
 def define_inplace(call: Callable, *names: str) -> None:

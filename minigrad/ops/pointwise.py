@@ -19,7 +19,7 @@ from .calls import make_call
 from .choice import beside, chosen, refuse, where, zeros_like
 from .described import described
 from .elementary import log
-from .inplace import define_inplace, in_both_forms, writer
+from .inplace import as_operator, define_inplace, in_both_forms, writer
 from .table import define, function, is_array
 
 ndarray = np.ndarray
@@ -390,7 +390,7 @@ def _power(base, exponent):
             return 1 / base
         if exponent == -0.5:
             return 1 / np.sqrt(base)
-        return base ** fitting(exponent, base.dtype)
+        return base ** (wrapped if base.dtype.kind == "f" else fitting)(exponent, base.dtype)
     return base**exponent
 
 
@@ -500,10 +500,10 @@ for _symbol, _operation in {
     "__floordiv__": _operator(floor_divide), "__rfloordiv__": _operator(lambda x, y: _floor_divide(x, y), "//"),
     "__mod__": _operator(remainder), "__rmod__": _operator(remainder, "%"),
     "__pow__": _to_the_power, "__rpow__": _operator(pow, "**"),
-    "__iadd__": writer(_add.op, _operator(Tensor.add_)), "__isub__": writer(_sub.op, _operator(Tensor.sub_)),
-    "__imul__": writer(_mul.op, _operator(Tensor.mul_)), "__itruediv__": writer(_div.op, _operator(Tensor.div_)),
-    "__ifloordiv__": _operator(Tensor.floor_divide_), "__imod__": _operator(Tensor.remainder_),
-    "__ipow__": _operator(Tensor.pow_),
+    "__iadd__": writer(_add.op, as_operator(Tensor.add_)), "__isub__": writer(_sub.op, as_operator(Tensor.sub_)),
+    "__imul__": writer(_mul.op, as_operator(Tensor.mul_)), "__itruediv__": writer(_div.op, as_operator(Tensor.div_)),
+    "__ifloordiv__": as_operator(Tensor.floor_divide_), "__imod__": as_operator(Tensor.remainder_),
+    "__ipow__": as_operator(Tensor.pow_),
 }.items():  # fmt: skip
     function(_operation, _symbol)
 for _call in (neg, reciprocal):
