@@ -58,6 +58,13 @@ KINDS: dict[str, Callable[[object], bool]] = {
 }  # fmt: skip
 
 
+def number(value: object) -> object:
+    """`value`, which stands where a tensor or a number may. Raises TypeError if NumPy alone would make a number of it."""
+    if isinstance(value, (*NUMBERS, np.generic, np.ndarray)):
+        return value
+    raise TypeError(f"a number is wanted, not {full_name(type(value))}")
+
+
 def explain(function: Callable, name: str, args: tuple, kwargs: dict, *, method: bool = False) -> None:
     """Raise PyTorch's TypeError if the arguments of a call that has failed were of the wrong kind; else return."""
     signature = inspect.signature(function)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, full_name
+from .arguments import number
 from .choice import chosen, refuse, where, zeros_like
 from .elementary import exp, exp2
 from .inplace import define_inplace, in_both_forms
@@ -195,7 +196,7 @@ def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
     """`input * log(other)`, broadcast, and 0 where `input` is 0 (unless `other` is NaN)."""
     if not isinstance(other, Tensor):
         if isinstance(input, Tensor):
-            return _xlogy_number, input, other
+            return _xlogy_number, input, number(other)
     elif not isinstance(input, Tensor) and isinstance(input, (int, float)):
         return _xlogy_of_number, other, input
     return _xlogy, input, other
@@ -219,7 +220,9 @@ _copysign_number = define(
 @in_both_forms()
 def copysign(input: Tensor, other: Tensor | float) -> Tensor:
     """The magnitude of `input` with the sign of `other`, broadcast. Where `input` is 0 the derivative is 0."""
-    return (_copysign if isinstance(other, Tensor) else _copysign_number), input, other
+    return (
+        (_copysign, input, other) if isinstance(other, Tensor) else (_copysign_number, input, number(other))
+    )
 
 
 def _heaviside(self: ndarray, values: ndarray) -> ndarray:

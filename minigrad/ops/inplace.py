@@ -74,6 +74,8 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     self, array = inputs[0], inputs[0]._array
     recording = is_recorded(op, inputs)
     if recording:
+        refuse(op, inputs, params)
+    elif not op.differentiable and self._requires_grad and local.records:
         check_writable(self)
     stretched = is_stretched(array)
     if stretched:
@@ -113,6 +115,20 @@ def write_in_general(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if node is not None and op.saved_results:
         resave_result(node, self)
     return self
+
+
+def refuse(op: Op, inputs: Sequence[Tensor], params: tuple) -> None:
+    """Raise PyTorch's error if the first input must not be written to; before that, if another is no argument at all."""
+    try:
+        check_writable(inputs[0])
+    except RuntimeError as refused:
+        try:
+            forward(op, inputs, params)
+        except TypeError:
+            raise
+        except Exception:
+            raise refused from None
+        raise
 
 
 def is_recorded(op: Op, inputs: Sequence[Tensor]) -> bool:

@@ -12,11 +12,14 @@ import sys
 from collections.abc import Callable
 from types import FunctionType
 
+from ..autograd.grad_mode import local
+from ..clock import clock
 from ..tensor import Tensor, read_only
 from .arguments import explain, explain_operands, with_plain_numbers
 from .calls import argument_names, make_call
 from .described import described
 from .dispatch import apply
+from .history import check_writable
 
 OTHERS = {
     "axis": "dim", "keepdims": "keepdim", "split_size": "split_size_or_sections", "sections": "indices_or_sections",
@@ -28,6 +31,8 @@ HOT = {
     "pow", "relu", "reshape", "square", "squeeze", "sub", "sum", "t", "tensor", "transpose", "unsqueeze", "view", "where",
     "zeros",
 }  # fmt: skip
+# In place, these look at their tensor and arguments before it matters whether the tensor may be written to.
+LOOK_FIRST = {"apply_", "fill_diagonal_", "float_power_", "map_", "resize_", "resize_as_", "set_"}
 FIRST = {"A", "x", "tensor", "elements"}  # what a first argument is called that is also known as `input`
 
 
@@ -104,7 +109,7 @@ def named(function: Callable, name: str, method: bool = False) -> Callable:
     others = {other: name for other, name in OTHERS.items() if name in own and other not in own}
     if own and own[0] in FIRST:
         others["input"] = own[0]
-    if not others and (name.removesuffix("_") in HOT or name[0] == "_"):
+    if not others and (name in HOT or name[0] == "_"):
         return function
     return by_name(function, others, name, method)
 
@@ -148,6 +153,23 @@ def by_name(function: Callable, others: dict[str, str], name: str, method: bool)
                 return function(*plain.args, **plain.kwargs)
             explain(function, name, args, kwargs, method=method)
             raise
+        except (RuntimeError, IndexError) as error:
+            if not (method and name[-1] == "_"):
+                raise
+            explain(function, name, args, kwargs, method=True)
+            raise (error if name in LOOK_FIRST else first_of(error, args, kwargs)) from None
 
     call.explains = True
     return call
+
+
+def first_of(error: Exception, args: tuple, kwargs: dict) -> Exception:
+    """What PyTorch complains of first, of a call in place that has failed: that the tensor must not be written to."""
+    given = [t for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
+    usual = local.records and local.interpreter is None and not clock.running  # a transform complains before
+    if usual and any(t._requires_grad for t in given):
+        try:
+            check_writable(args[0])
+        except RuntimeError as refused:
+            return refused
+    return error

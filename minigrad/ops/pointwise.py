@@ -15,6 +15,7 @@ from .. import dtypes
 from ..autograd.node import Node
 from ..dtypes import fitting, wrapped
 from ..tensor import Tensor, full_name
+from .arguments import number
 from .calls import make_call
 from .choice import beside, chosen, refuse, where, zeros_like
 from .described import described
@@ -330,13 +331,17 @@ def remainder(input: Tensor | float, other: Tensor | float) -> Tensor:
         if isinstance(input, Tensor):
             return _remainder, input, other
         return _remainder_of_number, beside(other, input), input
-    return _remainder_scalar, beside(input, other), other
+    return _remainder_scalar, beside(input, other), number(other)
 
 
 @in_both_forms("fmod")
 def fmod(input: Tensor, other: Tensor | float) -> Tensor:
     """The rest of a division rounded towards zero, so it has the sign of `input`."""
-    return (_fmod, input, other) if isinstance(other, Tensor) else (_fmod_scalar, beside(input, other), other)
+    return (
+        (_fmod, input, other)
+        if isinstance(other, Tensor)
+        else (_fmod_scalar, beside(input, other), number(other))
+    )
 
 
 # ---------------------------------------------------------------- beside a plain number: what PyTorch's own C++ code records
