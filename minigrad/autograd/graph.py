@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -161,6 +161,8 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
 
 def increment_version(tensors: Tensor | Sequence[Tensor]) -> None:
     """Tell autograd that these tensors were written to behind its back."""
+    if not isinstance(tensors, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in (tensors,) if isinstance(tensors, Tensor) else tensors:
         t._own_counter().version += 1
 

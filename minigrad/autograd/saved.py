@@ -204,8 +204,6 @@ class Packed:
             out = wrap(t._array, requires_grad=True)
             out._grad_fn, out._output_nr = node, self.output_nr
             return out
-        if t._requires_grad and t._grad_fn is None and edge(t) is node:
-            return t  # the leaf itself
         out = wrap(t._array, requires_grad=True)
         out._own_meta().accumulator = weakref.ref(node)
         return out

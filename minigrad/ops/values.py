@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes
+from ..autograd.grad_mode import local
 from ..device import cpu
 from ..memory import deeply_copied
 from ..printing import tensor_repr
@@ -59,8 +60,11 @@ def tolist(self: Tensor) -> list | bool | int | float:
 
 @method()
 def numpy(self: Tensor, *, force: bool = False) -> ndarray:
-    """The values as a NumPy array that shares memory. Refused for tensors that require grad, unless `force`."""
-    if self.requires_grad and not force:
+    """The values as a NumPy array that shares memory.
+
+    Refused for a tensor that requires grad where operations are recorded, as NumPy's would not be, unless `force`.
+    """
+    if self.requires_grad and local.grad and not force:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
@@ -103,7 +107,7 @@ def __bool__(self: Tensor) -> bool:
 
 @method()
 def __float__(self: Tensor) -> float:
-    if self.requires_grad:
+    if self.requires_grad and local.grad:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first.",
@@ -149,12 +153,16 @@ def __contains__(self: Tensor, element) -> bool:
 
 @method()
 def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    node = self.grad_fn
+    try:
+        node = self.grad_fn
+        name = None if node is None else node.name().split("::")[-1]
+    except RuntimeError:  # its base was written to where that is refused
+        name = "Invalid"
     text = tensor_repr(
         self._array,
         default_dtype=dtypes.default_float(),
         requires_grad=self._requires_grad,
-        grad_fn_name=None if node is None else node.name().split("::")[-1],
+        grad_fn_name=name,
     )
     return self._repr_prefix + text
 

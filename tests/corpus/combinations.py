@@ -2626,3 +2626,360 @@ a.register_hook(adding)
 log
 (a * b * c).backward()
 log
+
+# %% checkpoint in all forms
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(3, requires_grad=True)
+w = torch.full((3,), 2.0, requires_grad=True)
+calls = []
+def f(a, k=2):
+    calls.append(torch.is_grad_enabled())
+    return (a * w).exp() * k
+y = checkpoint(f, x, use_reentrant=False)
+y
+y.sum().backward()
+calls, x.grad, w.grad
+calls.clear()
+y = checkpoint(f, x, use_reentrant=True)
+y
+y.sum().backward()
+calls
+checkpoint(f, x, k=3, use_reentrant=False)
+checkpoint(f, x, k=3, use_reentrant=True)  # raises
+checkpoint(f, x)
+checkpoint(f, torch.ones(3), use_reentrant=True)
+y = checkpoint(f, x, use_reentrant=False)
+torch.autograd.grad(y.sum(), x, retain_graph=True)
+torch.autograd.grad(y.sum(), x)
+torch.autograd.grad(y.sum(), x)  # raises
+y = checkpoint(f, x, use_reentrant=True)
+torch.autograd.grad(y.sum(), x)  # raises
+y = checkpoint(f, x, use_reentrant=False)
+g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+g.sum().backward()
+x.grad
+with torch.no_grad(): checkpoint(f, x, use_reentrant=False)
+n = [0]
+def changing(a):
+    n[0] += 1
+    return a.exp() if n[0] == 1 else a.exp().sin()
+y = checkpoint(changing, x, use_reentrant=False)
+y.sum().backward()
+def shape(a):
+    n[0] += 1
+    return (a[:2] if n[0] % 2 else a).exp()
+y = checkpoint(shape, x, use_reentrant=False)
+y.sum().backward()  # raises
+def inplace(a):
+    b = a * 2
+    b.mul_(3)
+    b[0] = 1.0
+    return b.exp(), b
+y, b = checkpoint(inplace, x, use_reentrant=False)
+x.grad = None
+(y.sum() + b.sum()).backward()
+x.grad
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * x
+        ctx.save_for_backward(x, y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * x * 2
+y = checkpoint(F.apply, x, use_reentrant=False)
+y.sum().backward()
+x.grad
+
+# %% forward mode with functions, views, in place
+import torch.autograd.forward_ad as fwAD
+x = torch.arange(3.0)
+t = torch.ones(3)
+with fwAD.dual_level():
+    d = fwAD.make_dual(x, t)
+    y = d * 2
+    v = y[1:]
+    v.mul_(3)
+    fwAD.unpack_dual(y)
+    fwAD.unpack_dual(v)
+    y[0] = 5
+    fwAD.unpack_dual(y)
+    z = torch.zeros(3)
+    z[1:] = d[:2]
+    fwAD.unpack_dual(z)
+    d.detach(), fwAD.unpack_dual(d.detach())
+    fwAD.unpack_dual(d.clone())
+    e = d.exp()
+    e.add_(1)
+    fwAD.unpack_dual(e)
+    with torch.no_grad():
+        print(fwAD.unpack_dual(d * 2))
+    d.unbind()
+    fwAD.make_dual(d, t)
+    fwAD.make_dual(x, torch.ones(2))
+    fwAD.make_dual(x, torch.ones(3, dtype=torch.float64))
+    fwAD.make_dual(torch.tensor([1]), torch.tensor([1]))
+    fwAD.make_dual(x, 3)
+    with fwAD.dual_level():
+        pass  # raises
+fwAD.make_dual(x, t)  # raises
+fwAD.unpack_dual(x)
+fwAD.enter_dual_level()
+fwAD.exit_dual_level()
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x
+        return x * 2
+    @staticmethod
+    def backward(ctx, g): return g * 2
+with fwAD.dual_level():
+    F.apply(fwAD.make_dual(x, t))  # raises
+class G(F):
+    @staticmethod
+    def jvp(ctx, t): return t * 2
+with fwAD.dual_level():
+    fwAD.unpack_dual(G.apply(fwAD.make_dual(x, t)))
+class H(F):
+    @staticmethod
+    def jvp(ctx, t): return t[:2]
+with fwAD.dual_level():
+    H.apply(fwAD.make_dual(x, t))  # raises
+class V(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.view(-1)
+    @staticmethod
+    def backward(ctx, g): return g
+    @staticmethod
+    def jvp(ctx, t): return t.view(-1)
+with fwAD.dual_level():
+    fwAD.unpack_dual(V.apply(fwAD.make_dual(x, t)))
+
+# %% module hooks and autograd
+m = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+for p in m.parameters(): p.data.fill_(0.5)
+log = []
+m[0].register_forward_pre_hook(lambda m, i: log.append("fpre"))
+m[0].register_forward_hook(lambda m, i, o: log.append("f") or o * 2)
+m[2].register_full_backward_hook(lambda m, gi, go: log.append(("b", [None if g is None else tuple(g.shape) for g in (*gi, *go)])))
+m[0].register_full_backward_hook(lambda m, gi, go: log.append(("b0", gi)))
+m[1].register_full_backward_pre_hook(lambda m, go: (go[0] * 3,))
+x = torch.ones(4, 2)
+y = m(x)
+y.sum().backward()
+log
+[p.grad for p in m.parameters()]
+x.requires_grad_()
+m(x).sum().backward()
+x.grad
+m[2].register_full_backward_hook(lambda m, gi, go: 3)
+m(x).sum().backward()  # raises
+y = m[0](x)
+y += 1  # raises
+
+# %% printing of everything
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+print(y, y.grad_fn, y.grad_fn.next_functions)
+print(torch.no_grad(), torch.enable_grad())
+print(torch.autograd.graph.get_gradient_edge(y))
+print([x, y], {"a": y}, (x.grad,))
+str(y), repr(y), f"{y}", "%s" % y
+f"{x[0]}", f"{x[0].item():.2f}"
+f"{x[0]:.2f}"
+f"{y.sum().detach():.3f}"
+print(x.data, x.detach())
+print(torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2), requires_grad=False))
+v = y[0]
+with torch.no_grad(): w = y[1:]
+print(v, w)
+y.mul_(2)
+print(v, w)
+print(y.grad_fn.metadata, x.is_leaf)
+print(torch.tensor([1e-10, 1e10], requires_grad=True) * 1)
+print(torch.tensor([float("nan"), float("inf")], requires_grad=True))
+print(torch.empty(0, requires_grad=True), torch.empty(0, 2) )
+print((torch.ones(2, 0, requires_grad=True) * 2))
+x.register_hook(print)
+(x * 3).sum().backward()
+torch.set_printoptions(precision=2)
+print(x * 1.2345, x.grad)
+
+# %% double backward through copyslices, functions and hooks
+class Sq(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+x = torch.arange(1.0, 5.0).requires_grad_()
+y = Sq.apply(x) * 1
+y[1:3] = Sq.apply(y[:2]) * x[2]
+v = y.view(2, 2)
+v[0].mul_(x[:2])
+v.t()[1].add_(y[0])
+h = y.register_hook(lambda g: g * x)
+g, = torch.autograd.grad((y * y).sum(), x, create_graph=True)  # raises
+g  # raises
+h2, = torch.autograd.grad((g * g).sum(), x, create_graph=True)  # raises
+h2  # raises
+h3, = torch.autograd.grad(h2.sum(), x)  # raises
+h3  # raises
+
+# %% inputs= with functions and edges of accumulators
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+e = torch.autograd.graph.get_gradient_edge(x)
+e.node.name(), e.output_nr
+torch.autograd.grad(y.sum(), e, retain_graph=True)
+y.sum().backward(inputs=[e], retain_graph=True)
+x.grad
+y.sum().backward(inputs=[torch.autograd.graph.get_gradient_edge(y)], retain_graph=True)
+y.grad
+y.sum().backward(inputs=(e, y), retain_graph=True)
+x.grad, y.grad
+torch.autograd.backward([torch.autograd.graph.GradientEdge(y.grad_fn, 0)], [torch.ones(3)], retain_graph=True)
+x.grad
+torch.autograd.grad(torch.autograd.graph.GradientEdge(y.grad_fn, 0), x, torch.ones(3), retain_graph=True)
+torch.autograd.graph.get_gradient_edge(torch.ones(2))  # raises
+torch.autograd.graph.get_gradient_edge(3)  # raises
+torch.autograd.grad(y.sum(), [e, x, e], retain_graph=True)
+torch.autograd.grad(y.sum(), e, materialize_grads=True, retain_graph=True)
+c = torch.ones(2, requires_grad=True)
+torch.autograd.grad(y.sum(), torch.autograd.graph.get_gradient_edge(c), materialize_grads=True, retain_graph=True)  # raises
+torch.autograd.grad(y.sum(), torch.autograd.graph.get_gradient_edge(c), allow_unused=True, retain_graph=True)
+torch.autograd.grad(y.sum(), torch.autograd.graph.get_gradient_edge(c), retain_graph=True)  # raises
+
+# %% versions raised by hand
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+torch.autograd.graph.increment_version(y)
+y.sum().backward()  # raises
+y._version
+torch.autograd.graph.increment_version([y, x])
+y._version, x._version
+torch.autograd.graph.increment_version(3)  # raises
+with torch.inference_mode(): i = torch.ones(2)
+torch.autograd.graph.increment_version(i)
+y._version
+z = x.exp()
+z.sum().backward()
+x.grad
+
+# %% saved hooks nested with functions and errors
+x = torch.ones(3, requires_grad=True)
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        ctx.w = w
+        return x * w
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        print(x is ctx.w, w is ctx.w, w.requires_grad)
+        return g * w, g * x
+w = torch.ones(3, requires_grad=True)
+y = F.apply(x, w); y.sum().backward()
+y = F.apply(x * 1, w * 1); y.sum().backward()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+    y = F.apply(x, w)
+y.sum().backward()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), lambda t: torch.from_numpy(t)):
+    y = F.apply(x, w)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy(), lambda t: torch.from_numpy(t)):
+    y = F.apply(x, w)
+y.sum().backward()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: (t.detach(), 3), lambda p: p[0] * 2):
+    y = F.apply(x, w)
+    z = x.exp()
+y.grad_fn.saved_tensors
+z.grad_fn._saved_result
+g, = torch.autograd.grad(y.sum() + z.sum(), x, create_graph=True)
+g
+g.sum().backward()
+w.grad
+
+# %% what pack sees
+x = torch.ones(3, requires_grad=True)
+w = torch.ones(3)
+def pack(t):
+    print(t is x, t is w, t.requires_grad, t.is_leaf, t.grad_fn, t._version, t._is_view())
+    return t
+y = x * 2
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        z = x * w
+        ctx.save_for_backward(x, w, z)
+        return z
+    @staticmethod
+    def backward(ctx, g):
+        x, w, z = ctx.saved_tensors
+        print(x.requires_grad, x.is_leaf, x.grad_fn, z.grad_fn)
+        return g * w, g * x
+d.sum().backward()  # raises
+e.sum().backward()  # raises
+a.grad_fn._saved_self is x  # raises
+a.grad_fn._saved_self.is_leaf  # raises
+b.grad_fn._saved_result is b  # raises
+d = F.apply(x, w)
+r = d.grad_fn._raw_saved_tensors
+r[0].register_hooks(pack, lambda t: t)
+r[2].register_hooks(pack, lambda t: t)
+a = x * y
+a.grad_fn._raw_saved_self.register_hooks(pack, lambda t: t)
+a.grad_fn._raw_saved_other.register_hooks(pack, lambda t: t)
+
+# %% a dual of a leaf
+import torch.autograd.forward_ad as fwAD
+t = torch.ones(3)
+w = torch.ones(3, requires_grad=True)
+with fwAD.dual_level():
+    d = fwAD.make_dual(w, t)
+    print(w.grad_fn, w.is_leaf)
+    o = (d * d).sum()
+    print(w.grad_fn, w.is_leaf)
+    o.backward()
+    print(w.grad_fn, w.is_leaf)
+    fwAD.unpack_dual(o).tangent.backward()
+print(w.grad_fn, w.is_leaf)
+w.grad
+
+# %% numpy() where nothing is recorded
+x = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    a = x.numpy()
+    b = np.asarray(x)
+    c = np.sin(x)
+    d = x.tolist()
+a, b, c
+a[0] = 5
+x
+with torch.inference_mode(): print(x.numpy())
+y = x * 2
+with torch.no_grad(): print(y.numpy(), np.mean(y.numpy()))
+x.register_hook(lambda g: print(g.numpy()))
+(x * 2).sum().backward()
+(x * x).sum().backward(create_graph=True)  # raises
+with torch.no_grad(): print(float(x[0]), f"{x[0]:.1f}")
+y.numpy()  # raises
+
+# %% numpy force and copies
+x = torch.ones(3, requires_grad=True)
+x.numpy(force=True)
+np.asarray(x.detach(), dtype=np.float64)
+np.array(x.detach())
+c = torch.arange(6.0).reshape(2, 3)
+c.t().numpy().flags["C_CONTIGUOUS"]
+c.numpy().base is None
+c.expand(2, 2, 3).numpy().strides
+n = c.numpy()
+n += 1
+c, c._version
+del c
+n
