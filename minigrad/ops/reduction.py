@@ -500,7 +500,8 @@ def extremum_self(grad, self, result, dim, keepdim):
     """amax and amin: equal ones share the gradient. Of NaN nothing is equal to the result: 0 / 0, so the gradient is NaN."""
     sizes = self.shape
     dims = dims_of(dim, len(sizes))
-    grad, result = (restored(t, sizes, dims, keepdim) for t in (grad, result))
+    if len(dims) < len(sizes):  # a single number broadcasts as it is
+        grad, result = restored(grad, sizes, dims, keepdim), restored(result, sizes, dims, keepdim)
     if is_array(self) and is_array(grad):
         chosen = (self == result).astype(grad.dtype)
         counts = rows_added(chosen) if dims == (len(sizes) - 1,) else added(chosen, dims, True)
