@@ -14,7 +14,7 @@ from . import places
 from .elementary import exp
 from .reduction import dims_of, expand_reduced
 from .sums import added, in_single, is_half, ones, rows_added
-from .table import define, function
+from .table import define, first_of, function
 
 ndarray = np.ndarray
 
@@ -88,21 +88,34 @@ safe_softmax = define(
 )  # fmt: skip
 
 
-def _log_softmax_forward(self: ndarray, dim: int) -> ndarray:
+def _log_softmax_forward(self: ndarray, dim: int) -> tuple[ndarray, ndarray, ndarray]:
+    """(log(softmax(x)), and for the derivative exponentials and their sums, the quotient of which is softmax(x))."""
     if not self.size:
-        return self.copy()
+        return self.copy(), self, self
     if self.dtype.char == "e":
         return in_single(_log_softmax_forward, self, dim)
-    y, _, sums = shifted(self, dim)
+    y, e, sums = shifted(self, dim)
     out = y - np.log(sums)
-    return out if out.flags.c_contiguous else in_rows(out)
+    if not out.flags.c_contiguous:
+        out, e = in_rows(out), in_rows(e)
+    return out, e, sums
 
 
-log_softmax_along = define(  # without a check of its arguments
-    "log_softmax", _log_softmax_forward,
-    self=lambda grad, result, dim: grad - exp(result) * total(grad, dim),
-    jvp=lambda primals, tangents, results, params: tangents[0] - total(exp(results[0]) * tangents[0], *params),
-)  # fmt: skip
+def log_softmax_backward(grad, result, dim, _exponentials, _sums):
+    """∂x = grad - softmax(x) Σ grad. What softmax(x) is is known; as a function of x it is exp(result)."""
+    if type(grad) is ndarray and grad.dtype.char in "fd":
+        return grad - _exponentials * (total(grad, dim) / _sums)
+    return grad - exp(result) * total(grad, dim)
+
+
+def log_softmax_tangent(primals, tangents, results, params):
+    return tangents[0] - total(exp(results[0]) * tangents[0], *params), None, None
+
+
+log_softmax_along = first_of(define(  # without a check of its arguments
+    "log_softmax", _log_softmax_forward, outputs=("result", "_exponentials", "_sums"),
+    constants=("_exponentials", "_sums"), self=log_softmax_backward, jvp=log_softmax_tangent,
+))  # fmt: skip
 
 
 def _prepared(name: str, input: Tensor, dim: int, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:
