@@ -344,8 +344,9 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         if len(given) == 2:
             return _clamp_both, input, min, max
         return _clamp_tensors, input, min, max
-    min, max = (number_of(b) for b in (min, max))  # where one is a number, a 0-d tensor is one, too
-    given = [b for b in (min, max) if b is not None]
+    if builtins.any(isinstance(b, Tensor) for b in given):  # where one is a number, a 0-d tensor is one, too
+        min, max = number_of(min), number_of(max)
+        given = [b for b in (min, max) if b is not None]
     if not builtins.all(isinstance(b, (int, float, np.generic)) for b in given):
         kinds = ", ".join(full_name(type(b)) for b in given)
         raise TypeError(

@@ -457,7 +457,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         out, indices = work_off(self, key, writing=True)
     shape = value._array.shape
     if indices:
-        if value._array.size == 1:
+        if value._array.size == 1 and indices[-1]._array.dtype.kind == "b":
             refuse_bytes(key)
         check_write(out, value, indices)
         if shape and shape[0] == 1:

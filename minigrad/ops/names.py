@@ -28,8 +28,8 @@ OTHERS = {
 # What is called so often that even a wrapper would be felt, and checks its arguments itself.
 HOT = {
     "add", "clone", "contiguous", "detach", "div", "expand", "flatten", "matmul", "mean", "mul", "ones", "permute",
-    "pow", "relu", "reshape", "square", "squeeze", "sub", "sum", "t", "tensor", "transpose", "unsqueeze", "view", "where",
-    "zeros",
+    "pow", "relu", "reshape", "size", "square", "squeeze", "sub", "sum", "t", "tensor", "transpose", "unsqueeze", "view",
+    "where", "zeros",
 }  # fmt: skip
 # In place, these look at their tensor and arguments before it matters whether the tensor may be written to.
 LOOK_FIRST = {"apply_", "fill_diagonal_", "float_power_", "map_", "resize_", "resize_as_", "set_"}

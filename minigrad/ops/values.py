@@ -24,7 +24,13 @@ ndarray = np.ndarray
 @method()
 def size(self: Tensor, dim: int | None = None) -> Size | int:
     """The shape, or the length of one dimension."""
-    return self.shape if dim is None else self._array.shape[check_dim(as_int("size", dim), self._array.ndim)]
+    if dim is None:
+        return self.shape
+    try:
+        return self._array.shape[check_dim(dim, self._array.ndim)]
+    except TypeError:
+        as_int("size", dim)  # says what it is
+        raise
 
 
 @method("dim", "ndimension")
