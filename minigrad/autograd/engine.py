@@ -75,8 +75,6 @@ def run(
         local.backward_pass.update(dict.fromkeys(needed, True))
     arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
-    for node, output_nr, grad in roots:
-        put(arrived, node, output_nr, grad)
 
     # Ready, with their gradients: leaves, which go first, in the order in which they became so; a heap of other nodes,
     # highest sequence number first, then first come; and the one that is ready while nothing else is, which need not go
@@ -84,10 +82,16 @@ def run(
     leaves: deque[tuple[AccumulateGrad, object]] = deque()
     ready: list[tuple[int, int, Node, object]] = []
     following, its_grad = None, None
+    ticket = 0
+    if len(roots) == 1 and roots[0][0].outputs == 1:  # as nearly always
+        following, _, its_grad = roots[0]
+    else:
+        for node, output_nr, grad in roots:
+            put(arrived, node, output_nr, grad)
+        for ticket, (node, _, _) in enumerate(roots):
+            if node in arrived and not waiting[node]:
+                heappush(ready, (-node.sequence, ticket, node, arrived.pop(node)))
     watched = anomaly.on
-    for ticket, (node, _, _) in enumerate(roots):
-        if node in arrived and not waiting[node]:
-            heappush(ready, (-node.sequence, ticket, node, arrived.pop(node)))
 
     while True:
         if leaves:
