@@ -112,29 +112,28 @@ def run(
                 targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
             if not fired:
                 continue
-        if hooks is not None:
-            grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
-
-        if grad is None and not node.runs_undefined:
-            grad_inputs = (None,) * len(node.edges)
-        else:
-            try:
+        try:
+            if hooks is not None:
+                grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
+            if grad is None and not node.runs_undefined:
+                grad_inputs = (None,) * len(node.edges)
+            else:
                 grad_inputs = node.vjp(grad, recorded)
-            except Exception:
-                if watched:
-                    anomaly_mode.warn_of(node)
-                raise
-        if not grad_inputs and hooks is None:  # of a leaf: there is nothing to hand on
+            if hooks is not None and hooks.post:
+                if needed is not None and not node.runs_undefined:  # hooks see nothing that nobody asked for
+                    parts = zip(node.edges, grad_inputs, strict=True)
+                    grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
+                grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
+        except Exception:
+            if watched:
+                anomaly_mode.warn_of(node)
+            raise
+        if not grad_inputs:  # of a leaf: there is nothing to hand on
             continue
         if node.frees and not retain_graph:
             node.release()
         if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
-        if hooks is not None and hooks.post:
-            if needed is not None and not node.runs_undefined:  # hooks see nothing that nobody asked for
-                parts = zip(node.edges, grad_inputs, strict=True)
-                grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
-            grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
 
         for parent, part, output_nr in zip(node.edges, grad_inputs, node.input_nrs or ZEROS):  # noqa: B905
             if parent is None:

@@ -32,7 +32,7 @@ HOT = {
     "where", "zeros",
 }  # fmt: skip
 # In place, these look at their tensor and arguments before it matters whether the tensor may be written to.
-LOOK_FIRST = {"apply_", "fill_diagonal_", "float_power_", "map_", "resize_", "resize_as_", "set_"}
+LOOK_FIRST = {"apply_", "detach_", "fill_diagonal_", "float_power_", "map_", "resize_", "resize_as_", "set_"}
 FIRST = {"A", "x", "tensor", "elements"}  # what a first argument is called that is also known as `input`
 
 

@@ -2983,3 +2983,38 @@ n += 1
 c, c._version
 del c
 n
+
+# %% a hook after a node reads what the node saved
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y.grad_fn.register_hook(lambda gi, go: print(y.grad_fn._saved_result))
+y.sum().backward()
+y.grad_fn._saved_result  # raises
+z = (x * x)
+z.grad_fn.register_hook(lambda gi, go: 1 / 0)
+z.sum().backward()  # raises
+z.sum().backward()  # raises
+x.grad
+
+# %% anomaly mode: errors and NaN in hooks
+x = torch.ones(2, requires_grad=True)
+with torch.autograd.set_detect_anomaly(True):
+    y = x * 2
+    y.register_hook(lambda g: 1 / 0)
+    y.sum().backward()  # raises
+with torch.autograd.set_detect_anomaly(True):
+    y = x * 2
+    y.grad_fn.register_hook(lambda a, b: 1 / 0)
+    y.sum().backward()  # raises
+with torch.autograd.set_detect_anomaly(True):
+    y = x * 2
+    y.grad_fn.register_prehook(lambda a: (a[0], a[0]))
+    y.sum().backward()  # raises
+with torch.autograd.set_detect_anomaly(True):
+    y = x * 2
+    y.grad_fn.register_hook(lambda a, b: (a[0] * float("nan"), None))
+    y.sum().backward()  # raises
+with torch.autograd.set_detect_anomaly(True):
+    y = x * 2
+    y.register_hook(lambda a: a * float("nan"))
+    y.sum().backward()  # raises
