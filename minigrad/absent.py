@@ -4,7 +4,9 @@ from __future__ import annotations
 
 # By the words that names are made of.
 REASONS = {
-    "complex complex64 complex128 cfloat cdouble chalf polar stft istft fft": "there are no complex tensors",
+    "complex complex32 complex64 complex128 cfloat cdouble chalf polar stft istft fft ComplexFloatTensor ComplexDoubleTensor": (
+        "there are no complex tensors; keep the real and the imaginary part in two"
+    ),
     "bfloat16 uint16 uint32 uint64": "the dtypes are bool, uint8, int8 to int64, float16, float32 and float64",
     "sparse smm sspmm spmm": "there are no sparse tensors",
     "quantize quantized qint8 qint32 quint8 dequantize": "there are no quantized tensors",

@@ -321,9 +321,11 @@ def _not_numbers(data: object, array: ndarray) -> Exception:
             wrong = "too many dimensions 'str'" if deeper else "new(): invalid data type 'str'"
             return ValueError(wrong) if deeper else TypeError(wrong)
         elif isinstance(item, complex):
-            return TypeError("minigrad has no complex tensors")
+            return dtypes.no_complex()
         elif not isinstance(item, (bool, int, float, np.generic, ndarray)):
             return RuntimeError(f"Could not infer dtype of {full_name(type(item))}")
+    if array.dtype.kind == "c":
+        return dtypes.no_complex()
     if array.dtype.kind == "O":  # integers that have no room in an array
         return OverflowError("Overflow when unpacking long long")
     return TypeError(
@@ -690,6 +692,8 @@ def _ends(name: str, *given: object) -> tuple[float, float, int]:
         )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    if any(map(dtypes.is_complex, ends)):
+        raise dtypes.no_complex()
     return (*(v.item() if isinstance(v, Tensor) else v for v in ends), operator.index(steps))
 
 

@@ -65,10 +65,27 @@ _c_names = {
 _default = float32
 
 
+def no_complex() -> TypeError:
+    """The error for complex numbers, arrays and dtypes."""
+    return TypeError(
+        "minigrad has no complex tensors. Keep the real and the imaginary part in two tensors of real numbers; "
+        "(a + ib)(c + id) is (ac - bd) + i(ad + bc)."
+    )
+
+
+def is_complex(value: object) -> bool:
+    """Is it a complex number, an array of such, or a dtype of either?"""
+    if isinstance(value, type):
+        return issubclass(value, (complex, np.complexfloating))
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", value), "kind", "") == "c"
+
+
 def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """minigrad's dtype for NumPy's. Raises TypeError for types that minigrad does not have."""
     found = _of_numpy.get(numpy_dtype)
     if found is None:
+        if numpy_dtype.kind == "c":
+            raise no_complex()
         raise TypeError(
             f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}. The only "
             "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
@@ -121,6 +138,8 @@ def to_numpy(wanted) -> np.dtype:
         return wanted.numpy
     builtin = {"float": float64, "int": int64, "bool": bool}.get(getattr(wanted, "__name__", ""))
     if builtin is None or not isinstance(wanted, type):
+        if is_complex(wanted):
+            raise no_complex()
         raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
     return builtin.numpy
 

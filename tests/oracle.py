@@ -39,6 +39,7 @@ MAX_NODES = 3000
 MAX_VALUES = 40
 # The part of a number that two correct engines may differ in: a few roundings of the type.
 RELATIVE = {"float16": 5e-3, "float32": 3e-5, "float64": 1e-10}
+EPS = {rtol: float(np.finfo(dtype).eps) for dtype, rtol in RELATIVE.items()}
 
 
 @dataclass(frozen=True)
@@ -360,9 +361,14 @@ def _values(array: np.ndarray) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------------------------------- comparing transcripts
-def differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
-    """What differs, one sentence each, in the order in which it shows. `expected` may come from JSON."""
+def differences(expected: dict[str, Any], got: dict[str, Any], noise: bool = False) -> list[str]:
+    """What differs, one sentence each, in the order in which it shows. `expected` may come from JSON.
+
+    noise: numbers may differ by a few roundings of the largest number that occurs, as sums that cancel do.
+    """
     found: list[str] = []
+    if noise:
+        expected = with_noise(expected, largest(expected))
     theirs, ours = ({s["line"]: s for s in t["statements"]} for t in (expected, got))
     for line in sorted({*theirs, *ours}):
         a, b = theirs.get(line, {}), ours.get(line, {})
@@ -379,11 +385,11 @@ def _differ(where: str, a: Any, b: Any) -> list[str]:
         found = []
         for part in dict.fromkeys([*a, *b]):
             if part == "values" and part in a and part in b and len(a[part]) == len(b[part]):
-                if not close(a[part], b[part], a.get("rtol")):
+                if not close(a[part], b[part], a.get("rtol"), a.get("noise", 0.0)):
                     found.append(_sentence(f"{where}: values", a[part], b[part]))
             elif part == "printed" and "values" in a and "values" in b:  # a tensor
                 found += _differ_printed(f"{where}: {part}", a, b)
-            elif part != "rtol":
+            elif part not in ("rtol", "noise"):
                 found += _differ(where if part == "is" else f"{where}: {part}", a.get(part), b.get(part))
         return found
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
@@ -408,16 +414,39 @@ def _sentence(where: str, a: object, b: object) -> str:
     return f"{where}\n      expected: {a}\n      got:      {b}"
 
 
-def close(a: list[Any], b: list[Any], rtol: float | None) -> bool:
+def largest(transcript: Any) -> float:
+    """The largest finite size of a number that a transcript tells of."""
+    if isinstance(transcript, list):
+        return max(map(largest, transcript), default=0.0)
+    if not isinstance(transcript, dict):
+        return 0.0
+    own = [abs(v) for v in transcript["values"] if math.isfinite(v)] if "rtol" in transcript else []
+    return max([*own, *map(largest, transcript.values())], default=0.0)
+
+
+def with_noise(transcript: Any, size: float) -> Any:
+    """The transcript with the noise of each tensor: a few roundings, in its dtype, of a number of this size.
+
+    What is left where such numbers cancel may be 0 in one engine and a rounding in the other.
+    """
+    if isinstance(transcript, list):
+        return [with_noise(part, size) for part in transcript]
+    if not isinstance(transcript, dict):
+        return transcript
+    kept = {k: with_noise(v, size) for k, v in transcript.items()}
+    return kept | {"noise": 8 * EPS[transcript["rtol"]] * size} if "rtol" in transcript else kept
+
+
+def close(a: list[Any], b: list[Any], rtol: float | None, noise: float = 0.0) -> bool:
     """Equal, or (with `rtol`) nearly: measured against the largest finite number expected.
 
-    Below the noise that is left where numbers of size one cancel, all is equal.
+    Below `noise`, and below what is left where numbers of size one cancel, all is equal.
     """
     if rtol is None:
         return a == b
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     scale = float(np.abs(x[np.isfinite(x)]).max(initial=0.0))
-    return bool(np.allclose(y, x, rtol=rtol, atol=rtol * max(scale, 3e-3), equal_nan=True))
+    return bool(np.allclose(y, x, rtol=rtol, atol=max(rtol * max(scale, 3e-3), noise), equal_nan=True))
 
 
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+\.\d*(?:e[-+]?\d+)?")
@@ -450,8 +479,8 @@ def report(program: Program, found: list[str], limit: int = 12) -> str:
     return "\n".join(lines)
 
 
-def assert_same(program: Program, expected: dict[str, Any], got: dict[str, Any]) -> None:
-    found = differences(expected, got)
+def assert_same(program: Program, expected: dict[str, Any], got: dict[str, Any], noise: bool = False) -> None:
+    found = differences(expected, got, noise)
     if found:
         pytest.fail(report(program, found), pytrace=False)
 

@@ -59,6 +59,25 @@ def test_a_rounding_is_no_difference_but_more_is():
     assert differences(transcript("0.3333"), transcript("0.3334")) != []
 
 
+def test_what_is_left_where_numbers_cancel_may_be_nothing_beside_these_numbers():
+    def transcript(left, size, dtype="float32"):
+        source = (
+            f"x = torch.tensor({size}, dtype=torch.{dtype})\ny = torch.tensor({left}, dtype=torch.{dtype})\n"
+        )
+        return run(minigrad, Program("cancelling", source))
+
+    rounding = 1.2e-7
+    assert differences(transcript(rounding, 2.0), transcript(0.0, 2.0), noise=True) == []
+    assert differences(transcript(0.0, 2.0), transcript(rounding, 2.0), noise=True) == []
+    # without being told so, beside small numbers only, in double precision, and if it is more than a rounding
+    assert differences(transcript(rounding, 2.0), transcript(0.0, 2.0)) != []
+    assert differences(transcript(rounding, 0.01), transcript(0.0, 0.01), noise=True) != []
+    assert (
+        differences(transcript(rounding, 2.0, "float64"), transcript(0.0, 2.0, "float64"), noise=True) != []
+    )
+    assert differences(transcript(1e-5, 2.0), transcript(0.0, 2.0), noise=True) != []
+
+
 def test_a_statement_that_raises_does_not_end_the_program():
     transcript = run(minigrad, Program("raises", "x = torch.ones(2)\nx.reshape(3)\ny = x + 1\n"))
     assert transcript["variables"]["y"]["values"] == [2.0, 2.0]

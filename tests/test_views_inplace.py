@@ -299,9 +299,6 @@ def programs(draw) -> str:
 def test_random_views_and_writes_do_what_torch_does(torch, source):
     program = Program("random views and writes", source)
     expected, got = (run(m, program, **scope(m)) for m in (torch, minigrad))
-    for statement in (*expected["statements"], *got["statements"]):
-        if "error" in statement:
-            statement["error"] = "raises"  # a statement with two mistakes may be refused for either of them
     oracle.assert_same(program, expected, got)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Tensor, full_name
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ KINDS: dict[str, Callable[[object], bool]] = {
 
 def number(value: object) -> object:
     """`value`, which stands where a tensor or a number may. Raises TypeError if NumPy alone would make a number of it."""
+    if dtypes.is_complex(value):
+        raise dtypes.no_complex()
     if isinstance(value, (*NUMBERS, np.generic, np.ndarray)):
         return value
     raise TypeError(f"a number is wanted, not {full_name(type(value))}")

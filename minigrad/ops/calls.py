@@ -147,6 +147,8 @@ def make_unusual(op: Op, operator: bool, first: bool, otherwise: Callable | None
 
     def unusual(inputs: tuple, params: tuple):
         if operator and not isinstance(inputs[-1], known):
+            if isinstance(inputs[-1], complex):
+                raise dtypes.no_complex()
             return NotImplemented
         return apply(op, inputs, params)[0] if first else apply(op, inputs, params)
 

@@ -144,6 +144,9 @@ def where(
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {word}"
         )
+    for value in (input, other):
+        if not isinstance(value, (Tensor, float, int)) and dtypes.is_complex(value):
+            raise dtypes.no_complex()
     like = next((t for t in (input, other) if isinstance(t, Tensor)), None)
     if like is None:
         input, other = (

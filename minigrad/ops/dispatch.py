@@ -194,6 +194,8 @@ def as_tensors(op: Op, inputs: tuple) -> tuple[Tensor, ...]:
     for position, t in enumerate(inputs):
         if isinstance(t, Tensor):
             out.append(t)
+        elif dtypes.is_complex(t):
+            raise dtypes.no_complex()
         elif like is not None and isinstance(t, ndarray):
             out.append(wrap(np.asarray(t)))
         elif isinstance(t, np.generic):

@@ -225,6 +225,8 @@ def as_operator(run: Callable) -> Callable:
     """A method that writes in place as an operator, `x += y`, which leaves all but tensors and numbers to Python."""
 
     def operator(self, other):
+        if isinstance(other, complex):
+            raise dtypes.no_complex()
         return run(self, other) if isinstance(other, (Tensor, int, float, np.generic)) else NotImplemented
 
     operator.__doc__ = run.__doc__

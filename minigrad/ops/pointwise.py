@@ -480,6 +480,8 @@ def _operator(run, reflected: str = ""):
 
     def operator(self, other):
         if not isinstance(other, (Tensor, int, float, np.generic, ndarray)):
+            if isinstance(other, complex):
+                raise dtypes.no_complex()
             return NotImplemented
         return run(other, self) if reflected else run(self, other)
 

@@ -12,6 +12,7 @@ from ..memory import in_rows
 from ..size import check_dim
 from ..tensor import Tensor, full_name, wrap
 from . import places
+from .arguments import number
 from .indexing import add_at
 from .inplace import in_both_forms
 from .shape import broadcast_pair, expand, reshape
@@ -70,7 +71,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: float | Tensor) -> Tensor:
     """`value` (a number or a 0-d tensor) where `mask` holds, else `input`. The mask is broadcast."""
     _check_mask("masked_fill", mask)
     if not isinstance(value, Tensor):
-        return _masked_fill, input, mask, value
+        return _masked_fill, input, mask, number(value)
     if value._array.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
