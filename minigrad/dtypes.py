@@ -129,6 +129,8 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
     least, most = _limits[numpy_dtype]
     if (number < least or number > most) and not (numpy_dtype.kind == "f" and abs(number) == np.inf):
         raise overflow(numpy_dtype)
+    if number != number and numpy_dtype.kind in "iu":
+        raise overflow(numpy_dtype)
     return wrapped(number, numpy_dtype)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
+from ..memory import in_rows
 from ..tensor import Tensor, full_name, wrap
 from .arguments import explain
 from .inplace import in_both_forms
@@ -126,7 +127,7 @@ def where(
         )
     if input is None:
         condition._dynamic("aten::where")
-        return tuple(wrap(i) for i in np.nonzero(condition._array))
+        return tuple(wrap(in_rows(i)) for i in np.nonzero(condition._array))
     if not isinstance(condition, Tensor):
         if not isinstance(condition, ndarray):
             explain(where, "where", (condition, input, other), {})

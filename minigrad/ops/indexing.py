@@ -448,8 +448,11 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
             raise TypeError(f"can't assign a {full_name(type(value))} to a {self.dtype.tensor_type}")
         if type(value) is int and not -END - 1 <= value <= END:
             raise ValueError("Overflow when unpacking long long")
-        value = operand(value, self) if dtype.kind == "f" else value
-        value = value if type(value) is Tensor else wrap(np.asarray(value).astype(dtype))
+        if dtype.kind == "f":
+            if not -3e38 < value < 3e38 and dtype.itemsize == 4:  # in half precision it becomes infinite
+                dtypes.fitting(value, dtype)
+            value = operand(value, self)
+        value = value if type(value) is Tensor else wrap(dtypes.fitting(value, dtype))
     if key is False:
         return
     out, indices = shown(self, key), ()
