@@ -435,12 +435,12 @@ def finish_output(
     if recorded[number] and is_dirty:
         if out._requires_grad and out._grad_fn is None:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if out._meta is not None:
+            out._meta.grad = None  # it was that of the old value
         if out._base is not None:
             check_writable(out)
         if out._base is not None and len(recorded) > 1:
             raise RuntimeError(VIEW_AMONG_SEVERAL)
-        if out._meta is not None:
-            out._meta.grad = None  # it was that of the old value
         hang(out, ctx)
         out._output_nr = number if out._base is None else 0
         return out
