@@ -115,10 +115,8 @@ def run(
         try:
             if hooks is not None:
                 grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
-            if grad is None and not node.runs_undefined:
-                grad_inputs = (None,) * len(node.edges)
-            else:
-                grad_inputs = node.vjp(grad, recorded)
+            silent = grad is None and not node.runs_undefined
+            grad_inputs = (None,) * len(node.edges) if silent else node.vjp(grad, recorded)
             if hooks is not None and hooks.post:
                 if needed is not None and not node.runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node.edges, grad_inputs, strict=True)
