@@ -407,7 +407,10 @@ def _differ_printed(where: str, a: dict[str, Any], b: dict[str, Any]) -> list[st
     x, y = a["printed"], b.get("printed", "nothing")
     if repr(a["values"]) != repr(b["values"]):
         x, y = (" ".join(re.findall(r"\w+=\S+", text)) for text in (x, y))
-    return [] if x == y else [_sentence(where, x, y)]
+    same = x == y or (
+        _same_text(x, y) and _all_decimals(x) == _all_decimals(y)
+    )  # 0.06875 may print as 0.0687
+    return [] if same else [_sentence(where, x, y)]
 
 
 def _sentence(where: str, a: object, b: object) -> str:
@@ -460,6 +463,10 @@ def _same_text(a: str, b: str) -> bool:
         return False
     pairs = zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
     return all(math.isclose(float(x), float(y), abs_tol=1.1 * 10 ** -_decimals(x)) for x, y in pairs)
+
+
+def _all_decimals(text: str) -> list[float]:
+    return [_decimals(number) for number in _NUMBER.findall(text)]
 
 
 def _decimals(number: str) -> float:
