@@ -68,7 +68,7 @@ def age(t: Tensor) -> int:
     node, transform = base._grad_fn, running.innermost
     if node is None:
         return getattr(base, "_born", clock.now)  # it is not noted if it had a history then
-    while transform is not None and node.sequence < transform.sequence:
+    while transform is not None and node._sequence < transform.sequence:
         transform = transform.outer
     return 0 if transform is None else transform.number
 

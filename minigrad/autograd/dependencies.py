@@ -17,7 +17,7 @@ def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
         waiting[node] = 0
     found = list(waiting)
     for node in found:  # which grows meanwhile
-        for parent in node.edges:
+        for parent in node._edges:
             if parent in waiting:
                 waiting[parent] += 1
             elif parent is not None:
@@ -30,7 +30,7 @@ def nodes_leading_to(targets: Targets, last: set[Node], reachable: dict[Node, in
     """The nodes that have to be fired so that a gradient reaches one of `targets`."""
     consumers: dict[Node, list[Node]] = {}
     for node in reachable:
-        for parent in node.edges:
+        for parent in node._edges:
             if parent is not None:
                 consumers.setdefault(parent, []).append(node)
     needed = set(last)

@@ -83,14 +83,14 @@ def run(
     ready: list[tuple[int, int, Node, object]] = []
     following, its_grad = None, None
     ticket = 0
-    if len(roots) == 1 and roots[0][0].outputs == 1:  # as nearly always
+    if len(roots) == 1 and roots[0][0]._output_count == 1:  # as nearly always
         following, _, its_grad = roots[0]
     else:
         for node, output_nr, grad in roots:
             put(arrived, node, output_nr, grad)
         for ticket, (node, _, _) in enumerate(roots):
             if node in arrived and not waiting[node]:
-                heappush(ready, (-node.sequence, ticket, node, arrived.pop(node)))
+                heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
     watched = anomaly.on
 
     while True:
@@ -102,7 +102,7 @@ def run(
             _, _, node, grad = heappop(ready)
         else:
             return
-        hooks = node.hooks
+        hooks = node._hooks
         if needed is not None:
             fired = node in needed
             if hooks is not None and not fired:
@@ -115,11 +115,11 @@ def run(
         try:
             if hooks is not None:
                 grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
-            silent = grad is None and not node.runs_undefined
-            grad_inputs = (None,) * len(node.edges) if silent else node.vjp(grad, recorded)
+            silent = grad is None and not node._runs_undefined
+            grad_inputs = (None,) * len(node._edges) if silent else node._vjp(grad, recorded)
             if hooks is not None and hooks.post:
-                if needed is not None and not node.runs_undefined:  # hooks see nothing that nobody asked for
-                    parts = zip(node.edges, grad_inputs, strict=True)
+                if needed is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
+                    parts = zip(node._edges, grad_inputs, strict=True)
                     grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
                 grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
         except Exception:
@@ -128,15 +128,15 @@ def run(
             raise
         if not grad_inputs:  # of a leaf: there is nothing to hand on
             continue
-        if node.frees and not retain_graph:
-            node.release()
+        if node._frees and not retain_graph:
+            node._saved = None
         if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
 
-        for parent, part, output_nr in zip(node.edges, grad_inputs, node.input_nrs or ZEROS):  # noqa: B905
+        for parent, part, output_nr in zip(node._edges, grad_inputs, node._input_nrs or ZEROS):  # noqa: B905
             if parent is None:
                 continue
-            if parent.outputs == 1:
+            if parent._output_count == 1:
                 before = arrived.pop(parent, None)
                 if before is None:
                     pass
@@ -165,11 +165,11 @@ def run(
                     following, its_grad = parent, part
                 else:
                     if following is not None:
-                        heappush(ready, (-following.sequence, ticket + 1, following, its_grad))
+                        heappush(ready, (-following._sequence, ticket + 1, following, its_grad))
                         following = its_grad = None
-                    heappush(ready, (-parent.sequence, ticket + 2, parent, part))
+                    heappush(ready, (-parent._sequence, ticket + 2, parent, part))
                     ticket += 2
-        # nothing is held longer than needed, see AccumulateGrad.vjp
+        # nothing is held longer than needed, see AccumulateGrad._vjp
         node = grad = grad_inputs = part = before = None
 
 
@@ -178,9 +178,9 @@ def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
     before = arrived.get(node)
     if part is None:
         arrived[node] = before  # None until a gradient arrives, also if it has several outputs
-    elif node.outputs == 1:
+    elif node._output_count == 1:
         arrived[node] = part if before is None else before + part
     else:
         if before is None:
-            before = arrived[node] = [None] * node.outputs
+            before = arrived[node] = [None] * node._output_count
         before[output_nr] = part if before[output_nr] is None else before[output_nr] + part

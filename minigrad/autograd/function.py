@@ -80,8 +80,8 @@ class FunctionCtx(Node):
     """
 
     _forward_cls: type[Function]
-    runs_undefined = True
-    frees = True
+    _runs_undefined = True
+    _frees = True
     rules: ClassVar[dict[str, str]] = {}
     reads_forward = False  # is `jvp` running, which finds what was saved for it?
     to_save: tuple[Tensor | None, ...] = ()
@@ -93,18 +93,18 @@ class FunctionCtx(Node):
 
     def __init__(self, args: tuple, recording: bool = False):
         tensors = [a for a in args if isinstance(a, Tensor)]
-        self.edges = tuple(edge(t) for t in tensors) if recording else ()
-        self.input_nrs = tuple(t._output_nr for t in tensors)
+        self._edges = tuple(edge(t) for t in tensors) if recording else ()
+        self._input_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
-        self.hooks = self.counter = None
-        self._kept = ()  # of each saved tensor what Kept or saved_tensors_hooks made of it
+        self._hooks = self._counter = None
+        self._saved = ()  # of each saved tensor what Kept or saved_tensors_hooks made of it
         self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
     @property
-    def outputs(self) -> int:
+    def _output_count(self) -> int:
         """How many results the operation had."""
         return len(self._outputs)
 
@@ -153,7 +153,7 @@ class FunctionCtx(Node):
             if t is not None:
                 t = Packed(t, local.saved_hooks[-1], self) if local.saved_hooks else Kept(t, self)
             kept.append(t)
-        self._kept, self.to_save = tuple(kept), ()
+        self._saved, self.to_save = tuple(kept), ()
 
     # ------------------------------------------------------------ for backward
 
@@ -162,26 +162,23 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        if self._kept is None:
+        if self._saved is None:
             raise RuntimeError(FREED)
-        return tuple([kept if kept is None else kept.unpack(self) for kept in self._kept])
+        return tuple([kept if kept is None else kept.unpack(self) for kept in self._saved])
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         """What was saved, each as something on which hooks can be put."""
-        if self._kept is None:
+        if self._saved is None:
             raise RuntimeError(FREED)
-        return tuple([SavedTensor(self, i) for i in range(len(self._kept))])
+        return tuple([SavedTensor(self, i) for i in range(len(self._saved))])
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
         """The old name of `saved_tensors`."""
         return self.saved_tensors
 
-    def release(self) -> None:
-        self._kept = None
-
-    def vjp(self, grad: object, recorded: bool) -> tuple:
+    def _vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
         cls = self._forward_cls
         rules = [rule for rule in (cls.backward, cls.vjp) if rule is not Function.backward]
@@ -190,7 +187,7 @@ class FunctionCtx(Node):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
                 "of them."
             )
-        grads = [as_tensor(g) for g in (grad if type(grad) is list else [grad] * self.outputs)]
+        grads = [as_tensor(g) for g in (grad if type(grad) is list else [grad] * self._output_count)]
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
@@ -219,7 +216,7 @@ class FunctionCtx(Node):
                 continue
             if g is not None and not isinstance(g, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-            out.append(g if g is None or self.edges[len(out)] is None else self._fitted(g, len(out), *look))
+            out.append(g if g is None or self._edges[len(out)] is None else self._fitted(g, len(out), *look))
         return tuple(out)
 
     def _fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
@@ -375,7 +372,7 @@ def run_forward(
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
     check_marks(ctx, tensors, outputs)
-    ctx.sequence = next_sequence()
+    ctx._sequence = next_sequence()
     recorded = [recording and is_differentiable(ctx, out) for out in outputs]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
@@ -484,7 +481,7 @@ class Error(Node):
     def name(self) -> str:
         return "torch::autograd::Error"
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def _vjp(self, grad, recorded: bool) -> tuple:
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
@@ -509,8 +506,8 @@ def refusing(t: Tensor | None) -> Tensor | None:
     if t is None:
         return None
     node, out = Error(), wrap(t._array, requires_grad=True)
-    node.edges, node.input_nrs, node.saved = (edge(wrap(t._array, requires_grad=True)),), None, ()
-    node.sequence, node.hooks = next_sequence(), None
+    node._edges, node._input_nrs, node._saved = (edge(wrap(t._array, requires_grad=True)),), None, ()
+    node._sequence, node._hooks = next_sequence(), None
     out._grad_fn = node
     return out
 

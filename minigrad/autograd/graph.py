@@ -115,10 +115,13 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
     Used as `with allow_mutation_on_saved_tensors() as ctx:`; the backward pass must run inside, too.
     """
 
-    hooks = property(lambda self: (self.pack, self.unpack))  # stored, they would hold what holds them
-
     def __init__(self):
         self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
+
+    @property
+    def hooks(self) -> tuple[Callable, Callable]:
+        """(pack, unpack). They are not stored: they would hold what holds them."""
+        return self.pack, self.unpack
 
     def pack(self, t: Tensor) -> Kept:
         """What is kept of a saved tensor: the tensor itself, until it is written to."""

@@ -30,7 +30,7 @@ def retain_grad(self: Tensor) -> None:
     if node is None or meta.retains_grad:
         return
     meta.retains_grad = True
-    node.all_hooks().retain[self._output_nr] = weakref.ref(self)
+    node._all_hooks().retain[self._output_nr] = weakref.ref(self)
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
@@ -39,13 +39,13 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node = self.grad_fn
     if node is not None:
-        return add_hook(node.all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
+        return add_hook(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
     meta = self._own_meta()
     if meta.hooks is None:
         meta.hooks = OrderedDict()
     node = edge(self)
     if node is not None:
-        node.all_hooks().tensor[0] = meta.hooks
+        node._all_hooks().tensor[0] = meta.hooks
     return add_hook(meta.hooks, hook)
 
 
@@ -54,7 +54,7 @@ def backward_hooks(self: Tensor) -> OrderedDict | None:
     node = self.grad_fn
     if node is None:
         return None if self._meta is None else self._meta.hooks
-    return None if node.hooks is None else node.hooks.tensor.get(self._output_nr)
+    return None if node._hooks is None else node._hooks.tensor.get(self._output_nr)
 
 
 def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
@@ -93,7 +93,7 @@ def as_inner(grad: Tensor | None, recorded: bool):
 
 def of_outputs(node: Node, grad) -> list:
     """What has arrived at a node as one gradient for each of its outputs, as Tensors."""
-    grads = grad if type(grad) is list else [grad] if grad is not None else [None] * node.outputs
+    grads = grad if type(grad) is list else [grad] if grad is not None else [None] * node._output_count
     return [as_tensor(g) for g in grads]
 
 
@@ -106,7 +106,7 @@ def arrived(grads: list, recorded: bool):
 
 def run_tensor_hooks(node: Node, grad, recorded: bool):
     """Hooks on tensors, then retain_grad, which sees what they made of the gradient."""
-    hooks = node.hooks
+    hooks = node._hooks
     if not hooks.tensor and not hooks.retain:
         return grad
     grads = of_outputs(node, grad)
@@ -131,15 +131,15 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
 
 def run_pre_hooks(node: Node, grad, recorded: bool):
     """Node.register_prehook: sees all output gradients and may replace them."""
-    if not node.hooks.pre:
+    if not node._hooks.pre:
         return grad
-    return arrived(run_node_hooks(node.hooks.pre, of_outputs(node, grad), recorded), recorded)
+    return arrived(run_node_hooks(node._hooks.pre, of_outputs(node, grad), recorded), recorded)
 
 
 def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
     results = run_node_hooks(
-        node.hooks.post, map(as_tensor, grad_inputs), recorded, tuple(of_outputs(node, grad))
+        node._hooks.post, map(as_tensor, grad_inputs), recorded, tuple(of_outputs(node, grad))
     )
     return tuple(as_inner(g, recorded) for g in results)
 

@@ -71,7 +71,7 @@ def add_hook(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
 class Node:
     """The backward of one recorded operation; `tensor.grad_fn` is one.
 
-    Subclasses, one per operation, are made by `minigrad.ops.table.define`. They provide `vjp(grad, recorded)`: from
+    Subclasses, one per operation, are made by `minigrad.ops.table.define`. They provide `_vjp(grad, recorded)`: from
     the gradient with respect to the output, the gradients with respect to the inputs, one per edge, None where none
     is needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated).
     A node with several outputs gets a list.
@@ -79,20 +79,20 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "counter",
-        "edges",
-        "hooks",
-        "input_nrs",
-        "meta",
-        "saved",
-        "sequence",
-        "version",
+        "_counter",
+        "_edges",
+        "_hooks",
+        "_input_nrs",
+        "_meta",
+        "_saved",
+        "_sequence",
+        "_version",
     )
 
-    op = None  # the operation in the rule table
-    outputs = 1  # how many outputs the operation has
-    frees = False  # does it save tensors, which are then freed after use?
-    runs_undefined = False  # is vjp to be called even if no gradient arrived?
+    _op = None  # the operation in the rule table
+    _output_count = 1  # how many outputs the operation has
+    _frees = False  # does it save tensors, which are then freed after use?
+    _runs_undefined = False  # is vjp to be called even if no gradient arrived?
 
     def name(self) -> str:
         """The node's name, such as 'MulBackward0'."""
@@ -107,17 +107,17 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
-        return tuple(zip(self.edges, self.input_nrs or (0,) * len(self.edges), strict=True))
+        return tuple(zip(self._edges, self._input_nrs or (0,) * len(self._edges), strict=True))
 
     @property
     def rules(self) -> dict[str, str]:
         """For each input the source text of its derivative rule, in the order of `next_functions`."""
-        return {} if self.op is None else self.op.rule_sources
+        return {} if self._op is None else self._op.rule_sources
 
     @property
     def metadata(self) -> dict:
         """A dictionary for whatever one wants to remember of this node."""
-        return self.all_hooks().metadata
+        return self._all_hooks().metadata
 
     @property
     def requires_grad(self) -> bool:
@@ -125,60 +125,56 @@ class Node:
         return True
 
     def _sequence_nr(self) -> int:
-        return self.sequence
+        return self._sequence
 
-    def all_hooks(self) -> Hooks:
+    def _all_hooks(self) -> Hooks:
         """The node's hooks, made now if there are none."""
-        if self.hooks is None:
-            self.hooks = Hooks()
-        return self.hooks
+        if self._hooks is None:
+            self._hooks = Hooks()
+        return self._hooks
 
     def register_hook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after this node has run. It may return new grad_inputs."""
-        return add_hook(self.all_hooks().post, fn)
+        return add_hook(self._all_hooks().post, fn)
 
     def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
-        return add_hook(self.all_hooks().pre, fn)
+        return add_hook(self._all_hooks().pre, fn)
 
-    def vjp(self, grad: object, recorded: bool) -> tuple:
+    def _vjp(self, grad: object, recorded: bool) -> tuple:
         """The gradients of the inputs, from those of the outputs; see the class."""
         raise NotImplementedError(f"{self.name()} has no backward formula")
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""
-        if len(grad_outputs) != self.outputs:
-            raise TypeError(f"expected {self.outputs} arguments, got {len(grad_outputs)} instead")
+        if len(grad_outputs) != self._output_count:
+            raise TypeError(f"expected {self._output_count} arguments, got {len(grad_outputs)} instead")
         for i, g in enumerate(grad_outputs):
             if g is not None and not isinstance(g, Tensor):
                 raise TypeError(f"argument {i} is not a Variable")
-        if not self.runs_undefined and all(g is None for g in grad_outputs):
-            return None if len(self.edges) == 1 else (None,) * len(self.edges)
-        grad = list(grad_outputs) if self.outputs > 1 else grad_outputs[0]
-        results = self.vjp(grad, True)
+        if not self._runs_undefined and all(g is None for g in grad_outputs):
+            return None if len(self._edges) == 1 else (None,) * len(self._edges)
+        grad = list(grad_outputs) if self._output_count > 1 else grad_outputs[0]
+        results = self._vjp(grad, True)
         return results[0] if len(results) == 1 else results
-
-    def release(self) -> None:
-        """Free the saved tensors (after a node that `frees` has run, unless the graph is retained)."""
-        self.saved = None
 
 
 class AccumulateGrad(Node):
     """The end of every path: adds the arriving gradient to `.grad` of one leaf, its `variable`."""
 
     __slots__ = ("variable",)
-    edges = ()
-    input_nrs = None
-    saved = ()
-    sequence = LAST
+    _edges = ()
+    _input_nrs = None
+    _saved = ()
+    _sequence = LAST
 
     def __init__(self, variable: Tensor):
-        self.variable, self.hooks = variable, None
+        self.variable, self._hooks = variable, None
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def _vjp(self, grad, recorded: bool) -> tuple:
         variable = self.variable
         meta = variable._meta
         if not variable._requires_grad:  # it was switched off after the graph was built
@@ -278,9 +274,9 @@ def edge(t: Tensor) -> Node | None:
     node = None if ref is None else ref()
     if node is None:
         node = new_object(AccumulateGrad)
-        node.variable, node.hooks = t, None
+        node.variable, node._hooks = t, None
         if meta.hooks:
-            node.all_hooks().tensor[0] = meta.hooks
+            node._all_hooks().tensor[0] = meta.hooks
         meta.accumulator = weakref.ref(node)
     return node
 

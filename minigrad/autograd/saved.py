@@ -45,21 +45,21 @@ def versions(node: Node) -> int:
 
     It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
     """
-    op, saved, found = node.op, node.saved, 0
+    op, saved, found = node._op, node._saved, 0
     for i in op.saved_inputs:
         if saved[i] is not None:
             found += version_of(saved[i]) << FIELD * i
     if op.saved_results and type(saved[op.saved_results[0]]) is not Packed:
-        found += node.counter.version << FIELD * op.saved_results[0]
+        found += node._counter.version << FIELD * op.saved_results[0]
     return ~found if Packed in map(type, saved) else found
 
 
 def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
-    if node.saved is None:
+    if node._saved is None:
         raise RuntimeError(FREED)
-    values = list(node.saved)
-    for i in node.op.saved_tensors:
+    values = list(node._saved)
+    for i in node._op.saved_tensors:
         if values[i] is not None:
             values[i] = unpack_one(node, i, recorded)
     return values
@@ -67,7 +67,7 @@ def unpack(node: Node, recorded: bool) -> list:
 
 def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
     """The saved input or result that stands at place `i`."""
-    kept, (source, number) = node.saved[i], node.op.sources[i]
+    kept, (source, number) = node._saved[i], node._op.sources[i]
     if type(kept) is Packed:
         t = kept.unpack(node)
         if t._array.dtype != kept.dtype:  # the hooks changed it; the gradient must not change with it
@@ -82,31 +82,26 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
 
 def refuse_modified(node: Node, i: int) -> None:
     """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
-    kept, (source, number) = node.saved[i], node.op.sources[i]
-    then = (node.version if node.version >= 0 else ~node.version) >> FIELD * i & MASK
+    kept, (source, number) = node._saved[i], node._op.sources[i]
+    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & MASK
     if source == "input":
         if version_of(kept) != then:
             raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
-        places = () if node.op.variadic else node.op.differentiable
-        before = node.edges[places.index(number)] if number in places else None
+        places = () if node._op.variadic else node._op.differentiable
+        before = node._edges[places.index(number)] if number in places else None
         if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
             raise RuntimeError(DETACHED)
-    elif i == node.op.saved_results[0] and node.counter is not None and node.counter.version != then:
+    elif i == node._op.saved_results[0] and node._counter is not None and node._counter.version != then:
         array = kept._array if isinstance(kept, Tensor) else kept
-        raise modified_error(array, node, number, node.counter.version, then)
-
-
-def saved_by(node: Node) -> tuple | None:
-    """What a node has saved, None if it was freed. In a custom Function's ctx all plain names are the user's."""
-    return node.saved if type(node).op is not None else node._kept
+        raise modified_error(array, node, number, node._counter.version, then)
 
 
 def read(node: Node, i: int) -> object:
     """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
-    saved = saved_by(node)
+    saved = node._saved
     if saved is None:
         raise RuntimeError(FREED)
-    kept, op = saved[i], type(node).op
+    kept, op = saved[i], type(node)._op
     if kept is None or (op is not None and i not in op.saved_tensors):
         return kept
     if op is None:
@@ -122,11 +117,11 @@ written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weak
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
     out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
-    if output_nr >= node.outputs or out._array.dtype.kind != "f":
+    if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
     out._grad_fn = node if reader is None else reader()
-    out._requires_grad, out._output_nr, out._counter = True, output_nr, node.counter
+    out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter
     return out
 
 
@@ -222,14 +217,14 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
-        node, i, saved = self.node, self.position, saved_by(self.node)
+        node, i, saved = self.node, self.position, self.node._saved
         if saved is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
                 "through the graph a second time or if you need to access saved variables after calling backward."
             )
-        kept, op = saved[i], type(node).op
+        kept, op = saved[i], type(node)._op
         if kept is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         if type(kept) is Packed:
@@ -246,15 +241,15 @@ class SavedTensor:
         packed = Packed(t, (pack_hook, unpack_hook), node, values)
         saved = (*saved[:i], packed, *saved[i + 1 :])
         if op is None:
-            node._kept = saved
+            node._saved = saved
         else:  # the versions of the others stay as they were
-            then = node.version if node.version >= 0 else ~node.version
-            node.saved, node.version = saved, ~(then & ~(MASK << FIELD * i))
+            then = node._version if node._version >= 0 else ~node._version
+            node._saved, node._version = saved, ~(then & ~(MASK << FIELD * i))
 
     @property
     def data(self) -> object:
         """What is kept: what the hook made of the tensor, else the tensor."""
-        saved = saved_by(self.node)
+        saved = self.node._saved
         kept = None if saved is None else saved[self.position]
         return kept.packed if type(kept) is Packed else self.unpack()
 

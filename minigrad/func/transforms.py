@@ -62,7 +62,7 @@ class Level(Reverse):
                 continue
             if type(node) is AccumulateGrad:
                 return True  # a tensor from outside that requires grad
-            for parent in node.edges:
+            for parent in node._edges:
                 if parent is not None and parent not in seen:
                     seen.add(parent)
                     stack.append(parent)

@@ -289,19 +289,21 @@ def recording_lines(op: Op, first: bool) -> list[str]:
         lines += ["out._requires_grad, out._grad_fn = True, node"]
     else:
         told = []
-        for number, out in enumerate(outs[: op.node_class.outputs]) if op.outputs else [("number", "out")]:
+        for number, out in (
+            enumerate(outs[: op.node_class._output_count]) if op.outputs else [("number", "out")]
+        ):
             told += [
                 f"if {out}._array.dtype.kind == 'f':  # an index is not differentiable",
                 f"    {out}._requires_grad = True",
                 f"    {out}._grad_fn, {out}._output_nr = node, {number}",
             ]
         if not op.outputs:
-            told = ["node.outputs = len(outs)", "for number, out in enumerate(outs):", *indented(told)]
+            told = ["node._output_count = len(outs)", "for number, out in enumerate(outs):", *indented(told)]
         lines += told
     lines += node_lines(op)
     if op.saved_results:
         number = op.sources[op.saved_results[0]][1]
-        lines += [f"node.counter = {f'{outs[number]}._counter = Counter()' if number < len(outs) else None}"]
+        lines += [f"node._counter = {f'{outs[number]}._counter = Counter()' if number < len(outs) else None}"]
     return lines
 
 
@@ -329,10 +331,10 @@ def node_lines(op: Op) -> list[str]:
         for i in differentiable
     ]
     lines = [
-        f"node.edges = ({edges})",
-        f"node.input_nrs = ({', '.join(numbers)},) if {' or '.join(numbers)} else None",
-        "node.sequence = next_sequence()",
-        "node.hooks = node.meta = None",
+        f"node._edges = ({edges})",
+        f"node._input_nrs = ({', '.join(numbers)},) if {' or '.join(numbers)} else None",
+        "node._sequence = next_sequence()",
+        "node._hooks = node._meta = None",
     ]
 
     # A tensor is saved only if the gradient whose rule reads it will be computed; None takes its place otherwise.
@@ -341,14 +343,14 @@ def node_lines(op: Op) -> list[str]:
     for i, s in inputs:
         lines += [f"{s} = {saved[i]}"]
         saved[i] = s
-    lines += [f"node.saved = ({''.join(f'{value}, ' for value in saved)})"]
+    lines += [f"node._saved = ({''.join(f'{value}, ' for value in saved)})"]
     if op.frees:
         lines += ["version = 0"]
         for i, s in inputs:
             present = "" if is_always_there(op, i) else f"{s} is not None and "
             field = f" << {FIELD * i}" if i else ""
             lines += [f"if {present}{s}._counter is not None:", f"    version += {s}._counter.version{field}"]
-        lines += ["node.version = version"]
+        lines += ["node._version = version"]
 
     # what broadcasting and promotion did is undone for the gradient
     metas = "".join(
@@ -362,15 +364,15 @@ def node_lines(op: Op) -> list[str]:
         )
         if len(op.inputs) > len(differentiable):
             unlike += f" or x{one}.shape != y.shape"
-        lines += [f"if not same{unlike}:", f"    node.meta = ({metas}) if same else Promoted(({metas}))"]
+        lines += [f"if not same{unlike}:", f"    node._meta = ({metas}) if same else Promoted(({metas}))"]
     elif op.kind == "elementwise" and len(op.inputs) == 1:
         lines += [
             "if y.dtype is not t0._array.dtype and y.dtype != t0._array.dtype:",
-            f"    node.meta = ({metas})",
+            f"    node._meta = ({metas})",
         ]
     elif op.broadcasts:
         unlike = " or ".join(f"x{i}.shape != y.shape or t{i}._array.dtype != y.dtype" for i in differentiable)
-        lines += [f"if {unlike}:", f"    node.meta = ({metas})"]
+        lines += [f"if {unlike}:", f"    node._meta = ({metas})"]
     return lines
 
 
@@ -420,16 +422,16 @@ def make_variadic(op: Op) -> Callable:
             return out
         out._requires_grad, out._grad_fn = True, node_class()
         node = out._grad_fn
-        node.edges = tuple([(t._grad_fn or edge(t)) if t._meta is None else edge(t) for t in tensors])
+        node._edges = tuple([(t._grad_fn or edge(t)) if t._meta is None else edge(t) for t in tensors])
         numbers = tuple([t._output_nr for t in tensors])
-        node.input_nrs = numbers if any(numbers) else None
-        node.sequence = next_sequence()
-        node.hooks = node.meta = None
+        node._input_nrs = numbers if any(numbers) else None
+        node._sequence = next_sequence()
+        node._hooks = node._meta = None
         for a in arrays:
             if a.dtype != y.dtype:
-                node.meta = tuple([(a.shape, a.dtype) for a in arrays])
+                node._meta = tuple([(a.shape, a.dtype) for a in arrays])
                 break
-        node.saved = tuple([
+        node._saved = tuple([
             [a.shape for a in arrays] if source == "sizes" else params[position] if len(params) > position else None
             for source, position in sources
         ])  # fmt: skip

@@ -115,8 +115,8 @@ def history_lines(op: Op, target: str) -> list[str]:
     lines += ["node = Node()", *node_lines(op)]
     if op.saved_results:
         lines += [
-            "node.counter = counter",
-            f"node.version += counter.version << {FIELD * op.saved_results[0]}",
+            "node._counter = counter",
+            f"node._version += counter.version << {FIELD * op.saved_results[0]}",
         ]
     return [
         *lines,

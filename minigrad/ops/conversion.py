@@ -102,7 +102,7 @@ def cast(self: Tensor, wanted: np.dtype) -> Tensor:
         return _to_integers(self, wanted)
     out = _to_copy(self, wanted)
     if out._grad_fn is not None:
-        out._grad_fn.meta = ((self._array.shape, self._array.dtype),)
+        out._grad_fn._meta = ((self._array.shape, self._array.dtype),)
     return out
 
 

@@ -221,32 +221,32 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
     else:
         return None
     node = op.node_class()
-    node.edges = edges = tuple([edge(t) for t in chosen])
+    node._edges = edges = tuple([edge(t) for t in chosen])
     numbers = tuple([t._output_nr for t in chosen])
-    node.input_nrs = numbers if any(numbers) else None
-    node.sequence = next_sequence()
-    node.hooks = node.meta = node.counter = None
+    node._input_nrs = numbers if any(numbers) else None
+    node._sequence = next_sequence()
+    node._hooks = node._meta = node._counter = None
     if not op.outputs:
-        node.outputs = len(outs)
+        node._output_count = len(outs)
     if op.variadic or op.broadcasts:
         own = (outs[0]._array.shape, outs[0]._array.dtype)
         metas = tuple([None if t is ABSENT else (t._array.shape, t._array.dtype) for t in chosen])
         if op.variadic or any(m != own and m is not None for m in metas):
             mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
-            node.meta = Promoted(metas) if mixed else metas
-    node.saved = saved_values(op, inputs, params, outs, edges)
+            node._meta = Promoted(metas) if mixed else metas
+    node._saved = saved_values(op, inputs, params, outs, edges)
     for i in op.saved_inputs:
-        t = node.saved[i]
+        t = node._saved[i]
         if t is not None:
             refuse_inference(t)
     if op.saved_results:
-        node.counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
-    for number, out in enumerate(outs[: node.outputs]):
+        node._counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
+    for number, out in enumerate(outs[: node._output_count]):
         if out._array.dtype.kind == "f":  # an integer result, such as argmax's index, is not differentiable
             out._requires_grad, out._grad_fn, out._output_nr = True, node, number
-    if local.saved_hooks and op.node_class.frees:
+    if local.saved_hooks and op.node_class._frees:
         pack(op, node, outs)
-    node.version = versions(node)
+    node._version = versions(node)
     if anomaly.on:
         anomaly_mode.remember_traceback(node)
     return node
@@ -277,12 +277,12 @@ def refuse_inference(t: Tensor) -> None:
 
 def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """Let the innermost saved_tensors_hooks pack what the node saves."""
-    saved, hooks = list(node.saved), local.saved_hooks[-1]
+    saved, hooks = list(node._saved), local.saved_hooks[-1]
     for i in op.saved_tensors:
         if saved[i] is not None and not hasattr(saved[i], "_number") and not op.saves[i].startswith("_"):
             source, position = op.sources[i]
             saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
-    node.saved = tuple(saved)
+    node._saved = tuple(saved)
 
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:

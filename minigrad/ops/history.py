@@ -43,19 +43,23 @@ VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an
 class CopySlices(Node):
     """The node of a base of which a view was written to: `inner` is the node of what was written, `place` says where."""
 
-    __slots__ = ("inner", "place")
-    frees = True
+    __slots__ = ("place",)
+    _frees = True
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
-    def vjp(self, grad, recorded: bool) -> tuple:
-        inner = self.inner
-        if inner is None:
+    @property
+    def inner(self) -> Node:
+        if self._saved is None:
             raise RuntimeError(FREED)
+        return self._saved[0]
+
+    def _vjp(self, grad, recorded: bool) -> tuple:
+        inner = self.inner
         if recorded:
             rest, others = self.on_tensors(grad)
-            return (None if self.edges[0] is None else rest, *others)
+            return (None if self._edges[0] is None else rest, *others)
         shape, strides, size, stride, offset, dtype = self.place
         if grad.dtype is not dtype:
             grad = grad.astype(dtype)
@@ -66,35 +70,32 @@ class CopySlices(Node):
             rest = ndarray(shape, dtype, memory, 0, strides)
             rest[...] = grad
         part = ndarray(size, dtype, memory, offset, stride)
-        first, *others = inner.vjp(part.copy(), False)
+        first, *others = inner._vjp(part.copy(), False)
         if first is None:
             part[...] = 0
         elif is_stretched(part):
             raise stretched_error()
         else:
             part[...] = first
-        return (None if self.edges[0] is None else rest, *others)
+        return (None if self._edges[0] is None else rest, *others)
 
     def on_tensors(self, grad: Tensor) -> tuple[Tensor, list[Tensor | None]]:
         """The gradient of the base from before the write, and those of what was written."""
         if local.interpreter is not None:  # nothing is written in place, see wrapped.py
             where = self.where()
-            first, *others = self.inner.vjp(read_places(grad, where), True)
+            first, *others = self.inner._vjp(read_places(grad, where), True)
             first = wrap(np.zeros((), grad._array.dtype)) if first is None else first
             return write_places(grad, first, where), others
         _, base_layout, window = in_elements(self.place)
         rest = laid_out_as(grad, base_layout)
         part = rest.as_strided(*window)
-        first, *others = self.inner.vjp(part.clone(), True)
+        first, *others = self.inner._vjp(part.clone(), True)
         part.zero_() if first is None else part.copy_(first)
         return rest, others
 
     def where(self) -> ndarray:
         """The places in the base that were written to."""
         return window_places(*in_elements(self.place))
-
-    def release(self) -> None:
-        self.inner = None
 
 
 def check_writable(t: Tensor) -> None:
@@ -124,12 +125,12 @@ def old_value(t: Tensor) -> Tensor:
 
 def resave_result(node: Node, t: Tensor) -> None:
     """The result that a node saved is now the tensor that was written to: share its memory and version."""
-    saved = list(node.saved)
-    for i in node.op.saved_results:
+    saved = list(node._saved)
+    for i in node._op.saved_results:
         if type(saved[i]) is ndarray:
             saved[i] = t._array
-    node.saved, node.counter = tuple(saved), t._own_counter()
-    node.version = versions(node)
+    node._saved, node._counter = tuple(saved), t._own_counter()
+    node._version = versions(node)
 
 
 def written(t: Tensor, node: Node | None) -> None:
@@ -153,12 +154,12 @@ def hang(t: Tensor, node: Node) -> None:
     else:
         slices = new_object(CopySlices)
         slices.place = place_of(t)
-    slices.inner = node
-    slices.edges = (edge(base), *node.edges[1:])
-    slices.input_nrs = None
-    if base._output_nr or node.input_nrs is not None:
-        slices.input_nrs = (base._output_nr, *(node.input_nrs or (0,) * len(node.edges))[1:])
-    slices.sequence, slices.hooks = next_sequence(), None
+    slices._saved = (node,)
+    slices._edges = (edge(base), *node._edges[1:])
+    slices._input_nrs = None
+    if base._output_nr or node._input_nrs is not None:
+        slices._input_nrs = (base._output_nr, *(node._input_nrs or (0,) * len(node._edges))[1:])
+    slices._sequence, slices._hooks = next_sequence(), None
     if anomaly.on:
         remember_traceback(slices)
     known = base._requires_grad
@@ -171,7 +172,7 @@ def hang(t: Tensor, node: Node) -> None:
     else:
         window = window_node(slices, 0, slices.place)
         rebase(t, window)
-        if node.op is not None and node.op.saved_results:
+        if node._op is not None and node._op.saved_results:
             written_views[node] = reader_of(weakref.ref(slices), weakref.ref(window))
         t._meta.seen_version = counter.version
 

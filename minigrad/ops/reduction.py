@@ -132,7 +132,7 @@ def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Ten
     cast = wrap(input._array.astype(wanted), True)
     cast._grad_fn, cast._output_nr = edge(input), input._output_nr
     out = call(cast, *params)
-    out._grad_fn.meta = ((input._array.shape, input._array.dtype),)  # the gradient is cast back
+    out._grad_fn._meta = ((input._array.shape, input._array.dtype),)  # the gradient is cast back
     return out
 
 

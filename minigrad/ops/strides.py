@@ -160,8 +160,8 @@ def in_elements(place: Place) -> tuple[tuple, tuple, tuple]:
 def window_node(base: Node, output_nr: int, place: Place) -> Node:
     """The node of a read of a view at its place in what `base` made."""
     node = new_object(ReadWindow)
-    node.edges, node.input_nrs = (base,), (output_nr,) if output_nr else None
-    node.sequence, node.hooks, node.meta, node.place = next_sequence(), None, None, place
+    node._edges, node._input_nrs = (base,), (output_nr,) if output_nr else None
+    node._sequence, node._hooks, node._meta, node.place = next_sequence(), None, None, place
     return node
 
 
@@ -170,18 +170,18 @@ class ReadWindow(_as_strided.op.node_class):
 
     __slots__ = ("place",)
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def _vjp(self, grad, recorded: bool) -> tuple:
         shape, strides, size, stride, offset, dtype = self.place
         if recorded or grad.dtype is not dtype or may_overlap(size, stride, dtype.itemsize):
-            return super().vjp(grad, recorded)
+            return super()._vjp(grad, recorded)
         out = np.zeros(shape, dtype)
         if out.strides != strides or not out.size:
-            return super().vjp(grad, recorded)
+            return super()._vjp(grad, recorded)
         ndarray(size, dtype, out, offset, stride)[...] = grad
         return (out,)
 
     @property
-    def saved(self) -> tuple:
+    def _saved(self) -> tuple:
         shape, base_layout, (size, stride, offset) = in_elements(self.place)
         values = (shape, size, stride, offset, offset, base_layout)
         return tuple([values[i] for i in window_order])
@@ -210,10 +210,10 @@ nodes.refresh_view = refresh_view
 def rebase(t: Tensor, node: Node) -> None:
     """Make `node` the history of a tensor that has been written to; a retained gradient moves with it."""
     old = t._grad_fn
-    if t._meta is not None and t._meta.retains_grad and old is not None and old.hooks is not None:
-        ref = old.hooks.retain.pop(t._output_nr, None)
+    if t._meta is not None and t._meta.retains_grad and old is not None and old._hooks is not None:
+        ref = old._hooks.retain.pop(t._output_nr, None)
         if ref is not None:
-            node.all_hooks().retain[0] = ref
+            node._all_hooks().retain[0] = ref
     t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
 
 

@@ -193,10 +193,10 @@ class Op:
 def make_node_class(op: Op, name: str) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
     outputs = max(len(op.outputs) - len(op.constants), 1)
-    body = {"__slots__": (), "op": op, "outputs": outputs, "frees": op.frees, "vjp": make_vjp(op)}
+    body = {"__slots__": (), "_op": op, "_output_count": outputs, "_frees": op.frees, "_vjp": make_vjp(op)}
     if not op.outputs:
-        body["__slots__"] = ("outputs",)  # as many as the forward function returned
-        del body["outputs"]
+        body["__slots__"] = ("_output_count",)  # as many as the forward function returned
+        del body["_output_count"]
     for position, saved_name in enumerate(op.saves):
         if not saved_name.startswith("_"):
             body["_saved_" + saved_name] = property(functools.partial(read, i=position))

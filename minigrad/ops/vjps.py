@@ -36,30 +36,30 @@ def make_vjp(op: Op) -> Callable:
         rule, _, picks = op.plan[0]
 
         def vjp(node, grad, recorded):
-            values = unpack(node, recorded) if checked else node.saved
+            values = unpack(node, recorded) if checked else node._saved
             parts = rule(grad, *[values[p] for p in picks])
-            if node.meta is None:
-                return tuple([None if e is None else r for r, e in zip(parts, node.edges, strict=True)])
+            if node._meta is None:
+                return tuple([None if e is None else r for r, e in zip(parts, node._edges, strict=True)])
             return tuple(
                 None if e is None else fit(r, *m)
-                for r, e, m in zip(parts, node.edges, node.meta, strict=True)
+                for r, e, m in zip(parts, node._edges, node._meta, strict=True)
             )
 
         return vjp
 
     if not op.plan:
-        return Node.vjp  # it is never recorded
+        return Node._vjp  # it is never recorded
 
     def general(node, grad, recorded):
-        meta = node.meta
-        values = unpack(node, recorded) if checked else node.saved
+        meta = node._meta
+        values = unpack(node, recorded) if checked else node._saved
         if type(meta) is Promoted and not recorded:
             values = integers_as(grad.dtype, op, values)
             if values is None:
                 return on_tensors(node, grad, general)
-        out = [None] * len(node.edges)
+        out = [None] * len(node._edges)
         for rule, numbers, picks in op.plan:
-            mask = tuple([node.edges[n] is not None for n in numbers])
+            mask = tuple([node._edges[n] is not None for n in numbers])
             if not any(mask):
                 continue
             read = [values[p] for p in picks]
@@ -82,9 +82,9 @@ def source_of_vjp(op: Op, scope: dict) -> str:
     What the rules need is put into `scope`, the globals of that function.
     """
     count = len(op.rules)
-    lines = ["def vjp(node, grad, recorded):", "    meta = node.meta"]
+    lines = ["def vjp(node, grad, recorded):", "    meta = node._meta"]
     if op.saves:
-        lines += ["    saved = node.saved"]
+        lines += ["    saved = node._saved"]
     unusual = ["recorded or saved is None"] if op.frees else []
     if op.kind == "elementwise" and count > 1:
         unusual += ["type(meta) is Promoted"]
@@ -103,12 +103,12 @@ def source_of_vjp(op: Op, scope: dict) -> str:
         if op.saved_results:
             field = FIELD * op.saved_results[0]
             lines += [
-                "    if node.counter is not None:",
-                f"        version += node.counter.version << {field}",
+                "    if node._counter is not None:",
+                f"        version += node._counter.version << {field}",
             ]
         values = "".join(f"s{i}, " for i in range(len(op.saves)))
-        lines += ["    if version != node.version:", f"        {values}= unpack(node, False)"]
-    lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node.edges"]
+        lines += ["    if version != node._version:", f"        {values}= unpack(node, False)"]
+    lines += [f"    {''.join(f'e{i}, ' for i in range(count))}= node._edges"]
     for i, (rule, numbers, picks) in enumerate(op.plan):
         read = [f"s{p}" for p in picks]
         if gives_several(rule):
@@ -120,7 +120,7 @@ def source_of_vjp(op: Op, scope: dict) -> str:
         (n,) = numbers
         values = dict(zip(parameters_of(rule), ["grad", *read], strict=True))
         alike = set()  # what is certainly an array of the gradient's dtype: not where Tensors come here, too
-        if op.frees and op.node_class.outputs == 1:
+        if op.frees and op.node_class._output_count == 1:
             alike = {next(iter(values)), *op.outputs[:1], *(op.rules if op.kind == "elementwise" else ())}
         result = written_in(rule, values, alike, f"e{n}" if op.matrices else "", scope)
         lines += [f"    r{n} = None if e{n} is None else {result}"]

@@ -98,7 +98,7 @@ class ReadPlaces(Node):
     def name(self) -> str:
         return "AsStridedBackward0"
 
-    def vjp(self, grad, recorded: bool) -> tuple:
+    def _vjp(self, grad, recorded: bool) -> tuple:
         return (add_places(grad, self.shape, self.places),)
 
 
@@ -108,8 +108,8 @@ ReadPlaces.__name__ = "AsStridedBackward0"
 def read_again(view: Wrapper) -> Node:
     """The node of reading a view from its base as it is now."""
     base, node = view._base, new_object(ReadPlaces)
-    node.edges, node.input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
-    node.sequence, node.hooks, node.meta, node.saved = next_sequence(), None, None, ()
+    node._edges, node._input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
+    node._sequence, node._hooks, node._meta, node._saved = next_sequence(), None, None, ()
     node.places, node.shape = places(view), base._array.shape
     return node
 
