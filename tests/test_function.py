@@ -267,3 +267,30 @@ def test_a_ctx_takes_attributes_of_these_names(name):
     x = leaf(minigrad)
     Scale.apply(x).sum().backward()
     assert x.grad.equal(minigrad.full_like(x, 3.0))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["edges", "hooks", "inputs", "meta", "outputs", "op", "release", "saved", "sequence", "version", "vjp"],
+)
+def test_what_a_function_keeps_on_its_ctx_may_have_any_name(torch, name):
+    """PyTorch's own names apart, all attributes of `ctx` are the user's; `y.grad_fn` shows them."""
+    for t in (torch, minigrad):
+
+        class Double(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                setattr(ctx, name, [1, 2])
+                ctx.save_for_backward(x)
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, grad):
+                assert getattr(ctx, name) == [1, 2] and len(ctx.saved_tensors) == 1
+                return grad * 2
+
+        x = t.ones(2, requires_grad=True)
+        y = Double.apply(x)
+        assert getattr(y.grad_fn, name) == [1, 2]
+        y.sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0]
