@@ -459,7 +459,7 @@ def outcome(run: Callable) -> object:
 
 def first_line(error: Exception) -> str:
     """The first line of the message, without addresses, the name of the package, overloads and what follows a link."""
-    line = str(error).split("\n")[0].split("<function")[0].replace("minigrad.tensor.", "torch.")
+    line = str(error).split("\n")[0].split("<function")[0].replace("minigrad.Tensor", "torch.Tensor")
     return re.sub(r"(aten::\w+)\.\w+", r"\1", line.split("ux_limitations")[0])
 
 

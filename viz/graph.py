@@ -12,7 +12,7 @@ It reads the graph protocol and nothing else, so it is the same for every framew
 
 Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
-``_backward_hooks`` and ``_post_accumulate_grad_hooks``, a node's ``hooks`` with dicts ``pre`` and ``post`` (PyTorch hides
+``_backward_hooks`` and ``_post_accumulate_grad_hooks``, a node's ``_hooks`` with dicts ``pre`` and ``post`` (PyTorch hides
 its own). ``Graph.release()`` lets go of the live nodes.
 """
 
@@ -332,7 +332,7 @@ def _describe(f: Function) -> None:
             out = f.output(nr)
             out.shape, out.dtype = tuple(shape), dtype_name(m)
     f.output(0)
-    own = getattr(f.fn, "hooks", None)
+    own = getattr(f.fn, "_hooks", None)
     f.hooks = sum(len(getattr(own, kind, None) or ()) for kind in ("pre", "post"))
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
