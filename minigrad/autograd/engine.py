@@ -129,7 +129,7 @@ def run(
         if not grad_inputs:  # of a leaf: there is nothing to hand on
             continue
         if node._frees and not retain_graph:
-            node._saved = None
+            node._kept = None
         if watched:
             anomaly_mode.refuse_nan(node, grad_inputs)
 

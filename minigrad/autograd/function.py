@@ -97,7 +97,7 @@ class FunctionCtx(Node):
         self._input_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
         self._hooks = self._counter = None
-        self._saved = ()  # of each saved tensor what Kept or saved_tensors_hooks made of it
+        self._kept = ()  # of each saved tensor what Kept or saved_tensors_hooks made of it
         self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class FunctionCtx(Node):
             if t is not None:
                 t = Packed(t, local.saved_hooks[-1], self) if local.saved_hooks else Kept(t, self)
             kept.append(t)
-        self._saved, self.to_save = tuple(kept), ()
+        self._kept, self.to_save = tuple(kept), ()
 
     # ------------------------------------------------------------ for backward
 
@@ -162,16 +162,16 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        if self._saved is None:
+        if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple([kept if kept is None else kept.unpack(self) for kept in self._saved])
+        return tuple([kept if kept is None else kept.unpack(self) for kept in self._kept])
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         """What was saved, each as something on which hooks can be put."""
-        if self._saved is None:
+        if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple([SavedTensor(self, i) for i in range(len(self._saved))])
+        return tuple([SavedTensor(self, i) for i in range(len(self._kept))])
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -506,7 +506,7 @@ def refusing(t: Tensor | None) -> Tensor | None:
     if t is None:
         return None
     node, out = Error(), wrap(t._array, requires_grad=True)
-    node._edges, node._input_nrs, node._saved = (edge(wrap(t._array, requires_grad=True)),), None, ()
+    node._edges, node._input_nrs, node._kept = (edge(wrap(t._array, requires_grad=True)),), None, ()
     node._sequence, node._hooks = next_sequence(), None
     out._grad_fn = node
     return out

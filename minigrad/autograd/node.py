@@ -83,8 +83,8 @@ class Node:
         "_edges",
         "_hooks",
         "_input_nrs",
+        "_kept",
         "_meta",
-        "_saved",
         "_sequence",
         "_version",
     )
@@ -165,7 +165,7 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
     _edges = ()
     _input_nrs = None
-    _saved = ()
+    _kept = ()
     _sequence = LAST
 
     def __init__(self, variable: Tensor):

@@ -45,7 +45,7 @@ def versions(node: Node) -> int:
 
     It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
     """
-    op, saved, found = node._op, node._saved, 0
+    op, saved, found = node._op, node._kept, 0
     for i in op.saved_inputs:
         if saved[i] is not None:
             found += version_of(saved[i]) << FIELD * i
@@ -56,9 +56,9 @@ def versions(node: Node) -> int:
 
 def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
-    if node._saved is None:
+    if node._kept is None:
         raise RuntimeError(FREED)
-    values = list(node._saved)
+    values = list(node._kept)
     for i in node._op.saved_tensors:
         if values[i] is not None:
             values[i] = unpack_one(node, i, recorded)
@@ -67,7 +67,7 @@ def unpack(node: Node, recorded: bool) -> list:
 
 def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
     """The saved input or result that stands at place `i`."""
-    kept, (source, number) = node._saved[i], node._op.sources[i]
+    kept, (source, number) = node._kept[i], node._op.sources[i]
     if type(kept) is Packed:
         t = kept.unpack(node)
         if t._array.dtype != kept.dtype:  # the hooks changed it; the gradient must not change with it
@@ -82,7 +82,7 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
 
 def refuse_modified(node: Node, i: int) -> None:
     """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
-    kept, (source, number) = node._saved[i], node._op.sources[i]
+    kept, (source, number) = node._kept[i], node._op.sources[i]
     then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & MASK
     if source == "input":
         if version_of(kept) != then:
@@ -98,7 +98,7 @@ def refuse_modified(node: Node, i: int) -> None:
 
 def read(node: Node, i: int) -> object:
     """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
-    saved = node._saved
+    saved = node._kept
     if saved is None:
         raise RuntimeError(FREED)
     kept, op = saved[i], type(node)._op
@@ -217,7 +217,7 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
-        node, i, saved = self.node, self.position, self.node._saved
+        node, i, saved = self.node, self.position, self.node._kept
         if saved is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
@@ -241,15 +241,15 @@ class SavedTensor:
         packed = Packed(t, (pack_hook, unpack_hook), node, values)
         saved = (*saved[:i], packed, *saved[i + 1 :])
         if op is None:
-            node._saved = saved
+            node._kept = saved
         else:  # the versions of the others stay as they were
             then = node._version if node._version >= 0 else ~node._version
-            node._saved, node._version = saved, ~(then & ~(MASK << FIELD * i))
+            node._kept, node._version = saved, ~(then & ~(MASK << FIELD * i))
 
     @property
     def data(self) -> object:
         """What is kept: what the hook made of the tensor, else the tensor."""
-        saved = self.node._saved
+        saved = self.node._kept
         kept = None if saved is None else saved[self.position]
         return kept.packed if type(kept) is Packed else self.unpack()
 

@@ -343,7 +343,7 @@ def node_lines(op: Op) -> list[str]:
     for i, s in inputs:
         lines += [f"{s} = {saved[i]}"]
         saved[i] = s
-    lines += [f"node._saved = ({''.join(f'{value}, ' for value in saved)})"]
+    lines += [f"node._kept = ({''.join(f'{value}, ' for value in saved)})"]
     if op.frees:
         lines += ["version = 0"]
         for i, s in inputs:
@@ -431,7 +431,7 @@ def make_variadic(op: Op) -> Callable:
             if a.dtype != y.dtype:
                 node._meta = tuple([(a.shape, a.dtype) for a in arrays])
                 break
-        node._saved = tuple([
+        node._kept = tuple([
             [a.shape for a in arrays] if source == "sizes" else params[position] if len(params) > position else None
             for source, position in sources
         ])  # fmt: skip

@@ -234,9 +234,9 @@ def record(op: Op, inputs: Sequence[Tensor], params: tuple, outs: Sequence[Tenso
         if op.variadic or any(m != own and m is not None for m in metas):
             mixed = op.kind == "elementwise" and len({m[1] for m in metas if m is not None}) > 1
             node._meta = Promoted(metas) if mixed else metas
-    node._saved = saved_values(op, inputs, params, outs, edges)
+    node._kept = saved_values(op, inputs, params, outs, edges)
     for i in op.saved_inputs:
-        t = node._saved[i]
+        t = node._kept[i]
         if t is not None:
             refuse_inference(t)
     if op.saved_results:
@@ -277,12 +277,12 @@ def refuse_inference(t: Tensor) -> None:
 
 def pack(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """Let the innermost saved_tensors_hooks pack what the node saves."""
-    saved, hooks = list(node._saved), local.saved_hooks[-1]
+    saved, hooks = list(node._kept), local.saved_hooks[-1]
     for i in op.saved_tensors:
         if saved[i] is not None and not hasattr(saved[i], "_number") and not op.saves[i].startswith("_"):
             source, position = op.sources[i]
             saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
-    node._saved = tuple(saved)
+    node._kept = tuple(saved)
 
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:

@@ -51,9 +51,9 @@ class CopySlices(Node):
 
     @property
     def inner(self) -> Node:
-        if self._saved is None:
+        if self._kept is None:
             raise RuntimeError(FREED)
-        return self._saved[0]
+        return self._kept[0]
 
     def _vjp(self, grad, recorded: bool) -> tuple:
         inner = self.inner
@@ -125,11 +125,11 @@ def old_value(t: Tensor) -> Tensor:
 
 def resave_result(node: Node, t: Tensor) -> None:
     """The result that a node saved is now the tensor that was written to: share its memory and version."""
-    saved = list(node._saved)
+    saved = list(node._kept)
     for i in node._op.saved_results:
         if type(saved[i]) is ndarray:
             saved[i] = t._array
-    node._saved, node._counter = tuple(saved), t._own_counter()
+    node._kept, node._counter = tuple(saved), t._own_counter()
     node._version = versions(node)
 
 
@@ -154,7 +154,7 @@ def hang(t: Tensor, node: Node) -> None:
     else:
         slices = new_object(CopySlices)
         slices.place = place_of(t)
-    slices._saved = (node,)
+    slices._kept = (node,)
     slices._edges = (edge(base), *node._edges[1:])
     slices._input_nrs = None
     if base._output_nr or node._input_nrs is not None:

@@ -181,7 +181,7 @@ class ReadWindow(_as_strided.op.node_class):
         return (out,)
 
     @property
-    def _saved(self) -> tuple:
+    def _kept(self) -> tuple:
         shape, base_layout, (size, stride, offset) = in_elements(self.place)
         values = (shape, size, stride, offset, offset, base_layout)
         return tuple([values[i] for i in window_order])

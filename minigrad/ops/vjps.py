@@ -36,7 +36,7 @@ def make_vjp(op: Op) -> Callable:
         rule, _, picks = op.plan[0]
 
         def vjp(node, grad, recorded):
-            values = unpack(node, recorded) if checked else node._saved
+            values = unpack(node, recorded) if checked else node._kept
             parts = rule(grad, *[values[p] for p in picks])
             if node._meta is None:
                 return tuple([None if e is None else r for r, e in zip(parts, node._edges, strict=True)])
@@ -52,7 +52,7 @@ def make_vjp(op: Op) -> Callable:
 
     def general(node, grad, recorded):
         meta = node._meta
-        values = unpack(node, recorded) if checked else node._saved
+        values = unpack(node, recorded) if checked else node._kept
         if type(meta) is Promoted and not recorded:
             values = integers_as(grad.dtype, op, values)
             if values is None:
@@ -84,7 +84,7 @@ def source_of_vjp(op: Op, scope: dict) -> str:
     count = len(op.rules)
     lines = ["def vjp(node, grad, recorded):", "    meta = node._meta"]
     if op.saves:
-        lines += ["    saved = node._saved"]
+        lines += ["    saved = node._kept"]
     unusual = ["recorded or saved is None"] if op.frees else []
     if op.kind == "elementwise" and count > 1:
         unusual += ["type(meta) is Promoted"]

@@ -109,7 +109,7 @@ def read_again(view: Wrapper) -> Node:
     """The node of reading a view from its base as it is now."""
     base, node = view._base, new_object(ReadPlaces)
     node._edges, node._input_nrs = (edge(base),), (base._output_nr,) if base._output_nr else None
-    node._sequence, node._hooks, node._meta, node._saved = next_sequence(), None, None, ()
+    node._sequence, node._hooks, node._meta, node._kept = next_sequence(), None, None, ()
     node.places, node.shape = places(view), base._array.shape
     return node
 

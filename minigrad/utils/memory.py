@@ -33,7 +33,7 @@ def saved_bytes(root: Tensor | Node, *, by_node: bool = False) -> int | list[tup
 
 def saved_arrays(node: Node) -> Iterator[np.ndarray]:
     """The arrays that a node has saved, except those of leaves."""
-    for value in getattr(node, "_saved", None) or ():
+    for value in getattr(node, "_kept", None) or ():
         value = getattr(value, "tensor", value)  # what a custom Function keeps
         value = getattr(value, "packed", value)  # what a saved_tensors_hook has made of it
         for held in getattr(value, "keeps", [value]):  # a checkpoint's note: what it computes the value from
