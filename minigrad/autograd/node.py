@@ -18,7 +18,7 @@ from sys import getrefcount
 import numpy as np
 
 from ..memory import copied_in_rows
-from ..tensor import AutogradMeta, Counter, Tensor, new_object, read_only, wrap
+from ..tensor import AutogradMeta, Counter, Tensor, read_only, wrap
 from .grad_mode import local, set_grad
 
 ndarray = np.ndarray
@@ -168,9 +168,6 @@ class AccumulateGrad(Node):
     _kept = ()
     _sequence = LAST
 
-    def __init__(self, variable: Tensor):
-        self.variable, self._hooks = variable, None
-
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
@@ -273,7 +270,7 @@ def edge(t: Tensor) -> Node | None:
     ref = meta.accumulator
     node = None if ref is None else ref()
     if node is None:
-        node = new_object(AccumulateGrad)
+        node = AccumulateGrad()
         node.variable, node._hooks = t, None
         if meta.hooks:
             node._all_hooks().tensor[0] = meta.hooks
