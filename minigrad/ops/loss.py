@@ -124,6 +124,9 @@ def _equal_shares(shape: tuple, mean: bool, dtype: str) -> tuple[ndarray, ndarra
     return np.full(shape, -1 / count if mean and count else -1, "f" if dtype == "e" else dtype), total
 
 
+_as_array = functools.lru_cache(maxsize=16)(np.asarray)  # NumPy compares with a Python number at twice the price
+
+
 def _nll_forward(self, target, weight, reduction, ignore_index):
     """Some of the log-probabilities are picked, each is multiplied by its share, and they are added up.
 
@@ -136,7 +139,7 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
     classes = sizes[1]
     strangers = places.leaves(target, classes)
     if strangers or 0 <= ignore_index < classes:
-        kept = target != ignore_index
+        kept = target != _as_array(ignore_index)
         if strangers and places.leaves(target[kept], classes):
             wrong = next(t for t in target[kept].flat if not 0 <= t < classes)
             raise IndexError(f"Target {wrong} is out of bounds.")
@@ -147,11 +150,11 @@ def _nll_forward(self, target, weight, reduction, ignore_index):
     if weight is None:
         shares, total = _equal_shares(at.shape, reduction == MEAN, kind)
     else:
-        shares = weight.take(target if kept is None else target[kept])
-        summed = shares.ravel().dot(ones(shares.size, kind))
+        shares = weight[target if kept is None else target[kept]]
+        summed = (shares if shares.ndim == 1 else shares.ravel()).dot(ones(shares.size, kind))
         shares = shares / np.asarray(-summed) if reduction == MEAN else -shares
         total = np.asarray(summed)
-    picked = self.take(at)
+    picked = self.reshape(-1)[at]
     if reduction == NONE:
         losses = np.multiply(picked, shares, dtype=self.dtype)
         if kept is not None:
