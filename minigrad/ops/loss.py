@@ -124,7 +124,8 @@ def _equal_shares(shape: tuple, mean: bool, dtype: str) -> tuple[ndarray, ndarra
     return np.full(shape, -1 / count if mean and count else -1, "f" if dtype == "e" else dtype), total
 
 
-_as_array = functools.lru_cache(maxsize=16)(np.asarray)  # NumPy compares with a Python number at twice the price
+# NumPy compares with a Python number at twice the price.
+_as_array = functools.lru_cache(maxsize=16)(np.asarray)
 
 
 def _nll_forward(self, target, weight, reduction, ignore_index):
