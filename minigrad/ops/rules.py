@@ -50,10 +50,13 @@ def one_of_several(rule: Callable, place: int, count: int) -> Callable:
 
 @functools.lru_cache(maxsize=2048)
 def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`."""
+    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`.
+
+    What only saves time, and so is kept under a name that begins with an underscore, is left out.
+    """
     code = rule.__code__
     if code.co_name != "<lambda>":
-        return f"{rule.__name__}({', '.join(parameters_of(rule))})"
+        return f"{rule.__name__}({', '.join(name for name in parameters_of(rule) if name[0] != '_')})"
     spans = [((p[0], p[2]), (p[1], p[3])) for p in code.co_positions() if p[2] is not None]
     # empty ones belong to the lambda as a whole
     spans = [(start, end) for start, end in spans if start != end]
