@@ -63,10 +63,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 def remember_traceback(node: Node) -> None:
     """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
     stack = traceback.extract_stack()
-    ours = (
-        __file__.rsplit("autograd", 1)[0],
-        "<minigrad.",
-    )  # files, and functions that were written at run time
+    ours = (__file__.rsplit("autograd", 1)[0], "<minigrad.")  # our files, and functions written at run time
     while stack and stack[-1].filename.startswith(ours):
         stack.pop()
     node.metadata["traceback_"] = stack.format()

@@ -202,9 +202,7 @@ def register_multi_grad_hook(
 
     def collect(index: int, grad: Tensor | None) -> None:
         found = local.backward_pass.get(key)
-        if (
-            found is None
-        ):  # the first of this pass, which remembers the gradients for us, and how many are still to come
+        if found is None:  # the first: the pass remembers how many are still to come, and the gradients
             missing = 1 if mode == "any" else sum(map(will_get_gradient, places))
             found = local.backward_pass[key] = [missing, *[None] * len(places)]
         found[0] -= 1

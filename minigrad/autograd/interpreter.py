@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from ..ops.table import Op
 
 
-TENSOR_PARAMETERS = (
-    "index",
-    "index_put",
-)  # operations whose first parameter is a sequence of tensors, or None
+# operations whose first parameter is a sequence of tensors, or None
+TENSOR_PARAMETERS = ("index", "index_put")
 
 
 class Wrapper(Tensor):

@@ -50,17 +50,24 @@ def number_lines(otherwise: str) -> list[str]:
     ]
 
 
+def number_may_be_second(op: Op) -> bool:
+    """May a Python number stand for the second of the two tensors that the operation takes?"""
+    return len(op.inputs) == 2 and op.kind == "elementwise" and bool(op.numbers)
+
+
 def remembering(scope: dict, op: Op) -> dict:
-    """`scope` as the globals of the function of an operation with `number_lines`."""
+    """`scope` as the globals of the function of an operation, with what `number_lines` need if they are in it."""
+    if not number_may_be_second(op):
+        return scope
     floating = op.floating
 
     def remember(number: float, like: Tensor) -> Tensor:
         found = operand(number, like, floating)
-        scope["last"] = number, like._array.dtype, found
+        if like._array.dtype.kind == "f":  # beside integers the default dtype counts, which may change
+            scope["last"] = number, like._array.dtype, found
         return found
 
     scope |= {"last": (None, None, None), "remember": remember}
-    dtypes.BY_DEFAULT.append(lambda: scope.update(last=(None, None, None)))
     return scope
 
 
@@ -187,7 +194,7 @@ def source_of(op: Op, first: bool = False, compute: Callable | None = None, suit
             f"            return forward({', '.join(tensors)}{star}){'[0]' if first else ''}",
             *instead,
         ]
-    if count == 2 and elementwise and op.numbers:
+    if number_may_be_second(op):
         lines += [
             f"    if recording is None or {plain[0]}:",
             *instead,
@@ -289,9 +296,10 @@ def recording_lines(op: Op, first: bool) -> list[str]:
         lines += ["out._requires_grad, out._grad_fn = True, node"]
     else:
         told = []
-        for number, out in (
-            enumerate(outs[: op.node_class._output_count]) if op.outputs else [("number", "out")]
-        ):
+        numbered = [("number", "out")]  # the names in the loop over them
+        if op.outputs:
+            numbered = enumerate(outs[: op.node_class._output_count])
+        for number, out in numbered:
             told += [
                 f"if {out}._array.dtype.kind == 'f':  # an index is not differentiable",
                 f"    {out}._requires_grad = True",
@@ -440,4 +448,4 @@ def make_variadic(op: Op) -> Callable:
     return call
 
 
-__all__ = ["argument_names", "make_call", "remembering", "source_of", "written_later"]
+__all__ = ["argument_names", "make_call", "number_may_be_second", "remembering", "source_of", "written_later"]

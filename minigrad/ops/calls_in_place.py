@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..autograd.saved import FIELD
-from .calls import edge_lines, node_lines, number_lines
+from .calls import edge_lines, node_lines, number_lines, number_may_be_second
 
 if TYPE_CHECKING:
     from .table import Op
@@ -28,7 +28,7 @@ def source_of_write(op: Op, compute: str = "forward", *, options: bool = False) 
     arrays = ", ".join(f"x{i}" for i in range(count))
     star = ", *params" * bool(op.params)
     rest = "".join(f", {t}" for t in tensors[1:]) + star
-    number = count == 2 and elementwise and op.numbers  # may the other be a Python number?
+    number = number_may_be_second(op)
 
     # are we recording? None: something else is unusual, too
     lines = [
