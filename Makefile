@@ -3,8 +3,8 @@
 
 PYTHON ?= python3
 PORT   ?= 8888
-# which tests: a pytest -m expression, e.g. make test TESTS="not browser"
-TESTS  ?=
+# which tests: a pytest -m expression; `make torch` and `make browser` run what is left out here
+TESTS  ?= not torch and not browser
 
 BIN    := .venv/bin
 SETUP  := $(PYTHON) tools/set_up.py
@@ -22,17 +22,16 @@ lessons: python  ## open the lessons in JupyterLab (the first time: set up .venv
 	@$(SETUP)
 	@$(BIN)/python tools/lessons.py "$(PORT)"
 
-test: python  ## run all tests and all lessons; without torch or chromium their tests are skipped
+test: python  ## run the tests and every lesson from top to bottom; needs neither PyTorch nor a browser
 	@$(SETUP) tests
-	@echo "minigrad: running the tests$(if $(TESTS), ($(TESTS)),) and every lesson from top to bottom"
 	@$(PYTEST) -n 2 --dist loadscope --nbval --nbval-current-env --nbval-kernel-startup-timeout 120 \
-	  --nbval-sanitize-with tests/nbval.cfg $(if $(TESTS),-m "$(TESTS)")
+	  --nbval-sanitize-with tests/nbval.cfg -m "$(TESTS)"
 
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
 	@$(SETUP) tests torch
 	@$(PYTEST) -n 2 --dist loadscope tests -m torch
 
-browser: python  ## run only the tests that drive JupyterLab in Chromium
+browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
 	@$(SETUP) tests
 	@$(PYTEST) -n 2 --dist loadscope tests/browser
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from statistics import median
 
-LIMITS = {"minigrad": 0.15, "viz": None}  # seconds beyond NumPy
+LIMITS = {"minigrad": 0.08, "viz": None}  # seconds beyond NumPy
 ROUNDS = 11
 
 

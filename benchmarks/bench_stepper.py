@@ -14,8 +14,8 @@ from pathlib import Path
 
 import minigrad as mg
 from tools.jupyterlab import chromium
-from viz.page import page
-from viz.payload import payload
+from viz.show.page import page
+from viz.show.payload import payload
 
 FRAME = 16.0  # ms
 

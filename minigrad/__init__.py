@@ -2,21 +2,55 @@
 
     import minigrad as torch
 
-runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output,
-the same errors. Start reading at `minigrad/ops/pointwise.py` (the derivatives) and `minigrad/autograd/engine.py` (the
-walk); `minigrad/autograd/__init__.py` says which files are the core, and in which order they can be read.
+runs ordinary PyTorch code: the same graph (`grad_fn`, `next_functions`), the same numbers, the same printed output, the
+same errors, for all that it offers.
+
+How `z = (x * y).sum(); z.backward()` travels:
+
+    ops/pointwise.py     `mul` is declared here: np.multiply and a rule for each input. `x * y` calls what was written of it
+    ops/template.py      by this template: compute on the arrays, wrap the result, hang a node on it that saves x and y
+    autograd/node.py     the node's edges lead to those of x and y: their AccumulateGrad, as they are leaves
+    ops/reduction.py     `sum`, in the same way
+    autograd/passes.py   `backward` starts a pass with gradient 1
+    autograd/engine.py   which fires SumBackward0, then MulBackward0 (their rules, as declared), then adds to x.grad, y.grad
+
+The files, in the order in which each needs only those before it:
+
+    dtypes, basics, printing, words    element types; sizes, dimensions; how numbers are printed; PyTorch's long messages
+    autograd/modes       is anything recorded?
+    tensor               an array, and what autograd needs to know of it
+    autograd/            node, saved, views (with all writing in place), anomaly, hooks, engine, passes: see its first page
+    ops/errors, signature, publish, run, template, table    how a declaration becomes an operation
+    ops/comparison, pointwise, reduction, shape, indexing, linalg, nn, images    the calculus: every derivative there is
+    creation, random, mersenne    new tensors, PyTorch's stream of random numbers
+    func/                functions of functions: grad, vjp, jvp, vmap and what is built from them
+    autograd/            its further chapters: Function, forward mode, functional, gradcheck, more hooks
+    nn/, optim/, utils/, serialization    modules, optimizers, data and checkpointing, files
+
+Tensor's methods are attached below, all in one place.
 """
 
+import importlib
+import types
 import warnings
 
 import numpy as np
 
-from . import autograd, linalg
-from .autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled
+from . import autograd, ops
+from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
+from .autograd import hooks as _hooks
+from .autograd import node as _node
+from .autograd import passes as _passes
+from .autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .basics import Size, device, not_offered
 from .creation import *  # noqa: F403
-from .device import *  # noqa: F403
 from .dtypes import (
     bool,
     double,
@@ -28,7 +62,6 @@ from .dtypes import (
     float64,
     get_default_dtype,
     half,
-    iinfo,
     int,
     int8,
     int16,
@@ -40,12 +73,12 @@ from .dtypes import (
     short,
     uint8,
 )
-from .ops import *  # noqa: F403
+from .ops import comparison, indexing, pointwise, reduction, shape, table
+from .ops import linalg as _linalg
+from .ops import nn as _nn
 from .printing import set_printoptions
 from .random import *  # noqa: F403
-from .size import Size
 from .tensor import Tensor
-from .tensor import full_name as _full_name
 
 __version__ = "0.1.0"
 
@@ -54,60 +87,64 @@ __version__ = "0.1.0"
 np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
+# All that Tensor can do beside what is in tensor.py is attached here.
+METHODS = table.METHODS | {
+    "backward": _passes.tensor_backward,
+    "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),
+    "is_leaf": property(_node.is_leaf, doc=_node.is_leaf.__doc__),
+    "register_hook": _hooks.register_hook,
+    "register_post_accumulate_grad_hook": _hooks.register_post_accumulate_grad_hook,
+    "retain_grad": _hooks.retain_grad,
+    "_backward_hooks": property(_hooks.backward_hooks),
+    "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
+    "_stacked": staticmethod(shape.stack),
+}
+for _name, _method in METHODS.items():
+    setattr(Tensor, _name, _method)
+globals().update(table.FUNCTIONS)
+linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
+vars(linalg).update(table.LINALG, __getattr__=not_offered("linalg."), __dir__=lambda: sorted(table.LINALG))
+
 
 def is_tensor(obj: object, /) -> "bool":
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
 
 
-def _tensor_argument(caller: str, input: object) -> "Tensor":
-    """`input`. Raises PyTorch's TypeError if it is no tensor."""
-    if not isinstance(input, Tensor):
-        found = _full_name(type(input))
-        raise TypeError(f"{caller}(): argument 'input' (position 1) must be Tensor, not {found}")
-    return input
-
-
 def is_floating_point(input: "Tensor") -> "bool":
     """True if the elements are floating point numbers."""
-    return _tensor_argument("is_floating_point", input).is_floating_point()
+    return input.is_floating_point()
 
 
 def numel(input: "Tensor") -> "int":
     """The number of elements."""
-    return _tensor_argument("numel", input).numel()
+    return input.numel()
 
 
-# what is in torch as well as in torch.nn.functional
-OF_NN = {
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "avg_pool1d", "bilinear", "celu_", "channel_shuffle",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout",
-    "feature_alpha_dropout", "max_pool3d", "pdist", "pixel_shuffle", "pixel_unshuffle", "rrelu", "rrelu_", "selu_",
-    "threshold_", "group_norm", "layer_norm", "max_pool1d", "max_pool2d", "pairwise_distance", "rms_norm",
+# The larger parts are loaded when they are first used: `import minigrad` stays quick.
+LATER = {
+    "func": "func", "nn": "nn", "optim": "optim", "utils": "utils", "save": "serialization.save",
+    "load": "serialization.load", "vmap": "func.vmap",
 }  # fmt: skip
 
 
-LATER = {"func", "nn", "optim", "special", "testing", "utils"}  # modules
-NOW = {"autograd", "linalg", "random", "return_types"}
-
-
 def __dir__() -> "list[str]":
-    """What PyTorch has, too, those included that are loaded when they are first used. (In other files: `__all__`.)"""
-    found = {name for name, value in globals().items() if not isinstance(value, type(warnings))}
-    return sorted((found - {"LATER", "NOW", "OF_NN"}) | LATER | NOW | OF_NN | {"load", "save", "vmap"})
+    """What PyTorch has, too, those included that are loaded when they are first used."""
+    return sorted(
+        {name for name in globals() if name[0] != "_" and name not in HIDDEN} | LATER.keys() | {"__version__"}
+    )
 
 
 def __getattr__(name: "str") -> "object":
-    """Load the larger parts when they are first used: `import minigrad` stays quick."""
-    import importlib
-
     if name in LATER:
-        return importlib.import_module("." + name, __name__)
-    if name in ("save", "load"):
-        return getattr(importlib.import_module(".serialization", __name__), name)
-    if name in OF_NN:
-        return getattr(importlib.import_module(".nn.functional", __name__), name)
-    if name == "vmap":
-        return importlib.import_module(".func", __name__).vmap
-    why = importlib.import_module(".absent", __name__).reason(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{why}")
+        module, _, attribute = LATER[name].partition(".")
+        found = importlib.import_module("." + module, __name__)
+        return getattr(found, attribute) if attribute else found
+    return not_offered("")(name)
+
+
+HIDDEN = {
+    "HIDDEN", "LATER", "METHODS", "basics", "comparison", "creation", "dtypes", "importlib", "indexing",
+    "mersenne", "not_offered", "np", "ops", "pointwise", "printing", "reduction", "shape", "table", "tensor_",
+    "types", "warnings", "words",
+}  # fmt: skip

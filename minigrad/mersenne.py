@@ -10,8 +10,6 @@ import math
 
 import numpy as np
 
-# A word of the twister times 2**-24 after masking is a float32 in [0, 1), two words times 2**-53 a float64.
-FLOAT_BITS, DOUBLE_BITS = 24, 53
 # What PyTorch keeps of a stream: 624 words, of which the next is the one to be used; a normal number left over.
 STATE = np.dtype([
     ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("words", "<u8", 624), ("unused", "<f8"),
@@ -21,11 +19,8 @@ BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 
 class Stream:
-    """Random arrays from a seed (its lowest 32 bits count), bit for bit PyTorch's on a CPU.
-
-    Normal float32 arrays of 16 elements or more may differ in the last bit: there PyTorch computes sine and
-    logarithm by its own approximations.
-    """
+    """Random arrays from a seed, of which the lowest 32 bits count: bit for bit PyTorch's on a CPU, but for the last
+    one of 16 or more normal float32 numbers: there PyTorch has a sine and a logarithm of its own."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -51,49 +46,36 @@ class Stream:
         self.twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
         self.spare = float(record["spare"]) if record["has_spare"] else None
 
-    def words(self, count: int) -> np.ndarray:
-        """`count` 32-bit words, as uint64."""
-        return self.twister.random_raw(count)
-
-    def double_words(self, count: int) -> np.ndarray:
-        """`count` 64-bit words, each of two of 32 bits, the high one first."""
-        high, low = self.words(2 * count).reshape(count, 2).T
+    def words(self, count: int, double: bool = False) -> np.ndarray:
+        """`count` words of 32 bits, or of 64, each made of two: the high one first. As uint64."""
+        if not double:
+            return self.twister.random_raw(count)
+        high, low = self.twister.random_raw(2 * count).reshape(count, 2).T
         return high << np.uint64(32) | low
 
-    def random(self, size: int | tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
-        """Uniform numbers from 0 up to but not including 1."""
-        count = _count(size)
-        if np.dtype(dtype) == np.float64:
-            bits, raw = DOUBLE_BITS, self.double_words(count)
-        else:
-            bits, raw = FLOAT_BITS, self.words(count)
-        masked = raw & np.uint64((1 << bits) - 1)
-        return (masked * 2.0**-bits).astype(dtype).reshape(size)
+    def random(self, shape: tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
+        """Uniform numbers from 0 up to but not including 1: 24 bits of a word for a float32, 53 of two for a float64."""
+        bits = 53 if np.dtype(dtype) == np.float64 else 24
+        masked = self.words(math.prod(shape), double=bits == 53) & np.uint64((1 << bits) - 1)
+        return (masked * 2.0**-bits).astype(dtype).reshape(shape)
 
-    def uniform(self, low: float, high: float, size: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    def uniform(self, low: float, high: float, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Uniform numbers from `low` up to but not including `high`."""
-        numbers = self.random(size, dtype)
-        scalar = numbers.dtype.type
-        low, span = float(scalar(low)), float(scalar(high) - scalar(low))
-        return (numbers.astype(np.float64) * span + low).astype(dtype)  # rounded once
+        low, high = np.array([low, high], dtype)
+        exact = np.longdouble if dtype == np.float64 else np.float64  # the result is rounded once
+        return (self.random(shape, dtype).astype(exact) * (high - low) + low).astype(dtype)
 
-    def standard_normal(self, size: int | tuple[int, ...], dtype: np.dtype | type = np.float64) -> np.ndarray:
+    def normal(self, shape: tuple[int, ...], dtype: np.dtype, singly: bool = False) -> np.ndarray:
         """Normal numbers, mean 0 and standard deviation 1, by Box and Muller's method."""
-        count = _count(size)
-        if count < BLOCK:
-            return np.array([self._one_normal() for _ in range(count)], dtype).reshape(size)
-        narrow = np.float64 if np.dtype(dtype) == np.float64 else np.float32
+        count = math.prod(shape)
+        if count < BLOCK or singly:
+            return np.array([self._one_normal() for _ in range(count)], dtype).reshape(shape)
         whole = count - count % BLOCK
-        uniform = self.random((whole if np.dtype(dtype) == np.float16 else count,), narrow)
-        numbers = np.empty(count, narrow)
+        uniform, numbers = self.random((count,), dtype), np.empty(count, dtype)
         numbers[:whole] = _box_muller(uniform[:whole])
         if whole < count:  # the last block is filled again, over what is there
-            numbers[-BLOCK:] = _box_muller(self.random((BLOCK,), narrow))
-        return numbers.astype(dtype).reshape(size)
-
-    def normal(self, mean: float, std: float, size: int | tuple[int, ...], dtype=np.float64) -> np.ndarray:
-        """Normal numbers with the given mean and standard deviation."""
-        return (self.standard_normal(size, dtype) * std + mean).astype(dtype)
+            numbers[-BLOCK:] = _box_muller(self.random((BLOCK,), dtype))
+        return numbers.reshape(shape)
 
     def _one_normal(self) -> float:
         if self.spare is not None:
@@ -104,11 +86,11 @@ class Stream:
         self.spare = radius * math.sin(2.0 * math.pi * angle)
         return radius * math.cos(2.0 * math.pi * angle)
 
-    def integers(self, low: int, high: int, size: int | tuple[int, ...]) -> np.ndarray:
+    def integers(self, low: int, high: int, shape: tuple[int, ...]) -> np.ndarray:
         """Integers from `low` up to but not including `high`, as int64: the remainder of a word."""
-        count, span = _count(size), high - low
-        raw = self.double_words(count) if span >= 1 << 28 else self.words(count)
-        return (raw % np.uint64(span)).astype(np.int64).reshape(size) + low
+        span = high - low
+        words = self.words(math.prod(shape), double=span >= 1 << 28)
+        return (words % np.uint64(span)).astype(np.int64).reshape(shape) + low
 
     def permutation(self, count: int) -> np.ndarray:
         """The numbers 0 ... count-1 in random order: each place is swapped with one that is not yet settled."""
@@ -117,14 +99,6 @@ class Stream:
         for i, step in enumerate(steps):
             order[i], order[i + step] = order[i + step], order[i]
         return np.array(order, np.int64)
-
-    def tosses(self, probability: float, size: int | tuple[int, ...]) -> np.ndarray:
-        """Booleans, true with the given probability, as dropout draws them."""
-        return self.random(size) < probability
-
-
-def _count(size: int | tuple[int, ...]) -> int:
-    return math.prod(size) if isinstance(size, tuple) else size
 
 
 def _box_muller(uniform: np.ndarray) -> np.ndarray:

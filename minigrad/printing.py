@@ -8,13 +8,11 @@ brackets, a long one with `...` in the middle, and suffixes (`dtype=`, `grad_fn=
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr", "tensor_str"]
+__all__ = ["set_printoptions"]
 
 
 @dataclass
@@ -52,22 +50,6 @@ def set_printoptions(
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     given = {name: value for name, value in given.items() if value is not None}
     _options = replace(_PROFILES[profile] if profile else _options, **given, sci_mode=sci_mode)
-
-
-def get_printoptions() -> dict[str, object]:
-    """The options in force, in a form that `set_printoptions(**options)` takes back."""
-    return asdict(_options)
-
-
-@contextmanager
-def printoptions(**options: object) -> Iterator[None]:
-    """`with printoptions(precision=2):` changes the options inside the block only."""
-    before = get_printoptions()
-    set_printoptions(**options)
-    try:
-        yield
-    finally:
-        set_printoptions(**before)
 
 
 class _Style:
@@ -146,7 +128,6 @@ def tensor_str(array: np.ndarray, indent: int = 0) -> str:
 def tensor_repr(
     array: np.ndarray,
     *,
-    dtype_suffix: str | None = None,
     requires_grad: bool = False,
     grad_fn_name: str | None = None,
     prefix: str = "tensor(",
@@ -155,14 +136,14 @@ def tensor_repr(
 ) -> str:
     """`tensor([1., 2.], grad_fn=<AddBackward0>)`: the whole printed form.
 
-    `dtype_suffix` is the dtype's printed name (None: `torch.` and NumPy's name); it appears only where the digits do
-    not tell the dtype: not for `default_dtype`, int64 and bool, except that an empty tensor has no digits to tell by.
+    The dtype appears only where the digits do not tell it: not for `default_dtype`, int64 and bool, except that an empty
+    tensor has no digits to tell by.
     """
     suffixes = []
     if (array.size == 0 and array.ndim != 1) or (array.size and not _options.edgeitems):
         suffixes.append(f"size={array.shape}")
     if array.dtype != default_dtype and (array.size == 0 or array.dtype not in (np.int64, np.bool_)):
-        suffixes.append(f"dtype={dtype_suffix or 'torch.' + array.dtype.name}")
+        suffixes.append(f"dtype=torch.{array.dtype.name}")
     if grad_fn_name is not None:
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:

@@ -1,20 +1,22 @@
 """Tensor: an array, and what autograd needs to know of it.
 
-This file holds a tensor's state and the questions one can ask of it. Operations (`x + y`, `x.sum()`) are attached by
-`minigrad.ops`, `backward` and the hooks by `minigrad.autograd`; this file imports neither.
+This file holds a tensor's state and the questions one can ask of it. Operations (`x + y`, `x.sum()`), `backward` and the
+hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
 """
 
 from __future__ import annotations
 
+import copy
 import warnings
 import weakref
-from collections.abc import Callable
 
 import numpy as np
 
 from . import dtypes
-from .clock import clock
-from .size import Size
+from .autograd.modes import local
+from .basics import Size, cpu, wrap_dim
+from .printing import tensor_repr
+from .words import DEEPCOPY, DETACH_VIEW, FLAG_OF_RESULT, GRAD_DTYPE, GRAD_SIZE, NOT_A_LEAF, TO_NUMBER
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -24,13 +26,13 @@ class Counter:
     """A version counter, shared by all tensors that share memory. In-place writes raise it.
 
     `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation makes the
-    base require grad, they must learn of it.
+    base require grad, they must learn of it. `detached` is 1 after `detach_()`, which what was saved must notice, too.
     """
 
-    __slots__ = ("prune_at", "version", "views")
+    __slots__ = ("detached", "prune_at", "version", "views")
 
     def __init__(self):
-        self.version, self.views, self.prune_at = 0, None, 16
+        self.version, self.detached, self.views, self.prune_at = 0, 0, None, 16
 
     def add_view(self, view: Tensor) -> None:
         if self.views is None:
@@ -58,19 +60,6 @@ class AutogradMeta:
     hooks = None  # hooks of a leaf; a non-leaf's are kept by its node
     post_hooks = None  # register_post_accumulate_grad_hook
 
-    def __init__(self):
-        # what is asked of a leaf in every pass; views, which are made more often, are made without
-        self.grad = self.base = self.hooks = self.post_hooks = None
-
-
-def read_only(name: str) -> Callable:
-    """The setter of an attribute that nobody may set."""
-
-    def refuse(self: Tensor, value: object) -> None:
-        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
-
-    return refuse
-
 
 class Tensor:
     """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
@@ -83,7 +72,6 @@ class Tensor:
         "__dict__",
         "__weakref__",
         "_array",  # the values, a NumPy array; views of a tensor share its memory
-        "_born",  # without history: the clock when it was made
         "_counter",  # version counter, None until someone shares it or writes in place
         "_grad_fn",  # the node that made it; None for a leaf
         "_meta",  # AutogradMeta or None
@@ -93,14 +81,20 @@ class Tensor:
     _repr_prefix = ""  # a Parameter says what it is
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor
 
-    # ------------------------------------------------------------------ values
+    def __new__(cls, data: object = ()) -> Tensor:
+        """`Tensor([1, 2])`: a float32 tensor of the numbers; `tensor(...)` is the function to prefer."""
+        out = new_object(cls)
+        out._array = np.array(data, dtypes.default_float())
+        out._requires_grad, out._output_nr = False, 0
+        out._grad_fn = out._counter = out._meta = None
+        return out
+
+    # ------------------------------------------------------------------ what it is
 
     @property
     def data(self) -> Tensor:
         """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
-        out = wrap(self._array)
-        out._born = getattr(self if self._base is None else self._base, "_born", out._born)
-        return out
+        return wrap(self._array)
 
     @data.setter
     def data(self, other: Tensor) -> None:
@@ -113,18 +107,16 @@ class Tensor:
         self._array = other._array
 
     shape = property(
-        lambda self: tuple.__new__(Size, self._array.shape),
-        read_only("shape"),
-        doc="The lengths of the dimensions.",
+        lambda self: tuple.__new__(Size, self._array.shape), doc="The lengths of the dimensions."
     )
+    dtype = property(lambda self: dtypes.of_numpy(self._array.dtype), doc="The type of the elements.")
+    device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
+    ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
+    itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
+    nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")
+    is_cuda = property(lambda self: False, doc="False: everything is on the CPU.")
 
-    @property
-    def dtype(self) -> dtypes.dtype:
-        """The type of the elements, such as `torch.float32`."""
-        return dtypes.of_numpy(self._array.dtype)
-
-    @property
-    def ndim(self) -> int:
+    def dim(self) -> int:
         """The number of dimensions."""
         return self._array.ndim
 
@@ -132,12 +124,143 @@ class Tensor:
         """The number of elements."""
         return self._array.size
 
+    nelement, ndimension = numel, dim  # older names
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._array.itemsize
+
+    def size(self, dim: int | None = None) -> Size | int:
+        """The shape, or the length of one dimension. IndexError if there is no such dimension."""
+        return self.shape if dim is None else self._array.shape[wrap_dim(dim, self._array.ndim)]
+
     def is_floating_point(self) -> bool:
         """True if the elements are floating point numbers."""
         return self._array.dtype.kind == "f"
 
+    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
+        """Steps between neighbouring elements of each dimension, counted in elements."""
+        strides = tuple(s // self._array.itemsize for s in self._array.strides)
+        return strides if dim is None else strides[wrap_dim(dim, len(strides))]
+
+    def is_contiguous(self) -> bool:
+        """True if the elements lie in memory in row-major order without gaps."""
+        return self._array.flags.c_contiguous
+
+    def data_ptr(self) -> int:
+        """The address of the first element: equal for tensors that share memory from the start."""
+        return self._array.__array_interface__["data"][0]
+
+    def storage_offset(self) -> int:
+        """Where this view starts in its base's memory, counted in elements."""
+        return 0 if self._base is None else (self.data_ptr() - self._base.data_ptr()) // self._array.itemsize
+
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key
+
+    # ------------------------------------------------------------------ its values: nothing here is recorded
+
+    def item(self) -> bool | int | float:
+        """The value of a tensor with one element, as a Python number. Raises RuntimeError for any other size."""
+        if self._array.size != 1:
+            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        return self._array.item()
+
+    def tolist(self) -> list | bool | int | float:
+        """The values as (nested) lists of Python numbers."""
+        return self._array.tolist()
+
+    def numpy(self, *, force: bool = False) -> ndarray:
+        """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
+        if self._requires_grad and local.grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return self._array
+
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> ndarray:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
+        return wrap(array)  # what NumPy's functions make of a tensor is a tensor again: `np.sin(x)`
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._array.shape[0]
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            values = "more than one value" if self._array.size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        if self._requires_grad and local.grad:
+            warnings.warn(
+                TO_NUMBER,
+                UserWarning,
+                stacklevel=2,
+            )
+        return float(self._only_value())
+
+    def __int__(self) -> int:
+        return int(self._only_value())
+
+    def _only_value(self) -> bool | int | float:
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+    def __index__(self) -> int:
+        if self._array.size != 1 or self._array.dtype.kind == "f":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        if self._array.ndim == 0 and not self._repr_prefix:  # a Parameter is no number
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def __getattr__(self, name: str) -> object:  # which is asked for what is not there
+        told = f"\nminigrad has no torch.Tensor.{name}; it keeps to what the lessons use. viz works on PyTorch itself."
+        raise AttributeError(
+            f"'{type(self).__name__}' object has no attribute '{name}'" + told * (name[0] != "_")
+        )
+
+    def __contains__(self, element: object) -> bool:
+        return bool((self == element).any().item())
+
+    def __repr__(self) -> str:
+        try:
+            node = self.grad_fn
+            name = None if node is None else node.name().split("::")[-1]
+        except RuntimeError:  # its base was written to where that is refused
+            name = "Invalid"
+        return self._repr_prefix + tensor_repr(
+            self._array,
+            default_dtype=dtypes.default_float(),
+            requires_grad=self._requires_grad,
+            grad_fn_name=name,
+        )
+
+    def __reduce_ex__(self, protocol: int) -> tuple:
+        kind = Tensor if self.is_inference() else type(self)
+        return rebuilt, (kind, self._array, self._requires_grad, self.__dict__)
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        if id(self) in memo:
+            return memo[id(self)]
+        if self._grad_fn is not None:
+            raise RuntimeError(DEEPCOPY)
+        kind, array = Tensor if self.is_inference() else type(self), copy.deepcopy(self._array, memo)
+        copied = memo[id(self)] = rebuilt(kind, array, self._requires_grad, dict(self.__dict__))
+        if self._meta is not None and self._meta.grad is not None:
+            copied.grad = self._meta.grad.__deepcopy__(memo)
+        return copied
 
     # ------------------------------------------------------------------ autograd
 
@@ -160,11 +283,6 @@ class Tensor:
         Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
         inference_mode.
         """
-        if not isinstance(requires_grad, bool):
-            raise TypeError(
-                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                + type(requires_grad).__name__
-            )
         if requires_grad:
             if self._array.dtype.kind != "f":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -173,14 +291,33 @@ class Tensor:
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
         elif self._grad_fn is not None:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
-        self._requires_grad = requires_grad
+            raise RuntimeError(FLAG_OF_RESULT)
+        self._requires_grad = bool(requires_grad)
         if self._meta is not None:
             self._meta.borrows = False
         if self._counter is not None and self._counter.views:
+            self._tell_views()
+        return self
+
+    def detach(self) -> Tensor:
+        """The same memory without history: gradients do not flow through it, writes to it are seen by both."""
+        out = wrap(self._array)
+        out._counter = self._own_counter()
+        if self.is_inference():
+            out.__class__ = InferenceTensor
+        return out
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from its history, in place. Refused for views."""
+        if self._is_view():
+            raise RuntimeError(DETACH_VIEW)
+        if self._backward_hooks:
+            self._own_meta().hooks = (
+                self._backward_hooks
+            )  # they stay with the tensor, and with its old history
+        self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
+        self._own_counter().detached = 1
+        if self._counter.views:
             self._tell_views()
         return self
 
@@ -196,10 +333,7 @@ class Tensor:
             elif view._meta.borrows and view._grad_fn is None:
                 view._requires_grad = False
 
-    @property
-    def output_nr(self) -> int:
-        """Which output of its `grad_fn` this tensor is."""
-        return self._output_nr
+    output_nr = property(lambda self: self._output_nr, doc="Which output of its `grad_fn` this tensor is.")
 
     @property
     def grad(self) -> Tensor | None:
@@ -209,11 +343,7 @@ class Tensor:
             meta is not None and (meta.retains_grad or meta.grad is not None)
         ):
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
-                "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
-                "for more information.",
+                NOT_A_LEAF,
                 UserWarning,
                 stacklevel=2,
             )
@@ -227,6 +357,10 @@ class Tensor:
         elif self._meta is not None:
             self._meta.grad = None
 
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
     def _check_grad(self, new: Tensor) -> None:
         """Raise PyTorch's error if `new` cannot be the gradient of this tensor."""
         if not isinstance(new, Tensor):
@@ -237,39 +371,25 @@ class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         if new._array.dtype != self._array.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{dtypes.c_name(new._array.dtype)}' to a tensor with grad_dtype "
-                f"'{self.dtype.tensor_type.removeprefix('torch.').removesuffix('Tensor')}'. The gradient must match the "
-                "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
-                "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
-                "tensor and its gradient may break downstream systems that assume they match."
+                GRAD_DTYPE.format(dtypes.c_name(new._array.dtype), dtypes.word(self._array.dtype))
             )
         if new._array.shape != self._array.shape:
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(new.shape)}' to a tensor of size "
-                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-            )
+            raise RuntimeError(GRAD_SIZE.format(list(new.shape), list(self.shape)))
 
-    @grad.deleter
-    def grad(self) -> None:
-        self.grad = None
+    retains_grad = property(
+        lambda self: self._meta is not None and self._meta.retains_grad,
+        doc="True for a non-leaf on which `retain_grad()` was called.",
+    )
+    _base = property(lambda self: None if self._meta is None else self._meta.base)
 
-    @property
-    def retains_grad(self) -> bool:
-        """True for a non-leaf on which `retain_grad()` was called."""
-        return self._meta is not None and self._meta.retains_grad
+    def _is_view(self) -> bool:
+        return self._base is not None
 
     @property
     def _version(self) -> int:
         if self.is_inference():
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self._counter is None else self._counter.version
-
-    @property
-    def _base(self) -> Tensor | None:
-        return None if self._meta is None else self._meta.base
-
-    def _is_view(self) -> bool:
-        return self._base is not None
 
     def is_inference(self) -> bool:
         """True if this tensor was made in inference_mode and can never take part in autograd."""
@@ -278,9 +398,6 @@ class Tensor:
     def _outside(self) -> Tensor:
         """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
         return self
-
-    def _dynamic(self, name: str) -> None:
-        """Raise RuntimeError inside vmap: the shape of what the operation `name` gives would depend on the example."""
 
     def _in_graph(self) -> Tensor:
         """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
@@ -305,7 +422,7 @@ class Tensor:
 
 
 class InferenceTensor(Tensor):
-    """A tensor made in inference_mode. A class of its own, so that the fast path of operations need not ask."""
+    """A tensor made in inference_mode. A class of its own, so that the ordinary path of operations need not ask."""
 
     __slots__ = ()
 
@@ -320,8 +437,16 @@ def wrap(array: ndarray, requires_grad: bool = False) -> Tensor:
     """A new leaf tensor around `array`, sharing its memory."""
     out = new_object(Tensor)
     out._array = array if type(array) is ndarray else np.asarray(array)
-    out._requires_grad, out._output_nr, out._born = requires_grad, 0, clock.now
+    out._requires_grad, out._output_nr = requires_grad, 0
     out._grad_fn = out._counter = out._meta = None
+    return out
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool, attributes: dict) -> Tensor:
+    """What pickle and deepcopy call to make a leaf again."""
+    out = wrap(array, requires_grad)
+    out.__class__ = cls
+    out.__dict__.update(attributes)
     return out
 
 

@@ -5,13 +5,15 @@
     @requires_torch                      # from tests.conftest import requires_torch
     def test_that_imports_torch_itself(): ...
 
-Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the
-marker `browser`, by themselves: `pytest -m "not torch and not browser"` leaves both out.
+Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the marker
+`browser`, by themselves. `make test` leaves both out by `-m "not torch and not browser"`, and says so in one line. Where
+PyTorch is not installed its tests are left out of every run, but not in CI: there they fail.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from collections import Counter
 from types import ModuleType
@@ -20,7 +22,11 @@ import pytest
 from hypothesis import settings
 
 IN_CI = bool(os.environ.get("CI"))
-TORCH = "torch==2.13.0"
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+LEFT_OUT = {  # marker -> what the tests do, how to run them
+    "torch": ("compare with PyTorch", "make torch"),
+    "browser": ("drive a browser", "make browser"),
+}
 
 requires_torch = pytest.mark.usefixtures("torch")
 
@@ -32,25 +38,24 @@ settings.load_profile("ci" if IN_CI else "here")
 
 @pytest.fixture(scope="session")
 def torch() -> ModuleType:
-    """PyTorch on one thread. Where it is not installed the test is skipped; with CI set it fails."""
-    try:
-        oracle = importlib.import_module("torch")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":  # installed but broken: that is a failure anywhere
-            raise
-        pytest.skip(f"torch is not installed, nothing to compare with: .venv/bin/pip install {TORCH}")
+    """PyTorch on one thread."""
+    oracle = importlib.import_module("torch")
     oracle.set_num_threads(1)
     return oracle
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         asked_for = {*getattr(item, "fixturenames", ())}
         if hasattr(item, "callspec"):  # a fixture that gives minigrad or torch, and asks for the latter late
             asked_for.update(value for value in item.callspec.params.values() if isinstance(value, str))
-        for name in asked_for & {"torch", "browser"}:
+        for name in asked_for & set(LEFT_OUT):
             item.add_marker(name)
+    if not HAS_TORCH and not IN_CI:
+        without = [item for item in items if item.get_closest_marker("torch") is None]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(without)])
+        items[:] = without
 
 
 def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
@@ -74,8 +79,13 @@ def pytest_make_collect_report(collector: pytest.Collector):
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say once for each reason how many tests were skipped (pytest would say it for each test)."""
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what was left out by selection, and once for each reason how many tests were skipped."""
+    chosen = config.option.markexpr
+    absent = [m for m in LEFT_OUT if f"not {m}" in chosen or (m == "torch" and not (HAS_TORCH or IN_CI))]
+    if absent:
+        parts = [f"those that {doing} ({command})" for doing, command in map(LEFT_OUT.get, absent)]
+        terminalreporter.write_line(f"Left out: {', '.join(parts)}")
     skipped = terminalreporter.stats.get("skipped", [])
     for reason, count in Counter(report.longrepr[2] for report in skipped).items():
         terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}")

@@ -22,6 +22,7 @@ from exercises import check, hint, lessons, predict, progress, solution, store
 from exercises.__main__ import main as answers_of
 from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, judge
 from exercises.limits import OutOfTime, time_limit
+from tests import learner_answers
 from tests.lesson_files import LESSONS, NOTEBOOKS, printed, solved, tagged
 
 EXERCISES = [exercise for number in lessons.numbers() for exercise in lessons.exercises(number).values()]
@@ -69,7 +70,13 @@ def test_an_exercise_has_all_its_words(exercise):
     assert re.fullmatch(r"\d{1,2}\.\d", exercise.id)
     assert len(exercise.wrong) >= 3 and len(exercise.hints) >= 1
     assert len({wrong.advice for wrong in exercise.wrong}) == len(exercise.wrong)
-    for text in (exercise.why, exercise.shows, *exercise.hints, *(wrong.advice for wrong in exercise.wrong)):
+    for text in (
+        exercise.why,
+        exercise.shows,
+        *exercise.hints,
+        *exercise.about.values(),
+        *(wrong.advice for wrong in exercise.wrong),
+    ):
         assert text.strip() and text.count("`") % 2 == 0 and text.count("$") % 2 == 0, text
 
 
@@ -79,7 +86,12 @@ def test_a_prediction_is_noted_and_answered_by_its_thought(question):
     assert repr(truth).startswith(f"{question.id} noted: ") and truth.text == question.found
     for wrong in question.wrong:
         assert predict(question.id, wrong.answer).text == wrong.advice
-    assert predict(question.id, "no idea").text == question.missed
+    for other in question.right:
+        assert predict(question.id, other).text == question.found
+    if not isinstance(question.truth(), bool):
+        other = "z" if isinstance(question.truth(), str) else -123.456
+        assert predict(question.id, other).text == question.missed
+    assert repr(predict(question.id, "no idea")).startswith(f"{question.id} not yet")
     assert repr(predict(question.id)) == repr(predict(question.id, ...)) == f"{question.id} not yet predicted"
 
 
@@ -98,6 +110,61 @@ def test_a_solved_lesson_shows_correct_everywhere(path, monkeypatch):
         if cell.id == "progress":
             count = len(lessons.exercises(int(path.stem[:2])))
             assert f"surprised 0, solved {count} of {count}" in printed(cell)
+
+
+# answers as people give them
+
+
+def words_of(key, answer):
+    return check(key, *as_answers(lessons.find_exercise(key), answer)).text
+
+
+@pytest.mark.parametrize("key, answer, told, untold", learner_answers.TOLD)
+def test_the_cause_is_told_and_no_other(key, answer, told, untold):
+    said = words_of(key, answer)
+    assert told in said and untold not in said
+
+
+@pytest.mark.parametrize("key, answer", learner_answers.ALIKE)
+def test_a_right_answer_is_right_however_it_is_written(key, answer):
+    exercise = lessons.find_exercise(key)
+    assert check(key, *as_answers(exercise, answer)).state == CORRECT
+
+
+@pytest.mark.parametrize("key, guess", learner_answers.FORESEEN)
+def test_a_prediction_that_came_true_is_no_surprise_however_it_is_written(key, guess, monkeypatch):
+    noted = []
+    monkeypatch.setattr(store, "note", lambda **what: noted.append(what))
+    assert predict(key, guess).text == lessons.find_question(key).found
+    assert [what["predicted"][:2] for what in noted] == [(key, True)]
+
+
+@pytest.mark.parametrize("guess", ["no idea", "12 or 16", {"a": 1}, ["b"], "maybe"])
+def test_what_cannot_be_an_answer_is_not_noted_at_all(guess, monkeypatch):
+    noted = []
+    monkeypatch.setattr(store, "note", lambda **what: noted.append(what))
+    assert predict("4.a", guess).state == NOT_YET and "A number is wanted" in predict("4.a", guess).text
+    assert not noted
+
+
+@each_exercise
+def test_of_a_typed_answer_no_ratio_is_told(exercise):
+    """From "exactly 7 times too small" the answer is to be had by arithmetic."""
+    for answers in learner_answers.by_belief(exercise):
+        assert not re.search(r"times too|` is right|zero everywhere", check(exercise.id, *answers).text)
+
+
+def test_no_wrong_answer_is_accepted_and_few_are_told_nothing_but_that_they_are_wrong():
+    verdicts = [
+        (exercise, judge(exercise, answers)) for exercise, answers in learner_answers.every_wrong_answer()
+    ]
+    wrong = [(exercise, verdict) for exercise, verdict in verdicts if verdict.state != CORRECT]
+    assert [exercise.id for exercise, verdict in verdicts if verdict.state == CORRECT] == []
+    no_cause = [(exercise, verdict) for exercise, verdict in wrong if not verdict.cause]
+    nothing = [v for e, v in no_cause if not any(look in v.message for look in e.look.values())]
+    assert len(wrong) > 850
+    assert len(no_cause) / len(wrong) <= 0.15, "so many know a cause"
+    assert len(nothing) / len(wrong) <= 0.08, "so many say at least where to look"
 
 
 # whatever it is given
@@ -226,7 +293,7 @@ def test_code_that_never_ends_is_cut_off_and_told_so():
                 x = x + 1
 
     began = time.monotonic()
-    state, message = judge(dataclasses.replace(lessons.find_exercise("3.1"), seconds=0.2), (endless,))
+    state, message, _ = judge(dataclasses.replace(lessons.find_exercise("3.1"), seconds=0.2), (endless,))
     assert state == RAISED and "stopped after 0.2 seconds" in message
     assert time.monotonic() - began < 5
 
@@ -338,7 +405,7 @@ def test_whatever_is_wanted_as_a_function_or_class_is_asked_for_as_one():
 def test_a_letter_is_asked_for_in_quotes():
     assert "A letter in quotes is wanted" in advice("3.5", 3)
     assert "One of the letters is wanted" in advice("3.5", "the third")
-    assert "Not that one" in advice("3.5", "z")
+    assert "There is no z: the letters are a to d" in advice("3.5", "z")
 
 
 def test_what_only_begins_like_a_known_mistake_gets_its_advice():
@@ -419,8 +486,12 @@ def test_hints_unfold_one_inside_the_other_and_spoil_nothing():
             page.index(f"Hint {n} of {len(exercise.hints)}") for n in range(1, len(exercise.hints) + 1)
         ]
         assert positions == sorted(positions)
-        assert page.count("<details") == page.count("</details>") == len(exercise.hints)
-        assert page.rindex("<details") < page.index("</details>"), "each lies inside the one before"
+        assert page.count("<details") == page.count("</details>") == len(exercise.hints) + len(exercise.about)
+        nested = [match.start() for match in re.finditer("<details", page)][: len(exercise.hints)]
+        assert max(nested) < page.index("</details>"), "each lies inside the one before"
+        assert exercise.about.keys() <= set(exercise.names), (
+            "beside each other: a part needs no other part's hint"
+        )
         assert " open" not in page and "<pre" not in page
         assert repr(hint(exercise.id)) == f"{exercise.id} hints: {len(exercise.hints)}, folded"
 
@@ -450,9 +521,13 @@ def test_a_teacher_can_print_the_answers(capsys):
     for exercise in lessons.exercises(3).values():
         assert f"## Exercise {exercise.id}: {exercise.title}" in page and exercise.solution_source in page
         assert all(wrong.advice in page for wrong in exercise.wrong)
+    assert "lambda upstream, x: 2 * x\n" in page and "`grad_a = 1`" in page, (
+        "each wrong answer, as it is written"
+    )
     for question in lessons.questions(3).values():
         assert question.asks in page and question.found in page
     assert answers_of([]) == 0 and capsys.readouterr().out.count("# Lesson ") == len(lessons.numbers())
+    assert answers_of(["4"]) == 0 and "and 24 other orders" not in capsys.readouterr().out
     assert answers_of(["99"]) == 2 and "Lessons that have some" in capsys.readouterr().err
 
 
@@ -469,7 +544,12 @@ def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
     check("3.1", 7)
     check("3.5", "c")
     assert repr(progress("3")) == "Lesson 3: predicted 2 of 3, surprised 1, solved 1 of 5"
-    assert json.loads(file.read_text()) == {"predicted": {"3.a": False, "3.b": True}, "solved": ["3.5"]}
+    assert json.loads(file.read_text()) == {
+        "predicted": {"3.a": False, "3.b": True},
+        "guesses": {"3.a": "1", "3.b": "None"},
+        "solved": ["3.5"],
+        "tries": {"3.1": [["7", check("3.1", 7).text.split("\n")[1]]]},
+    }
     predict("3.a", 1 / 3)  # after the answer was seen: the first one counts
     assert "surprised 1" in repr(progress(3.0))
     check("0.1", 7.0)
@@ -478,7 +558,55 @@ def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
     assert progress()._repr_html_().count('<th scope="row"') == len(lessons.numbers())
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"solved": 3, "predicted": []}', '"text"'])
+def test_wrong_tries_are_kept_with_their_cause_and_no_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_session", {})
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+    check("4.2", 3, 5.5, 20)
+    check("3.1", lambda upstream, x: 2 * x)
+    for number in range(20):
+        check("0.1", number + 100)
+    tries = store.load()["tries"]
+    assert (
+        tries["4.2"][0][0] == "thrice = 3, mixed = 5.5, double = 20" and "not averaged" in tries["4.2"][0][1]
+    )
+    assert tries["3.1"][0][0] == "code" and "local derivative alone" in tries["3.1"][0][1]
+    assert [answer for answer, _ in tries["0.1"]] == [str(n) for n in range(108, 120)], "the last dozen"
+
+
+def test_a_class_sees_its_common_wrong_answers_and_no_names(tmp_path, monkeypatch, capsys):
+    for name, mixed in (("ada", 5.5), ("ben", 5.5), ("cy", 25)):
+        monkeypatch.setattr(store, "_session", {})
+        monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / f"{name}.json"))
+        predict("4.a", 6 if name != "cy" else 12)
+        for _again in range(2):  # twice the same try counts once
+            check("4.2", 3, mixed, 20)
+    check("4.2", 3, 11, 20)
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "other.json").write_text('["a list"]')
+    assert answers_of(["--class", str(tmp_path)]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("# What a class found hard: 3 learners\n\n2 more files could not be read.")
+    assert "**4.a** the gradient of x in the diamond: 1 of 3 expected it.\n\n* 2 × `6`" in page
+    assert "**4.2** used more than once: 1 solved it, 3 after wrong tries or not yet." in page
+    assert page.index("* 2 × `thrice = 3, mixed = 5.5") < page.index("* 1 × `thrice = 3, mixed = 25")
+    assert not any(name in page for name in ("ada", "ben", "cy.", "broken"))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert answers_of(["--class", str(empty)]) == 2 and "no progress file" in capsys.readouterr().err
+    assert answers_of(["--class"]) == 2 and "FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        '{"tries": {"3.1": [1, ["a"], "x"]}, "guesses": [1]}',
+        "",
+        "{",
+        "[1]",
+        '{"solved": 3, "predicted": []}',
+        '"text"',
+    ],
+)
 def test_a_damaged_progress_file_counts_as_empty(tmp_path, monkeypatch, damage):
     file = tmp_path / "progress.json"
     file.write_text(damage)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import minigrad as mg
-from viz.ask import questions
-from viz.payload import payload
+from viz.show.ask import questions
+from viz.show.payload import payload
 
 
 def named_diamond(at: float = 2.0) -> dict[str, mg.Tensor]:

@@ -66,7 +66,7 @@ def test_a_wrong_gradient_is_found(torch):
     trace = viz.trace(y.sum(), names={"y": y})
     step = trace.of("y")
     step.function.name = "SinBackward0"  # as if the framework's own sine had this rule
-    from viz.check import check_steps
+    from viz.run.check import check_steps
 
     check_steps(trace)
     assert step.check["ok"] is False

@@ -9,7 +9,7 @@ import pytest
 import minigrad
 import viz
 from notebooks.exercises import tiny_engine
-from viz.compare import compare
+from viz.run.compare import compare
 
 
 @pytest.fixture(params=["minigrad", "torch"])

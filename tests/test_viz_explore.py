@@ -13,7 +13,7 @@ import pytest
 
 import minigrad as torch
 from tests.conftest import requires_torch
-from viz.explorer import Explore, explore
+from viz.show.explorer import Explore, explore
 
 
 def product(x, w):

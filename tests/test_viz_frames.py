@@ -12,7 +12,7 @@ from PIL import Image
 import minigrad as mg
 import viz
 from tests.viz_gallery import GALLERY
-from viz.frames import frame_dot, join, paint
+from viz.show.frames import frame_dot, join, paint
 
 
 def diamond() -> viz.stepper.Stepper:
@@ -59,7 +59,7 @@ def test_a_frame_says_what_the_stepper_says():
     dot = frame_dot(data, 4)
     caption = re.search(r'caption \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
     assert caption.split() == data["steps"][3]["sentence"].split()
-    badges = dict(re.findall(r'^(n\d+)_n \[.*label="(\d+)"', dot, flags=re.M))
+    badges = dict(re.findall(r'^(f\d+)_n \[.*label="(\d+)"', dot, flags=re.M))
     assert badges == {step["node"]: str(number) for number, step in enumerate(data["steps"][:4], 1)}
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import minigrad
 import viz
-from viz.graph import as_tensors, read
-from viz.names import give_names
+from viz.read.graph import as_tensors, read
+from viz.read.names import give_names
 
 from .viz_gallery import GALLERY
 

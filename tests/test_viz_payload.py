@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from viz.payload import payload
-from viz.values import Value
+from viz.read.values import Value
+from viz.show.payload import payload
 
 from .viz_gallery import GALLERY
 
@@ -168,8 +168,13 @@ def test_a_folded_picture_still_has_every_step(t):
     data = payload(h.sum(), fold=True)
     (fold,) = (n for n, v in data["nodes"].items() if v["kind"] == "fold")
     assert data["nodes"][fold]["members"] == 14
-    assert sum(step["node"] == fold for step in data["steps"]) == 14
-    assert len(data["steps"]) == 22
+    assert set(data["folds"].values()) == {fold}
+    assert sum(step["node"] in data["folds"] for step in data["steps"]) == 14
+    assert (
+        len(data["steps"]) == len({step["node"] for step in data["steps"]}) == 22
+    )  # a step belongs to its own node
+    assert set(data["hidden"]) == set(data["folds"])
+    assert set(data["lines"].values()) <= set(data["edges"])
 
 
 def test_bytes_are_those_of_the_saved_tensors(t):

@@ -7,7 +7,7 @@ import pytest
 
 import viz
 from notebooks.exercises import tiny_engine
-from viz.payload import payload
+from viz.show.payload import payload
 
 
 class Handle:

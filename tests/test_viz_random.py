@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import minigrad
 import viz
-from viz.payload import payload
+from viz.show.payload import payload
 
 UNARY = ("exp", "sin", "cos", "tanh", "sigmoid", "relu", "neg")
 BINARY = ("__add__", "__sub__", "__mul__", "__matmul__")

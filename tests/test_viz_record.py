@@ -10,7 +10,7 @@ import pytest
 
 import minigrad
 import viz
-from viz.payload import payload
+from viz.show.payload import payload
 
 
 @pytest.fixture(params=["minigrad", "torch"])
@@ -155,7 +155,7 @@ class Shell:
 
 
 def test_the_cell_magic_draws_what_the_cell_ends_with(t):
-    from viz.magic import run
+    from viz.show.magic import run
 
     shell = Shell(t=t)
     drawing = run(shell, "draw", "w = t.tensor([1.0, 2.0], requires_grad=True)\ny = w * 3\nz = y.sum()\nz")
@@ -168,7 +168,7 @@ def test_the_cell_magic_draws_what_the_cell_ends_with(t):
 
 
 def test_the_cell_magic_says_what_it_takes(t):
-    from viz.magic import run
+    from viz.show.magic import run
 
     with pytest.raises(ValueError, match=r"does not know 'pretty'\. It takes: draw, step"):
         run(Shell(), "pretty", "1")

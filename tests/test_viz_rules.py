@@ -9,8 +9,8 @@ import pytest
 
 import minigrad
 import viz
-from viz import rules
-from viz.rules import RULES
+from viz.read import rules
+from viz.read.rules import RULES
 
 
 @pytest.fixture(params=["minigrad", "torch"])
@@ -52,7 +52,7 @@ def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
     items = viz.draw(z, view="cards").picture.items
     said = [line.text for item in items for line in item.lines if line.css == "rule"]
     assert said == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
-    assert "_pow_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
+    assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
 
 
 def test_the_code_is_the_nodes_own_where_it_has_rules():

@@ -30,8 +30,8 @@ def test_each_step_that_differs_is_marked_on_both_sides():
 
 def test_the_two_panes_are_joined_without_the_kernel():
     both = viz.beside(branch(3.0), branch(5.0))
-    targets = [link.target[0] for link in both._links]
-    assert all(pane in targets for pane in both.panes)
+    (link,) = both._links
+    assert {link.source, link.target} == {(pane, "step") for pane in both.panes}
     assert {link.get_state()["_model_name"] for link in both._links} == {"LinkModel"}
 
 

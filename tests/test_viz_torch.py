@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import viz
-from viz.payload import payload
+from viz.show.payload import payload
 
 
 def leaf(t, *shape):

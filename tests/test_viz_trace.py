@@ -245,7 +245,7 @@ def test_hooks_are_removed_when_a_hook_raises(t):
         raise ValueError("the user's own hook failed")
 
     handle = y.register_hook(refuse)
-    module = sys.modules["viz.trace"]  # viz.trace itself is the function
+    module = sys.modules["viz.run.trace"]  # viz.trace itself is the function
     made = []
     original = module._Recorder
 

@@ -27,6 +27,8 @@ from typing import Literal, Self
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from tools.set_up import EXPORT, LAB_SETTINGS
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 FLAGS = [
     "--no-sandbox",  # Chromium's sandbox does not start as root, as in a container
@@ -105,6 +107,12 @@ class Lab:
             file = self.home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(values))
+        # what `make lessons` sets up in .venv
+        plugin = self.home / "settings/@jupyter-widgets/jupyterlab-manager/plugin.jupyterlab-settings"
+        plugin.parent.mkdir(parents=True)
+        plugin.write_text(json.dumps(LAB_SETTINGS["@jupyter-widgets/jupyterlab-manager:plugin"]))
+        (self.home / "config").mkdir()
+        (self.home / "config/jupyter_server_config.json").write_text(json.dumps(EXPORT))
 
     def _start(self) -> None:
         with socket.socket() as probe:

@@ -20,7 +20,31 @@ VENV_PYTHON = os.path.join(VENV, *(["Scripts", "python.exe"] if os.name == "nt" 
 RECORD = os.path.join(VENV, "installed.json")
 # JupyterLab would ask at its first start whether it may fetch news
 LAB_SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # what a stepper holds is saved in the notebook: opened again, it steps without a kernel
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
+}
+# A page exported from a notebook with saved widgets would ask the network for the widget manager and stay blank without
+# it; the HTML beside each widget needs nothing.
+EXPORT = {
+    "NbConvertBase": {
+        "display_data_priority": [
+            "text/html",
+            "application/vnd.jupyter.widget-view+json",
+            "application/javascript",
+            "text/markdown",
+            "image/svg+xml",
+            "text/latex",
+            "image/png",
+            "image/jpeg",
+            "text/plain",
+        ]
+    }
+}
+CONFIGURATION = {
+    "share/jupyter/lab/settings/overrides.json": LAB_SETTINGS,
+    "etc/jupyter/jupyter_nbconvert_config.json": EXPORT,  # jupyter nbconvert
+    "etc/jupyter/jupyter_server_config.json": EXPORT,  # JupyterLab's menu "Save and Export Notebook As"
 }
 
 
@@ -90,10 +114,15 @@ def install(extras):
             "(later runs do not): is this machine online, does it need a proxy (HTTPS_PROXY) or a package "
             "mirror (PIP_INDEX_URL)? Then run the same command again."
         )
-    settings = os.path.join(VENV, "share", "jupyter", "lab", "settings")
-    os.makedirs(settings, exist_ok=True)
-    with open(os.path.join(settings, "overrides.json"), "w") as file:
-        json.dump(LAB_SETTINGS, file)
+
+
+def configure():
+    """Write Jupyter's settings into .venv, where they hold for this project alone."""
+    for name, content in CONFIGURATION.items():
+        path = os.path.join(VENV, *name.split("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            json.dump(content, file)
 
 
 def main(extras):
@@ -104,6 +133,7 @@ def main(extras):
     if not usable:
         make_venv(find_python())
     install(goal["extras"])
+    configure()
     with open(RECORD, "w") as file:
         json.dump(goal, file)
     say("the environment is ready")

@@ -1,4 +1,5 @@
-"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, nothing comes from a network.
+"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get
+the reply that they get in a notebook (answers.py), nothing comes from a network. They print whole.
 
     python -m tools.site [FOLDER]        writes site/index.html and one page a lesson
 
@@ -16,11 +17,13 @@ import nbformat
 from nbconvert.filters import Highlight2HTML, markdown2html
 from pygments.formatters import HtmlFormatter
 
-from tools.mathml import STYLE as MATH_STYLE
-from tools.mathml import formulas_to_mathml
-
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
+sys.path.insert(0, str(NOTEBOOKS))  # the exercises are a package there, beside the lessons that import it
+
+from tools import answers  # noqa: E402
+from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
+from tools.mathml import formulas_to_mathml  # noqa: E402
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --mute: #57606a; --ground: #fff; --raised: #f6f8fa;
@@ -97,6 +100,15 @@ def _output(output: nbformat.NotebookNode) -> str:
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
 
 
+def _asked(cell: nbformat.NotebookNode) -> str:
+    """The form of a prediction or an exercise; "" for any other cell."""
+    for tag in cell.metadata.get("tags", []):
+        kind, _, key = tag.partition(":")
+        if kind in ("predict", "exercise"):
+            return answers.form(key, prediction=kind == "predict")
+    return ""
+
+
 def title_of(notebook: nbformat.NotebookNode, fallback: str) -> str:
     text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     found = re.search(r"^# +(.+)$", text, re.M)
@@ -115,10 +127,15 @@ def lesson_page(notebook: nbformat.NotebookNode, name: str, nav: str = "") -> st
             parts.append(f'<section class="text">{markdown2html(text)}</section>')
         elif cell.cell_type == "code":
             parts.append(f'<div class="code">{highlight(cell.source)}</div>')
-            parts += [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
+            asked = _asked(cell)
+            parts += [asked] if asked else [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
     title = html.escape(title_of(notebook, name))
     return SHELL.format(
-        title=title, style=STYLE + MATH_STYLE + _code_style(), nav=nav, fit=FIT, body="\n".join(parts)
+        title=title,
+        style=STYLE + MATH_STYLE + answers.STYLE + _code_style(),
+        nav=nav,
+        fit=FIT + answers.SCRIPT,
+        body="\n".join(parts),
     )
 
 

@@ -8,16 +8,17 @@
     viz.beside(a, b)    the same as two steppers that move together
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
-Works on every tensor whose graph speaks the protocol described in ``viz.graph``, PyTorch's included.
+Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
 """
 
 import importlib
 
-from . import magic
-from .compare import Comparison, compare
-from .draw import Drawing, draw
-from .record import Recording, record
-from .trace import Step, Trace, trace
+from .picture.draw import Drawing, draw
+from .read.record import Recording, record
+from .run.compare import Comparison, compare
+from .run.steps import Step, Trace
+from .run.trace import trace
+from .show import magic
 
 __all__ = [
     "Comparison",
@@ -34,12 +35,10 @@ __all__ = [
     "trace",
 ]
 __dir__ = __all__.copy  # what completion offers
-
 magic.register()
 
-
 # these bring the notebook widgets with them: only when asked for
-LATER = {"step": "stepper", "explore": "explorer", "beside": "sides"}
+LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}
 
 
 def __getattr__(name: str):

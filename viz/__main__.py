@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .ask import MODES
-from .graph import is_tensor
-from .record import Recording
-from .stepper import Stepper, step
+from .read.graph import is_tensor
+from .read.record import Recording
+from .show.ask import MODES
+from .show.stepper import Stepper, step
 
 
 class CannotStep(Exception):
@@ -54,20 +54,14 @@ def record(target: str, view: str | None = None, ask: str | None = None) -> Step
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m viz", description="Write the backward pass of a script as a page that steps."
-    )
-    parser.add_argument(
-        "target", metavar="FILE.py:NAME", help="the script, and the tensor or function to start from"
-    )
-    parser.add_argument(
-        "-o", "--output", default=None, help="the page (.html) to write; by default NAME.html"
-    )
-    parser.add_argument(
-        "--view", choices=["graph", "cards", "functions"], help="by default what fits the size"
-    )
-    parser.add_argument("--ask", choices=MODES, help="ask for a prediction before each step")
-    parser.add_argument("--title", help="the title of the page")
+    about = "Write the backward pass of a script as a page that steps."
+    parser = argparse.ArgumentParser(prog="python -m viz", description=about)
+    add = parser.add_argument
+    add("target", metavar="FILE.py:NAME", help="the script, and the tensor or function to start from")
+    add("-o", "--output", default=None, help="the page (.html) to write; by default NAME.html")
+    add("--view", choices=["graph", "cards", "functions"], help="by default what fits the size")
+    add("--ask", choices=MODES, help="ask for a prediction before each step")
+    add("--title", help="the title of the page")
     chosen = parser.parse_args(arguments)
     output = chosen.output or f"{chosen.target.rpartition(':')[2]}.html"
     try:

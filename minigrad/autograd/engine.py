@@ -14,11 +14,13 @@ from heapq import heappop, heappush
 
 from numpy import add
 
-from . import anomaly_mode
-from .dependencies import Root, Targets, count_dependencies, nodes_leading_to
-from .grad_mode import anomaly, local
-from .hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .anomaly import refuse_nan, warn_of
+from .hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .modes import anomaly, local, set_grad
 from .node import AccumulateGrad, Node
+
+Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
+Targets = dict[tuple[Node, int], object]  # for a node and the number of its output: that gradient
 
 ZEROS = itertools.repeat(0)
 
@@ -37,20 +39,18 @@ def execute(
     targets: Targets | None = None,
     last: set[Node] = frozenset(),
 ) -> None:
-    """Do a whole backward pass, recorded if `create_graph` (see `run` for the arguments)."""
-    recorded = local.gradients_are_tensors(create_graph)
-    outer_grad, outer_pass = local.grad, local.backward_pass
+    """Do a whole backward pass, recorded if `create_graph` (see `walk` for the arguments)."""
+    recorded, before = local.gradients_are_tensors(create_graph), local.state()
     if recorded:
-        local.update(grad=create_graph)
+        set_grad(create_graph)
     try:
-        run(roots, retain_graph, recorded, targets, last)
-    finally:
-        local.backward_pass = outer_pass
-        if recorded:
-            local.update(grad=outer_grad)
+        walk(roots, retain_graph, recorded, targets, last)
+    finally:  # a mode that was entered in a hook or a rule and not left does not outlive the pass
+        local.backward_pass = before["backward_pass"]
+        local.restore(before)
 
 
-def run(
+def walk(
     roots: Sequence[Root],
     retain_graph: bool,
     recorded: bool,
@@ -87,7 +87,7 @@ def run(
         following, _, its_grad = roots[0]
     else:
         for node, output_nr, grad in roots:
-            put(arrived, node, output_nr, grad)
+            arrive(arrived, node, output_nr, grad)
         for ticket, (node, _, _) in enumerate(roots):
             if node in arrived and not waiting[node]:
                 heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
@@ -124,14 +124,16 @@ def run(
                 grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
         except Exception:
             if watched:
-                anomaly_mode.warn_of(node)
+                warn_of(node)
             raise
-        if not grad_inputs:  # of a leaf: there is nothing to hand on
+        if not grad_inputs:  # there is nothing to hand on
+            if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
+                run_post_accumulate_hooks(node.variable, recorded)
             continue
         if node._frees and not retain_graph:
             node._kept = None
         if watched:
-            anomaly_mode.refuse_nan(node, grad_inputs)
+            refuse_nan(node, grad_inputs)
 
         for parent, part, output_nr in zip(node._edges, grad_inputs, node._input_nrs or ZEROS):  # noqa: B905
             if parent is None:
@@ -152,7 +154,7 @@ def run(
                     if part.ndim:  # NumPy makes a single number anew more quickly than it adds to one
                         own.add(parent)
             else:
-                put(arrived, parent, output_nr, part)
+                arrive(arrived, parent, output_nr, part)
                 part = arrived.pop(parent)
             left = waiting[parent] - 1
             if left:
@@ -173,7 +175,7 @@ def run(
         node = grad = grad_inputs = part = before = None
 
 
-def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
+def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
     """Add one gradient to those that have arrived at output `output_nr` of `node`."""
     before = arrived.get(node)
     if part is None:
@@ -184,3 +186,36 @@ def put(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
         if before is None:
             before = arrived[node] = [None] * node._output_count
         before[output_nr] = part if before[output_nr] is None else before[output_nr] + part
+
+
+def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
+    """For each node that can be reached: how many gradients it will have to wait for."""
+    waiting: dict[Node, int] = {}
+    for node, _, _ in roots:
+        waiting[node] = 0
+    found = list(waiting)
+    for node in found:  # which grows meanwhile
+        for parent in node._edges:
+            if parent in waiting:
+                waiting[parent] += 1
+            elif parent is not None:
+                waiting[parent] = 1
+                found.append(parent)
+    return waiting
+
+
+def nodes_leading_to(targets: Targets, last: set[Node], reachable: dict[Node, int]) -> set[Node]:
+    """The nodes that have to be fired so that a gradient reaches one of `targets`."""
+    consumers: dict[Node, list[Node]] = {}
+    for node in reachable:
+        for parent in node._edges:
+            if parent is not None:
+                consumers.setdefault(parent, []).append(node)
+    needed = set(last)
+    stack = [*needed, *(node for node, _ in targets)]
+    while stack:
+        for consumer in consumers.get(stack.pop(), ()):
+            if consumer not in needed:
+                needed.add(consumer)
+                stack.append(consumer)
+    return needed

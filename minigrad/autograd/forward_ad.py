@@ -1,87 +1,138 @@
-"""Forward-mode differentiation: dual numbers. Each carries a value and its derivative along one direction.
+"""Forward-mode differentiation: dual numbers. Each carries a value and its derivative along one direction, its tangent.
 
-An operation on duals computes its value, and from the inputs' tangents its own, as ops/tangents.py tells.
+An operation on duals computes its value, and its tangent from those of the inputs:
+
+    elementwise    the rules of the backward pass with the tangent in the place of `grad`: both multiply by the same
+                   diagonal Jacobian
+    linear         the operation itself, on the tangent (on all tangents at once, if it is jointly linear)
+    otherwise      the operation's own `jvp`, or the transpose of its backward rules: uᵀJ is linear in u, and its
+                   derivative with respect to u, applied to the tangent t, is J t
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dtypes
+from ..func.interpreter import Interpreter, Wrapper, at, call
 from ..printing import tensor_repr
 from ..tensor import Tensor, plain_types
-from .backward import zeros_like
-from .captured import mutation
 from .function import Function, context, refuse_old_form, run_forward
-from .grad_mode import local
-from .interpreter import TENSOR_PARAMETERS, Interpreter, Wrapper
+from .modes import enable_grad, local
 from .node import edge
+from .passes import grad, zeros_like
+from .views import make_view, places
 
 if TYPE_CHECKING:
     from ..ops.table import Op
 
-__all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
-    "unpack_dual",
-]
+__all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
 __dir__ = __all__.copy  # what completion offers
+Tangents = Sequence[Tensor | None]  # None for a constant
+
+# ---------------------------------------------------------------- tangents
+
+
+def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Tangents:
+    """J t of an operation that has just been done: the tangents of its results from those of its inputs, `moves`."""
+    moving = [i for i, t in enumerate(moves) if t is not None and (op.variadic or i in op.differentiable)]
+    if op.jvp is not None:
+        return results_of(op.jvp(tuple(inputs), tuple(moves), results, params))
+    if not moving:
+        return (None,) * len(results)
+    if op.kind == "elementwise" and len(results) == 1:
+        total = reduce(add, [rule(t) for rule, t in rules_of(op, inputs, moves, results, params)])
+        return (total.expand(results[0].shape).to(results[0].dtype),)
+    if op.variadic or op.kind == "jointly linear":
+        full = list(inputs)
+        for i in range(len(inputs)) if op.variadic else op.differentiable:
+            full[i] = zeros_like(inputs[i]) if moves[i] is None else moves[i]
+        return results_of(call(op, full, params))
+    if op.kind == "linear":
+        parts = [results_of(call(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
+        return tuple(reduce(add, column) for column in zip(*parts, strict=True))
+    return transposed(op, inputs, moves, results, params)
+
+
+def results_of(result: object) -> tuple:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def rules_of(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Iterator[tuple]:
+    """For each input that moves: its rule, as a function of `grad` alone, and its tangent."""
+    for i in op.differentiable:
+        if moves[i] is not None:
+            rule, sources = op.rule_of(i), map(op.source_of, op.wanted[op.inputs[i]])
+            read = [op.value_from(source, inputs, results, params) for source in sources]
+            yield lambda grad, rule=rule, read=read: rule(grad, *read), moves[i]
+
+
+def transposed(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Tangents:
+    """J t as the derivative of uᵀJ t with respect to u."""
+    recording, level = local.grad, local.interpreter
+    with enable_grad():
+        us = [
+            zeros_like(r) if r.is_floating_point() else None
+            for r in results[: len(results) - len(op.constants)]
+        ]
+        us = [
+            u if level is None else level.lift(u) for u in us
+        ]  # outer transforms must see what becomes of them
+        wanted = [u for u in us if u is not None]
+        for u in wanted:
+            u._requires_grad = True
+        cotangent = us if len(us) > 1 else us[0]
+        found = [(rule(cotangent), t) for rule, t in rules_of(op, inputs, moves, results, params)]
+        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_like(wanted[0].sum()))
+        moved = [None] * len(wanted)
+        if total._requires_grad:
+            moved = grad(total, wanted, create_graph=recording, allow_unused=True)
+    moved = iter([zeros_like(u) if t is None else t for t, u in zip(moved, wanted, strict=True)])
+    return (*[u if u is None else next(moved) for u in us], *(None for _ in op.constants))
+
+
+# ---------------------------------------------------------------- dual numbers
 
 
 class Dual(Wrapper):
-    """A value (`primal`) and its derivative (`tangent`), at one level of forward mode."""
+    """A value and its derivative, the `tangent`, at one level of forward mode."""
 
-    __slots__ = ("_tangent",)
-    primal = Wrapper.value
+    __slots__ = ()
 
     @property
     def tangent(self) -> Tensor | None:
-        """The derivative. A view's is looked up in its base if that was written to."""
-        meta = self._meta
-        if meta is not None and meta.base is not None and self.seen != self._counter.version:
-            with self.level.lowered():
-                whole = meta.base.tangent
-                self._tangent = None if whole is None else self.replayed(whole)
+        """The derivative, None for a constant. A view's is looked up in its base if that was written to."""
+        base = self._base
+        if base is not None and self.seen != self._counter.version:
+            with at(self.level.below):
+                self.extra = None if base.tangent is None else base.tangent._take_places(places(self))
             self.seen = self._counter.version
-        return self._tangent
-
-    @tangent.setter
-    def tangent(self, tangent: Tensor | None) -> None:
-        self._tangent = tangent
-
-    extra = tangent
+        return self.extra
 
     def detach(self) -> Dual:
         out = super().detach()
-        out.tangent = None  # a constant, in forward mode too
+        out.extra = None  # a constant, in forward mode too
         return out
 
-    @Tensor.requires_grad.getter
-    def requires_grad(self) -> bool:
-        return self._requires_grad or self.primal.requires_grad
-
-    @property
-    def grad_fn(self):
-        return self._grad_fn if self._requires_grad else self.primal.grad_fn
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        return Tensor.requires_grad_(self, requires_grad) if self.level.user else super().requires_grad_()
 
     def _outside(self) -> Tensor:
-        return self.primal._outside()
+        return self.value._outside()
 
-    def _in_graph(self) -> Tensor:
-        return self if self._requires_grad else self.primal._in_graph()
-
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    def __repr__(self) -> str:
         if self.tangent is None or not self.level.active:
-            return repr(self.primal)
-        if type(self.primal) not in plain_types:
-            return f"{repr(self.primal)[:-1]}, tangent={self.tangent.detach()})"
-        node = self.grad_fn
+            return repr(self.value)
+        if type(self.value) not in plain_types:
+            return f"{repr(self.value)[:-1]}, tangent={self.tangent.detach()})"
+        shown = self if self._requires_grad else self.value
+        node = shown.grad_fn
         return tensor_repr(
-            self._array, default_dtype=dtypes.default_float(), requires_grad=self.requires_grad,
+            self._array, default_dtype=dtypes.default_float(), requires_grad=shown.requires_grad,
             grad_fn_name=None if node is None else node.name().split("::")[-1], tangent=f"{self.tangent}",
         )  # fmt: skip
 
@@ -90,109 +141,127 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode."""
+    """The interpreter of forward mode. A tensor from outside that is to take a tangent becomes a dual until it ends."""
 
     wrapper = Dual
 
-    def dual(self, primal: Tensor, tangent: Tensor) -> Dual:
+    def __init__(self):
+        self.adopted: list[Dual] = []
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        for t in reversed(self.adopted):
+            take_over(t, t.value, t._base)
+
+    def adopt(self, t: Tensor) -> None:
+        """Make a tensor of the level below a dual of this level, in its place."""
+        base = t._base
+        if base is not None and not self.owns(base):
+            self.adopt(base)
+        value = take_over(object.__new__(type(t)), t, None if base is None else base.value)
+        take_over(t, Dual.of(self, value), None)
+        if base is not None:
+            make_view(t, base)
+            t.seen = -1
+        self.adopted.append(t)
+
+    def unwrap(self, t: object) -> tuple[object, object]:
+        if isinstance(t, Tensor) and not self.owns(t) and self.owns(t._base):
+            self.adopt(t)  # a view of an adopted tensor
+        return (t.value, t.tangent) if self.owns(t) else (t, None)
+
+    def tangent_of(self, t: Tensor) -> Tensor:
+        """The tangent, zeros for a constant."""
+        value, tangent = self.unwrap(t)
+        return zeros_like(value) if tangent is None else tangent
+
+    def dual(self, primal: Tensor, tangent: Tensor | None) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
-        for name, t in (("primal", primal), ("tangent", tangent)):
-            if t._array.dtype.kind != "f":
-                raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
-        (primal, own), (tangent, second) = self.unwrap(primal), self.unwrap(tangent)
-        if own is not None:
+        (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
+        if known is not None:
             raise RuntimeError(
                 "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
                 "supported."
             )
-        if second is not None:
-            raise RuntimeError(
-                "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
-            )
-        return self.with_tangent(primal, tangent.to(primal.dtype))
-
-    def with_tangent(self, primal: Tensor, tangent: Tensor | None) -> Dual:
-        """The dual of these two. Raises PyTorch's error if their shapes differ."""
-        if tangent is not None and primal._array.shape != tangent._array.shape:
+        for name, t in (("primal", value), ("tangent", tangent)) if tangent is not None else ():
+            if not t.is_floating_point():
+                raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+        if tangent is not None and value._array.shape != tangent._array.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-                f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+                f"supported. Tensor is of size {list(value.shape)} while the given forward gradient is of size "
                 f"{list(tangent.shape)}."
             )
-        return Dual.of(self, primal, tangent)
+        return Dual.of(self, value, tangent if tangent is None else tangent.to(value.dtype))
 
-    def compute(self, op: Op, values: list[Tensor], extras: list, params: tuple, owned: bool) -> tuple:
-        if op.name in TENSOR_PARAMETERS:  # indices have no tangent, but they may be of this level
-            indices, *rest = params
-            params = (tuple([i if i is None else self.unwrap(i)[0] for i in indices]), *rest)
-        result = op.call(values, *params) if op.variadic else op.call(*values, *params)
-        results = result if isinstance(result, tuple) else (result,)
-        if op.view and not owned:
-            return result, None  # a view of a tensor from outside; writing to it is refused as for that
-        for tangent in extras:
-            if tangent is not None:
-                return result, op.tangents(values, extras, results, params)
-        return result, (None,) * len(results)
+    def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Tangents]:
+        params = self.lower(params)  # indices have no tangent, but they may be of this level
+        result = call(op, values, params)
+        if all(t is None for t in extras):
+            return result, (None,) * len(results_of(result))
+        return result, tangents(op, values, extras, results_of(result), params)
+
+    def admit(self, op: Op, target: Tensor, values: list) -> None:
+        if not self.owns(target) and any(self.unwrap(v)[1] is not None for v in values):
+            self.adopt(target)
 
     def store(self, target: Dual, new: Tensor) -> None:
-        primal, tangent = self.unwrap(new)
-        with self.lowered():
-            target.primal.copy_(primal)
-            base = target._base
-            if tangent is not None:
-                tangent = tangent.to(target.dtype).expand(target._array.shape)
-            if base is None:
-                target.tangent = tangent
-            elif tangent is not None or base.tangent is not None:
-                whole = zeros_like(base) if base.tangent is None else base.tangent
-                base.tangent = target.with_part(whole, zeros_like(target) if tangent is None else tangent)
-
-    def created(self, t: Tensor, like: Tensor | None) -> Dual:
-        return Dual.of(self, self.created_below(t, like.primal if self.owns(like) else like))
-
-    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Dual:
-        with self.lowered():
-            drawn = draw(*args, **kwargs)
-        return Dual.of(self, drawn)
-
-    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
-        raise mutation(op.name)
+        (value, tangent), old, base = self.unwrap(new), target.tangent, target._base
+        target.value.copy_(value)
+        if tangent is not None:
+            tangent = tangent.to(target.dtype).expand(target.shape)
+        if base is None:
+            target.extra = tangent
+        elif tangent is not None or old is not None:
+            whole = zeros_like(base) if base.tangent is None else base.tangent
+            base.extra = whole._put_places(zeros_like(target) if tangent is None else tangent, places(target))
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        refuse_old_form(cls)
-        return run_forward(cls, args, lambda: self.function_value(cls, args))[0]
+        if not self.user or cls.setup_context is not Function.setup_context:
+            refuse_old_form(cls)
+            return run_forward(cls, args, lambda: self.function_value(cls, args))[0]
+        found = self.function_value(cls, args)
+        return tuple(map(self.tracked, found)) if isinstance(found, tuple) else self.tracked(found)
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
         """The value and the tangent of a Function's result, without history at this level."""
-        pairs = [self.unwrap(a) if isinstance(a, Tensor) else (a, None) for a in args]
-        primals, tangents = tuple(p for p, _ in pairs), [t for _, t in pairs]
-        moves = any(t is not None for t in tangents)
-        with self.lowered():
+        values, moves = zip(*map(self.unwrap, args), strict=True)
+        with at(self.below):
             if cls.setup_context is Function.setup_context:
-                result, ctx = run_forward(cls, primals)
+                result, ctx = run_forward(cls, values)
             else:
-                result = cls.apply(*primals)
-                ctx = context(cls, primals, result) if moves else None
-            results = result if isinstance(result, tuple) else (result,)
-            found = (None,) * len(results)
-            if moves:
+                result = cls.apply(*values)
+                ctx = context(cls, values, result)
+            results, found = results_of(result), None
+            if any(t is not None for t in moves):
                 if ctx.materialize_grads:
-                    tangents = [
-                        zeros_like(p) if t is None and isinstance(p, Tensor) and p.is_floating_point() else t
-                        for p, t in pairs
-                    ]
+                    floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
+                    moves = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
                 ctx.reads_forward = True
-                found = cls.jvp(ctx, *tangents)
+                found = results_of(cls.jvp(ctx, *moves))
                 ctx.reads_forward = False
-                found = found if isinstance(found, tuple) else (found,)
+        found = (None,) * len(results) if found is None else found
         if len(found) != len(results):
             raise RuntimeError(
                 f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
                 f"{len(found)})"
             )
         pairs = zip(results, found, strict=True)
-        outs = tuple(self.with_tangent(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
+        outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
+
+
+def take_over(t: Tensor, source: Tensor, base: Tensor | None) -> Tensor:
+    """Make `t` what `source` is, a view of `base` if that is given. Returns it."""
+    t.__class__ = type(source)
+    for name in ("_array", "_counter", "_grad_fn", "_meta", "_output_nr", "_requires_grad"):
+        setattr(t, name, getattr(source, name))
+    t.__dict__.clear()
+    t.__dict__.update(source.__dict__)
+    if base is not None:
+        t._meta = copy.copy(t._meta)
+        t._meta.base = base
+    return t
 
 
 # ---------------------------------------------------------------- what users call
@@ -208,8 +277,7 @@ class UnpackedDualTensor(NamedTuple):
 class dual_level(Forward):
     """`with dual_level():` forward mode is on; `make_dual` and `unpack_dual` work inside.
 
-    One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives. Unlike a transform it lets a tensor from
-    before be written to, which then has a tangent while the level lasts; `adopted` are the duals that stand for such tensors.
+    One level at a time: nest `minigrad.func.jvp` for derivatives of derivatives.
     """
 
     user = True
@@ -217,49 +285,24 @@ class dual_level(Forward):
     def __enter__(self) -> int:
         if current_level() is not None:
             raise RuntimeError(
-                "Nested forward mode AD is not supported at the moment\nUse minigrad.func.jvp, which can be nested."
+                "Nested forward mode AD is not supported at the moment\nUse func.jvp, which can be nested."
             )
-        self.adopted: dict[int, Dual] = {}  # by the id of the tensor, which the dual keeps alive
         super().__enter__()
         return 0
 
-    def known(self, t: Tensor) -> Tensor:
-        """The dual that stands for `t`, or `t` itself."""
-        if not self.adopted or isinstance(t, Wrapper) or t._array is None:
-            return t
-        base = t if t._base is None else t._base
-        dual = self.adopted.get(id(base))
-        return t if dual is None else dual if base is t else dual.window(t)
-
-    def adopt(self, t: Tensor) -> Dual:
-        """Let a dual stand for `t`, and for all that shares its memory."""
-        base = t if t._base is None else t._base
-        self.adopted.setdefault(id(base), Dual.of(self, base))
-        return self.known(t)
-
-    def tracked(self, t: Tensor) -> Tensor:
+    def tracked(self, t: Tensor | None) -> Tensor | None:
         """`t` with its history, if it has one, going on at this level: so that gradients have tangents, too."""
-        if not t.requires_grad or (t._requires_grad and self.owns(t)):
+        known = not isinstance(t, Tensor) or (t._requires_grad and self.owns(t))
+        if known or not self.unwrap(t)[0]._requires_grad:
             return t
         t = self.lift(t)
-        source = t.primal._in_graph()
-        t._requires_grad, t._grad_fn, t._output_nr = True, edge(source), source._output_nr
+        t._requires_grad, t._grad_fn, t._output_nr = True, edge(t.value), t.value._output_nr
         return t
 
-    def process(self, op: Op, inputs: Sequence[Tensor], params: tuple) -> Tensor | tuple[Tensor, ...]:
-        if self.adopted:
-            inputs = [self.known(t) for t in inputs]
-        if local.grad and (not op.view or self.owns(inputs[0])):
+    def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
+        if local.records and (not op.view or self.owns(inputs[0])):
             inputs = [self.tracked(t) for t in inputs]
         return super().process(op, inputs, params)
-
-    def refuse_write(self, op: Op, target: Tensor, values: Sequence[Tensor]) -> None:
-        pass
-
-    def process_function(self, cls: type[Function], args: tuple) -> object:
-        if cls.setup_context is Function.setup_context:
-            return self.function_value(cls, args)
-        return super().process_function(cls, args)
 
 
 def current_level() -> dual_level | None:
@@ -270,27 +313,10 @@ def current_level() -> dual_level | None:
     return level
 
 
-def enter_dual_level() -> int:
-    """Switch forward mode on, as `dual_level` does."""
-    return dual_level().__enter__()
-
-
-def exit_dual_level(*, level: int | None = None) -> None:
-    """Switch forward mode off again. Raises RuntimeError if it is not on, or for another level."""
-    found = current_level()
-    if found is None:
-        raise RuntimeError("Dual level must be a positive number.\nNo level has been entered.")
-    if level not in (None, 0):
-        raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
-        )
-    found.__exit__()
-
-
-def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor with this value and this tangent, which must have the same shape.
 
-    Raises RuntimeError outside of `dual_level`, for another shape, and if either is a dual tensor already; ValueError
+    Raises RuntimeError outside of `dual_level`, for another shape, and if the value is a dual tensor already; ValueError
     for integers.
     """
     found = current_level()
@@ -298,19 +324,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
-    if level not in (None, 0):
-        raise RuntimeError("Invalid level given to _make_dual")
-    for name, t in (("primal", tensor), ("tangent", tangent)):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"make_dual(): argument '{name}' must be Tensor, not {type(t).__name__}")
     return found.tracked(found.dual(tensor.view_as(tensor), tangent))
 
 
-def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
-    if not isinstance(tensor, Tensor):
-        raise TypeError(
-            f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
-        )
     found = current_level()
     return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from ..dtypes import dtype
-from ..size import Size
 from ..tensor import Tensor, wrap
-from .backward import GradientEdge, edge_of
 from .engine import PartialPass
-from .grad_mode import local
+from .modes import local
 from .node import AccumulateGrad, Node, RemovableHandle, edge
+from .passes import GradientEdge
 
 __all__ = [
     "GradientEdge",
     "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
     "get_gradient_edge",
-    "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
@@ -32,10 +23,8 @@ __dir__ = __all__.copy  # what completion offers
 
 
 class EdgeOfTensor(GradientEdge):
-    """The edge of a tensor that was at hand, so that its shape and dtype are known."""
+    """The edge of a tensor that was at hand, so that its shape and dtype are known, as `backward` asks for them."""
 
-    shape: Size
-    dtype: dtype
     requires_grad = True
 
 
@@ -67,18 +56,12 @@ class saved_tensors_hooks:
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
-        message = getattr(disabled, "message", None)
-        if message is not None:
-            raise RuntimeError(message)
         if not all(map(callable, self.hooks)):
             raise TypeError("saved_tensors_hooks() takes two functions, pack_hook and unpack_hook")
         local.update(saved_hooks=(*local.saved_hooks, self.hooks))
 
     def __exit__(self, *exc: object) -> None:
         local.update(saved_hooks=local.saved_hooks[:-1])
-
-
-disabled = threading.local()  # its `message` says why there may be no hooks in this thread now
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -88,89 +71,7 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda t: t._array.copy(), wrap)
 
 
-@contextlib.contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, `saved_tensors_hooks` raises RuntimeError with this message. So does this itself if there are any now."""
-    if local.saved_hooks:
-        raise RuntimeError(error_message)
-    before, disabled.message = getattr(disabled, "message", None), error_message
-    try:
-        yield
-    finally:
-        disabled.message = before
-
-
-class Kept:
-    """A saved tensor that may be written to: a copy takes its place just before the first write."""
-
-    __slots__ = ("__weakref__", "tensor")
-
-    def __init__(self, t: Tensor):
-        self.tensor = t
-
-
-class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """Inside, saved tensors may be changed in place: what the backward pass needs is copied before each write.
-
-    Used as `with allow_mutation_on_saved_tensors() as ctx:`; the backward pass must run inside, too.
-    """
-
-    def __init__(self):
-        self.kept: weakref.WeakSet[Kept] = weakref.WeakSet()
-
-    @property
-    def hooks(self) -> tuple[Callable, Callable]:
-        """(pack, unpack). They are not stored: they would hold what holds them."""
-        return self.pack, self.unpack
-
-    def pack(self, t: Tensor) -> Kept:
-        """What is kept of a saved tensor: the tensor itself, until it is written to."""
-        kept = Kept(t.detach())  # its place in the graph is known, and it may be the node's own result
-        self.kept.add(kept)
-        return kept
-
-    def unpack(self, kept: Kept) -> Tensor:
-        """The tensor as it was saved."""
-        if kept not in self.kept:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
-                "recorded."
-            )
-        return kept.tensor
-
-    def before_write(self, t: Tensor) -> None:
-        """Copy what is saved of the memory that is about to be written to."""
-        for kept in list(self.kept):
-            old = kept.tensor
-            if np.may_share_memory(old._array, t._array):
-                kept.tensor = wrap(old._array.copy())
-
-    def clear(self) -> None:
-        """Forget all that was saved: no backward pass can use it any more."""
-        self.kept.clear()
-
-    def __enter__(self) -> allow_mutation_on_saved_tensors:
-        if local.before_write is not None:
-            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        super().__enter__()
-        local.before_write = self.before_write
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        super().__exit__()
-        local.before_write = None
-        self.clear()
-
-
-def increment_version(tensors: Tensor | Sequence[Tensor]) -> None:
-    """Tell autograd that these tensors were written to behind its back."""
-    if not isinstance(tensors, Iterable):
-        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
-    for t in (tensors,) if isinstance(tensors, Tensor) else tensors:
-        t._own_counter().version += 1
-
-
-class MultiHandle(RemovableHandle):
+class Handles(RemovableHandle):
     """Removes several hooks at once."""
 
     def __init__(self, handles: Sequence[RemovableHandle]):
@@ -197,7 +98,6 @@ def register_multi_grad_hook(
         raise AssertionError("Expected gradient function to be set")
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
-
     key = object()  # of what a pass remembers for us
 
     def collect(index: int, grad: Tensor | None) -> None:
@@ -210,14 +110,15 @@ def register_multi_grad_hook(
         if found[0] == 0:
             fn(grad if mode == "any" else found[1:])
 
-    return MultiHandle([t.register_hook(lambda g, i=i: collect(i, g)) for i, t in enumerate(tensors)])
+    return Handles([t.register_hook(lambda g, i=i: collect(i, g)) for i, t in enumerate(tensors)])
 
 
 def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     """Is this node, or that of this leaf, part of the backward pass that is running?"""
     node, running = place(), local.backward_pass
-    if isinstance(node, Tensor):
-        node, _ = edge_of(node)
+    if isinstance(node, Tensor):  # a leaf, which may have ceased to require grad since
+        accumulator = node._own_meta().accumulator
+        node = None if accumulator is None else accumulator()
     if node not in running:
         return False
     if isinstance(running, PartialPass):

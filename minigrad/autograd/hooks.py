@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from ..tensor import Tensor, full_name, wrap
-from . import node as nodes
 from .node import Node, RemovableHandle, add_hook, edge, no_recording
 
-# ---------------------------------------------------------------- methods of Tensor
+# ---------------------------------------------------------------- methods and properties of Tensor
 
 
 def retain_grad(self: Tensor) -> None:
@@ -74,16 +73,10 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return add_hook(meta.post_hooks, hook)
 
 
-Tensor.retain_grad, Tensor.register_hook = retain_grad, register_hook
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
-Tensor._backward_hooks = property(backward_hooks)
-Tensor._post_accumulate_grad_hooks = property(post_accumulate_grad_hooks)
-
-
 # ---------------------------------------------------------------- in a backward pass
 
 
-def as_tensor(grad) -> Tensor | None:
+def as_outer(grad) -> Tensor | None:
     return grad if grad is None or isinstance(grad, Tensor) else wrap(grad)
 
 
@@ -94,7 +87,7 @@ def as_inner(grad: Tensor | None, recorded: bool):
 def of_outputs(node: Node, grad) -> list:
     """What has arrived at a node as one gradient for each of its outputs, as Tensors."""
     grads = grad if type(grad) is list else [grad] if grad is not None else [None] * node._output_count
-    return [as_tensor(g) for g in grads]
+    return [as_outer(g) for g in grads]
 
 
 def arrived(grads: list, recorded: bool):
@@ -139,7 +132,7 @@ def run_pre_hooks(node: Node, grad, recorded: bool):
 def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
     results = run_node_hooks(
-        node._hooks.post, map(as_tensor, grad_inputs), recorded, tuple(of_outputs(node, grad))
+        node._hooks.post, map(as_outer, grad_inputs), recorded, tuple(of_outputs(node, grad))
     )
     return tuple(as_inner(g, recorded) for g in results)
 
@@ -177,9 +170,6 @@ def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
                 seen = after  # the next hook gets it, but then it is refused
     if seen is not variable:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-
-
-nodes.run_post_accumulate_hooks = run_post_accumulate_hooks
 
 
 def name_of(hook: Callable) -> str:

@@ -1,8 +1,7 @@
 """The graph: nodes, the edges between them, and the leaves' accumulators.
 
 A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and the values
-that its formula needs (`saved`), never its own output, so that graphs die with their last tensor, without the garbage
-collector. Imports `minigrad.tensor`, `memory` and `grad_mode` only.
+that its formula needs, never its own output, so that graphs die with their last tensor, without the garbage collector.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from sys import getrefcount
 
 import numpy as np
 
-from ..memory import copied_in_rows
-from ..tensor import AutogradMeta, Counter, Tensor, read_only, wrap
-from .grad_mode import local, set_grad
+from ..tensor import AutogradMeta, Tensor, wrap
+from .modes import local, set_grad
 
 ndarray = np.ndarray
 next_sequence = itertools.count().__next__  # later operations have higher numbers: these go first
@@ -71,28 +69,28 @@ def add_hook(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
 class Node:
     """The backward of one recorded operation; `tensor.grad_fn` is one.
 
-    Subclasses, one per operation, are made by `minigrad.ops.table.define`. They provide `_vjp(grad, recorded)`: from
-    the gradient with respect to the output, the gradients with respect to the inputs, one per edge, None where none
-    is needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated).
-    A node with several outputs gets a list.
+    Subclasses, one per operation, are made by `minigrad.ops.table`. They provide `_vjp(grad, recorded)`: from the
+    gradient with respect to the output, the gradients with respect to the inputs, one per edge, None where none is
+    needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated). A node
+    with several outputs gets a list.
     """
 
     __slots__ = (
         "__weakref__",
-        "_counter",
-        "_edges",
-        "_hooks",
-        "_input_nrs",
-        "_kept",
-        "_meta",
+        "_counter",  # the version counter of the result, if a rule reads that
+        "_edges",  # for each differentiable input the node that its gradient goes to, or None
+        "_hooks",  # Hooks or None
+        "_input_nrs",  # which output of its node each input is; None if all are 0
+        "_kept",  # the saved values; None when they are freed
+        "_meta",  # what broadcasting and promotion did: (shape, dtype) of each input, or None
         "_sequence",
-        "_version",
+        "_version",  # the versions that the saved tensors had, in one number
     )
 
     _op = None  # the operation in the rule table
     _output_count = 1  # how many outputs the operation has
     _frees = False  # does it save tensors, which are then freed after use?
-    _runs_undefined = False  # is vjp to be called even if no gradient arrived?
+    _runs_undefined = False  # is _vjp to be called even if no gradient arrived?
 
     def name(self) -> str:
         """The node's name, such as 'MulBackward0'."""
@@ -149,14 +147,21 @@ class Node:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""
         if len(grad_outputs) != self._output_count:
             raise TypeError(f"expected {self._output_count} arguments, got {len(grad_outputs)} instead")
-        for i, g in enumerate(grad_outputs):
-            if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"argument {i} is not a Variable")
         if not self._runs_undefined and all(g is None for g in grad_outputs):
             return None if len(self._edges) == 1 else (None,) * len(self._edges)
         grad = list(grad_outputs) if self._output_count > 1 else grad_outputs[0]
         results = self._vjp(grad, True)
         return results[0] if len(results) == 1 else results
+
+
+def new_node(kind: type[Node], edges: tuple, input_nrs: tuple | None, kept: tuple = ()) -> Node:
+    """A node that is not made by an operation of the table: of a write into a view, of a custom Function."""
+    node = kind()
+    node._edges, node._kept, node._sequence = edges, kept, next_sequence()
+    node._input_nrs = input_nrs if input_nrs and any(input_nrs) else None
+    node._hooks = node._meta = node._counter = None
+    node._version = 0
+    return node
 
 
 class AccumulateGrad(Node):
@@ -171,47 +176,32 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def _vjp(self, grad, recorded: bool) -> tuple:
+    def _vjp(self, grad: object, recorded: bool) -> tuple:
         variable = self.variable
         meta = variable._meta
         if not variable._requires_grad:  # it was switched off after the graph was built
-            if meta.post_hooks:
-                run_post_accumulate_hooks(variable, recorded)
             return ()
         if recorded or meta.grad is not None:
             add_to_grad(meta, grad, recorded)
         else:
             # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
-            # own references are three: its variable, the argument of this function, and that of getrefcount. Of an array
-            # that `grad` is the whole of, transposed and transposed again, they are `grad`, `whole` and getrefcount's.
+            # own references are three: its variable, the argument of this function, and that of getrefcount.
             ours = (
                 getrefcount(grad) == 3
                 and COUNTS_ARGUMENTS
                 and type(grad) is ndarray
-                and ((whole := grad.base) is None or (getrefcount(whole) == 3 and is_whole(grad, whole)))
+                and grad.base is None
                 and grad.flags.c_contiguous
             )
-            first = wrap(grad if ours else copied_in_rows(grad))
+            first = wrap(grad if ours else np.array(grad, order="C"))
             if ONE_AT_A_TIME and meta.grad is None:
                 meta.grad = first  # nothing is called in between, so no other thread gets its turn there
             else:
                 add_to_grad(meta, first._array, recorded)
-        if meta.post_hooks:
-            run_post_accumulate_hooks(variable, recorded)
         return ()
 
 
-def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
-    """Call the hooks of a leaf to whose `.grad` was added. Set by hooks.py."""
-    raise NotImplementedError
-
-
-def is_whole(view: ndarray, memory: object) -> bool:
-    """Does an array that is a view of `memory` show all of it?"""
-    return type(memory) is ndarray and memory.base is None and memory.size == view.size
-
-
-def add_to_grad(meta: AutogradMeta, grad, recorded: bool) -> None:
+def add_to_grad(meta: AutogradMeta, grad: ndarray | Tensor, recorded: bool) -> None:
     """Add a gradient to the `.grad` of a leaf. Several threads may reach one leaf at once."""
     with accumulate_lock:
         old = meta.grad
@@ -259,7 +249,7 @@ def edge(t: Tensor) -> Node | None:
     meta = t._meta
     if meta is not None and meta.base is not None:
         if meta.seen_version != t._counter.version:
-            refresh_view(t)
+            meta.refresh(t)
         if meta.borrows and t._grad_fn is None:
             return None
     node = t._grad_fn
@@ -278,31 +268,15 @@ def edge(t: Tensor) -> Node | None:
     return node
 
 
-def refresh_view(t: Tensor) -> None:
-    """Give a view whose base was written to in place a new grad_fn. Set by ops/strides.py."""
-    raise NotImplementedError
-
-
 def grad_fn(t: Tensor) -> Node | None:
     """The node that made this tensor, or None for a leaf."""
     meta = t._meta
-    if (
-        meta is not None
-        and meta.base is not None
-        and t._requires_grad
-        and meta.seen_version != t._counter.version
-    ):
-        refresh_view(t)
+    seen = meta is None or meta.base is None or meta.seen_version == t._counter.version
+    if t._requires_grad and not seen:
+        meta.refresh(t)
     return t._grad_fn
 
 
 def is_leaf(t: Tensor) -> bool:
     """True if no recorded operation made this tensor. All tensors that do not require grad are leaves."""
     return grad_fn(t) is None
-
-
-Tensor.grad_fn = property(grad_fn, read_only("grad_fn"))
-Tensor.is_leaf = property(is_leaf, read_only("is_leaf"))
-
-
-__all__ = ["AccumulateGrad", "Counter", "Hooks", "Node", "RemovableHandle", "add_hook", "edge"]

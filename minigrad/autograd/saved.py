@@ -1,7 +1,7 @@
 """What a node saves for its rules: reading it, the check that nobody has written to it since, and the hooks that pack it.
 
 A node saves its inputs as tensors and its own result as an array, or it would never die. It remembers the versions that
-they had, all in one number. Imports `node`, which knows nothing of what is saved.
+they had, all in one number.
 """
 
 from __future__ import annotations
@@ -13,31 +13,17 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
-from .grad_mode import anomaly
+from ..words import DETACHED, FREED, MODIFIED, MODIFIED_HINT, MODIFIED_THERE, PACK_WRITES
+from .modes import anomaly
 from .node import AccumulateGrad, Node, edge, grad_fn, no_recording
 
-DETACHED = (
-    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
-    "out-of-place `.detach()` instead"
-)
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
-INFERENCE = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
-    "`torch.no_grad()` instead of `torch.inference_mode()`."
-)
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
-MASK = (1 << FIELD) - 1
+FIELD_MASK = (1 << FIELD) - 1
 
 
 def version_of(t: Tensor) -> int:
-    counter = t._counter
-    return 0 if counter is None else counter.version
+    """How often the memory of `t` has been written to."""
+    return 0 if t._counter is None else t._counter.version
 
 
 def versions(node: Node) -> int:
@@ -45,20 +31,37 @@ def versions(node: Node) -> int:
 
     It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
     """
-    op, saved, found = node._op, node._kept, 0
+    op, saved, found = (
+        node._op,
+        node._kept,
+        0,
+    )  # of a detached tensor the version is taken for one more than it is
     for i in op.saved_inputs:
         if saved[i] is not None:
-            found += version_of(saved[i]) << FIELD * i
+            counter = saved[i]._counter
+            found += 0 if counter is None else counter.version + counter.detached << FIELD * i
     if op.saved_results and type(saved[op.saved_results[0]]) is not Packed:
         found += node._counter.version << FIELD * op.saved_results[0]
-    return ~found if Packed in map(type, saved) else found
+    return ~found if any(map(is_packed, saved)) else found
+
+
+def is_packed(kept: object) -> bool:
+    """Is it held by hooks? The tensors of an index are several in one place."""
+    return type(kept) is Packed or (type(kept) is tuple and Packed in map(type, kept))
 
 
 def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
     if node._kept is None:
+        if (
+            not any(node._edges) and None not in node._op.guards
+        ):  # nothing was saved, as no gradient is wanted
+            return [None] * len(node._op.saves)
         raise RuntimeError(FREED)
-    values = list(node._kept)
+    values = [
+        tuple([v.unpack(node) if type(v) is Packed else v for v in kept]) if type(kept) is tuple else kept
+        for kept in node._kept
+    ]
     for i in node._op.saved_tensors:
         if values[i] is not None:
             values[i] = unpack_one(node, i, recorded)
@@ -83,9 +86,10 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
 def refuse_modified(node: Node, i: int) -> None:
     """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
     kept, (source, number) = node._kept[i], node._op.sources[i]
-    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & MASK
+    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & FIELD_MASK
     if source == "input":
-        if version_of(kept) != then:
+        counter = kept._counter
+        if then != version_of(kept) and (counter is None or then != counter.version + counter.detached):
             raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
         places = () if node._op.variadic else node._op.differentiable
         before = node._edges[places.index(number)] if number in places else None
@@ -98,20 +102,13 @@ def refuse_modified(node: Node, i: int) -> None:
 
 def read(node: Node, i: int) -> object:
     """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
-    saved = node._kept
+    saved, op = node._kept, type(node)._op
     if saved is None:
         raise RuntimeError(FREED)
-    kept, op = saved[i], type(node)._op
-    if kept is None or (op is not None and i not in op.saved_tensors):
-        return kept
-    if op is None:
-        return kept.unpack(node)
+    if saved[i] is None or i not in op.saved_tensors:
+        return saved[i]
     found = unpack_one(node, i, recorded=True)
     return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
-
-
-# The node of a write into a view -> a function that makes the node which reads the view's new value from the base.
-written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
 
 
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
@@ -123,6 +120,10 @@ def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> T
     out._grad_fn = node if reader is None else reader()
     out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter
     return out
+
+
+# The node of a write into a view -> the node which reads the view's new value from the base (a function that gives it).
+written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
 
 
 def short_name(node: Node) -> str:
@@ -139,22 +140,9 @@ def modified_error(
 ) -> RuntimeError:
     """PyTorch's complaint about a saved tensor that was written to."""
     kind = dtypes.of_numpy(array.dtype).tensor_type
-    hint = (
-        "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
-        "changed in there or anywhere later. Good luck!"
-        if anomaly.on
-        else "enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
-    )
     made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(array.shape)}]{made_by} is at version {now}; expected version {then} "
-        f"instead. Hint: {hint}"
-    )
-
-
-# ---------------------------------------------------------------- hooks
+    hint = MODIFIED_THERE if anomaly.on else MODIFIED_HINT
+    return RuntimeError(MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
 class Packed:
@@ -166,23 +154,15 @@ class Packed:
     __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
-    def __init__(
-        self, t: Tensor, hooks: tuple[Callable, Callable], keeper: Node, values: Tensor | None = None
-    ):
-        """`values`: what the hook gets, if not `t` itself."""
+    def __init__(self, t: Tensor, hooks: tuple[Callable, Callable], keeper: Node):
         node = edge(t)
         self.is_result, self.output_nr, self.dtype = node is keeper, t._output_nr, t._array.dtype
         self.node = None if self.is_result else node
-        values = t if values is None else values
-        before = version_of(values)
+        before = version_of(t)
         with no_recording():
-            packed, self.hook = hooks[0](values), hooks[1]
-        if version_of(values) != before:
-            raise RuntimeError(
-                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
-                "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you "
-                "need to perform in-place operations on the input to a pack hook."
-            )
+            packed, self.hook = hooks[0](t), hooks[1]
+        if version_of(t) != before:
+            raise RuntimeError(PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
         self.packed = t._array if self.is_unchanged else packed
 
@@ -195,64 +175,9 @@ class Packed:
         node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t
-        if type(node) is not AccumulateGrad:
-            out = wrap(t._array, requires_grad=True)
-            out._grad_fn, out._output_nr = node, self.output_nr
-            return out
         out = wrap(t._array, requires_grad=True)
-        out._own_meta().accumulator = weakref.ref(node)
-        return out
-
-
-class SavedTensor:
-    """One of the tensors that a node saves, as `node._raw_saved_self` gives it: hooks can be put on this one alone."""
-
-    __slots__ = ("node", "position")
-
-    def __init__(self, node: Node, position: int):
-        self.node, self.position = node, position
-
-    def __repr__(self) -> str:
-        return f"<torch._C._autograd.SavedTensor object at {id(self):#x}>"
-
-    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
-        """Keep what `pack_hook(tensor)` returns in the place of the tensor; `unpack_hook` makes a tensor of it again."""
-        node, i, saved = self.node, self.position, self.node._kept
-        if saved is None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
-                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through the graph a second time or if you need to access saved variables after calling backward."
-            )
-        kept, op = saved[i], type(node)._op
-        if kept is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        if type(kept) is Packed:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
-                "allowed at a time."
-            )
-        if op is None:
-            t = kept.restored(node)
+        if type(node) is AccumulateGrad:
+            out._own_meta().accumulator = weakref.ref(node)
         else:
-            source, number = op.sources[i]
-            t = kept if source == "input" else saved_result(node, kept, number)
-        values = wrap(np.asarray(t._number) if hasattr(t, "_number") else t._array)
-        packed = Packed(t, (pack_hook, unpack_hook), node, values)
-        saved = (*saved[:i], packed, *saved[i + 1 :])
-        if op is None:
-            node._kept = saved
-        else:  # the versions of the others stay as they were
-            then = node._version if node._version >= 0 else ~node._version
-            node._kept, node._version = saved, ~(then & ~(MASK << FIELD * i))
-
-    @property
-    def data(self) -> object:
-        """What is kept: what the hook made of the tensor, else the tensor."""
-        saved = self.node._kept
-        kept = None if saved is None else saved[self.position]
-        return kept.packed if type(kept) is Packed else self.unpack()
-
-    def unpack(self) -> Tensor | None:
-        """The tensor, as `_saved_...` of the node gives it."""
-        return read(self.node, self.position)
+            out._grad_fn, out._output_nr = node, self.output_nr
+        return out

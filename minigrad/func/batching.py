@@ -1,837 +1,443 @@
-"""How vmap runs each operation on a whole batch: one rule by operation, and a loop for those that have none.
+"""vmap: a function of one example becomes a function of a batch, with one NumPy call for the whole batch.
 
-A rule gets `pairs`, a list of (value, bdim): bdim is 0 if dimension 0 of the value counts the examples, None if the value
-is the same for all. It returns the whole batch's result, examples along dimension 0. Parameters that name dimensions or
-shapes speak of one example, so they are shifted by one. Elementwise operations need no rule.
+Inside, a `Batched` tensor looks like one example and holds all of them, along dimension 0 of `value`. How an operation
+runs on the whole batch follows from its declaration: elementwise ones are lined up from the right; parameters that are
+dimensions of one example are shifted by one, sizes get the batch in front. `batch=` tells the rest: one of the words in
+WAYS, or a function that composes the operation of others, as one example sees it. What is left runs in a loop.
 """
 
 from __future__ import annotations
 
-import math
+import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.interpreter import TENSOR_PARAMETERS, Wrapper
-from ..ops import arranging, indexing, joining, linalg, loss, reduction, sorting
-from ..ops.dispatch import ABSENT
-from ..ops.einsum import einsum
-from ..ops.pointwise import add, mul
-from ..ops.strides import window_places
+from ..autograd.function import Function, refuse_old_form, run_forward
+from ..ops.indexing import index
+from ..ops.shape import cat, stack, undone
 from ..tensor import Tensor, wrap
-from .vmap import Vmap
+from .interpreter import Interpreter, Wrapper, at, call, tensors_in
+from .trees import broadcast_prefix, flattened, spec
 
 if TYPE_CHECKING:
     from ..ops.table import Op
 
-Pair = tuple[Tensor, int | None]
-RULES: dict[str, Callable] = {}  # by the operation's name
+Pair = tuple[
+    Tensor | None, int | None
+]  # a value; does its dimension 0 count the examples (0), or do all share it (None)?
+SHIFTED = {"dim", "newdim", "dims", "size", "shape"}  # kinds of parameters that speak of one example
+DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
 
 
-def run_batched(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
-    """One operation on the whole batch."""
-    if op.kind == "elementwise" and len(op.outputs) == 1:
-        if len(pairs) == 2 == len(op.differentiable or pairs):
-            pairs = as_examples_promote(pairs)
-        return op.call(*aligned(pairs), *params)
-    if op.name in DYNAMIC:
-        refuse_dynamic(op, pairs)
-    rule = op.batch or RULES.get(op.name)
-    if rule is not None:
-        found = rule(level, op, pairs, params)
-        if found is not NotImplemented:
-            return found
-    return one_by_one(level, op, pairs, params)
+def refused_batch(text: str) -> Callable:
+    """A method of Batched that raises this error, or says that the tensor has escaped from its vmap."""
 
+    def refuse(self: Batched, **options: bool) -> None:
+        raise RuntimeError(text if self.level.active else ESCAPED)
 
-def as_examples_promote(pairs: Sequence[Pair]) -> Sequence[Pair]:
-    """Two operands in the dtype that examples would have: a number for each example is still a number.
+    return refuse
 
-    PyTorch takes this care of operations on two tensors only.
-    """
-    (a, _), (b, _) = pairs
-    if a._array.dtype is b._array.dtype:
-        return pairs
-    wanted = dtypes.of_numpy(dtypes.promote([(p[0]._array.dtype, 2 if logical(p) else 1) for p in pairs]))
-    return [(value if value.dtype is wanted else value.to(wanted), bdim) for value, bdim in pairs]
 
-
-Vmap.run_batched = run_batched
-DYNAMIC = {
-    "unique": "aten::_unique2",
-    "masked_select": None,
-}  # operations whose result's shape depends on the values
-
-
-def refuse_dynamic(op: Op, pairs: Sequence[Pair]) -> None:
-    """Raise PyTorch's error if the shape of the result would differ between the examples."""
-    advice = "if you need this feature.\nThe shape of the result would differ between the examples."
-    if op.name == "masked_select":
-        if pairs[1][1] is not None:
-            raise RuntimeError(
-                "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
-                "each batch this would return a differently shaped Tensor. Please file an issue at "
-                "https://github.com/pytorch/pytorch/issues " + advice
-            )
-        return
-    raise RuntimeError(
-        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-        f"{DYNAMIC[op.name]}. Please file an issue at https://github.com/pytorch/pytorch/issues {advice}"
-    )
-
-
-def aligned(pairs: Sequence[Pair]) -> list[Tensor]:
-    """The values with their examples' dimensions lined up from the right, so that they broadcast as the examples do."""
-    present = [(v, b) for v, b in pairs if v._array is not None]
-    ndim = max(v._array.ndim - (b is not None) for v, b in present)
-    out = []
-    for v, b in pairs:
-        if v._array is None or b is None or v._array.ndim == ndim + 1:
-            out.append(v)
-        else:
-            size, *rest = v._array.shape
-            out.append(v.reshape(size, *(1,) * (ndim - len(rest)), *rest))
-    return out
-
-
-def one_by_one(level: Vmap, op: Op, pairs: Sequence[Pair], params: tuple):
-    """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
-    if op.name in TENSOR_PARAMETERS and any(map(level.owns, params[0])):
-        raise RuntimeError(
-            "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
-            "with a boolean mask.\nThe shape would differ between the examples: use where() or multiply by the mask instead."
-        )
-    if op.name not in warned:
-        warned.add(op.name)
-        warnings.warn(
-            f"There is a performance drop because we have not yet implemented the batching rule for aten::{op.name}. It is run "
-            "for each example in a loop.",
-            UserWarning,
-            stacklevel=2,
-        )
-    rows = []
-    for k in range(level.size):
-        examples = [v if b is None else v.select(0, k) for v, b in pairs]
-        rows.append(op.call(examples, *params) if op.variadic else op.call(*examples, *params))
-    if isinstance(rows[0], tuple):
-        return tuple(joining.stack(list(column)) for column in zip(*rows, strict=True))
-    return joining.stack(rows)
-
-
-def batch(*names: str) -> Callable:
-    """Decorator: the function is the rule of the operations of these names."""
-
-    def add(rule: Callable) -> Callable:
-        RULES.update(dict.fromkeys(names, rule))
-        return rule
-
-    return add
-
-
-def whole(level: Vmap, pair: Pair) -> Tensor:
-    """The value with a batch dimension, stretched if it had none."""
-    value, bdim = pair
-    return value if bdim is not None else value.unsqueeze(0).expand(level.size, *value._array.shape)
-
-
-def logical(pair: Pair) -> tuple:
-    """One example's shape."""
-    value, bdim = pair
-    return value._array.shape if bdim is None else value._array.shape[1:]
-
-
-@batch("constant_in")
-def _constant_in(level, op, pairs, params):
-    return op.call(whole(level, pairs[0]), pairs[1][0])
-
-
-# ---------------------------------------------------------------- shapes and views
-
-
-@batch("view", "unsafe_view", "reshape_alias")
-def _view(level, op, pairs, params):
-    ((value, _),) = pairs
-    if op.name == "view":  # in the same memory, or an error
-        return value.view(level.size, *params[0])
-    return value.reshape(level.size, *params[0])
-
-
-@batch("expand")
-def _expand(level, op, pairs, params):
-    ((value, _),) = pairs
-    size, *rest = value._array.shape
-    (wanted,) = params
-    return value.reshape(size, *(1,) * (len(wanted) - len(rest)), *rest).expand(size, *wanted)
-
-
-@batch("alias", "clone", "contiguous", "to_copy", "neg", "zero", "logical_not", "frexp", "lu_permutation")
-def _same(level, op, pairs, params):
-    return op.call(pairs[0][0], *params)
-
-
-@batch("fill")
-def _fill(level, op, pairs, params):
-    if len(pairs) == 1:
-        return op.call(pairs[0][0], *params)
-    value = whole(level, pairs[0])
-    return aligned([pairs[0], pairs[1], (value, 0)])[1].expand(value._array.shape).to(value.dtype)
-
-
-@batch("t", "t_")
-def _t(level, op, pairs, params):
-    value = pairs[0][0]
-    return value if value._array.ndim < 3 else value.transpose(1, 2)
-
-
-@batch("transpose", "transpose_", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "permute", "flip", "roll", "unbind",
-       "split", "unsafe_split", "split_with_sizes", "select", "slice", "unfold", "tril", "triu", "sum", "mean",
-       "nansum", "prod", "var", "std", "var_mean", "std_mean", "amax", "amin", "aminmax", "max", "min", "median",
-       "nanmedian", "kthvalue", "mode", "sort", "argsort", "topk", "cumsum", "cumsum_back", "cumprod", "cummax",
-       "cummin", "logcumsumexp", "softmax", "log_softmax", "logsumexp", "glu", "linalg_vector_norm", "norm", "all",
-       "any", "count_nonzero", "_safe_softmax")  # fmt: skip
-def _one_tensor(level, op, pairs, params):
-    """Operations on one tensor whose parameters are dimensions (by their names) and plain values."""
-    ((value, _),) = pairs
-    ndim = value._array.ndim - 1
-    names = dict(zip(op.params, params, strict=False))
-    dims = [n for n in names if n in DIM_NAMES]
-    if op.name == "permute":
-        return op.call(value, (0, *(d + 1 for d in params[0])))
-    if op.name == "roll" and not names["dims"]:
-        return value.reshape(value._array.shape[0], -1).roll(names["shifts"], 1).reshape(value._array.shape)
-    if not dims and op.name not in ("tril", "triu"):
-        return over_all_dims(op, value, ndim)
-    if not ndim and not op.name.startswith("unsqueeze"):
-        return of_numbers(level, op, value, params)
-    for n in dims:
-        d = names[n]
-        every = d is None or (isinstance(d, tuple) and not d and op.name not in ("flip", "roll", "squeeze"))
-        names[n] = (
-            tuple(range(1, ndim + 1)) if every else tuple(i + 1 for i in d) if isinstance(d, tuple) else d + 1
-        )
-    return op.call(value, *names.values())
-
-
-def of_numbers(level: Vmap, op: Op, value: Tensor, params: tuple):
-    """Operations along dimension 0 of a 0-d tensor, which PyTorch allows: the tensor counts as a vector of length 1."""
-    names = dict(zip(op.params, params, strict=False))
-    for n in names:
-        if n in DIM_NAMES:
-            names[n] = 1 if isinstance(names[n], int) else (1,)
-    result = op.call(value.unsqueeze(1), *names.values())
-    results = result if isinstance(result, tuple) else (result,)
-    outs = tuple(r.reshape(level.size, *r._array.shape[2:]) for r in results)
-    return outs if isinstance(result, tuple) else outs[0]
-
-
-DIM_NAMES = ("dim", "dim0", "dim1", "dim2", "dims", "dimension")
-
-
-def over_all_dims(op: Op, value: Tensor, ndim: int):
-    """A reduction, or a squeeze, of whole examples."""
-    size, *rest = value._array.shape
-    if op.name.startswith("squeeze"):
-        return value.reshape(size, *(n for n in rest if n != 1))
-    if op.name not in WHOLE:
-        return NotImplemented
-    return WHOLE[op.name](value.reshape(size, -1))
-
-
-WHOLE = {
-    "sum": lambda rows: reduction.sum(rows, 1),
-    "mean": lambda rows: reduction.mean(rows, 1),
-    "prod": lambda rows: reduction.prod(rows, 1),
-    "max": lambda rows: reduction.amax(rows, 1),
-    "min": lambda rows: reduction.amin(rows, 1),
-    "median": sorting.row_medians,
-    "nanmedian": sorting.row_nanmedians,
-}
-
-
-@batch("cat", "stack")
-def _joined(level, op, pairs, params):
-    if op.name == "cat":  # vectors of nothing count as nothing beside tensors of any shape
-        pairs = [p for p in pairs if logical(p) != (0,)] or pairs
-    values = [whole(level, p) for p in pairs]
-    return op.call(values, params[0] + 1)
-
-
-@batch("repeat")
-def _repeat(level, op, pairs, params):
-    ((value, _),) = pairs
-    size, *rest = value._array.shape
-    repeats = params[0]
-    return value.reshape(size, *(1,) * (len(repeats) - len(rest)), *rest).repeat(1, *repeats)
-
-
-@batch("slice_backward", "select_backward")
-def _scattered_back(level, op, pairs, params):
-    ((value, _),) = pairs
-    sizes, key, *more = params
-    return op.call(
-        value, (level.size, *sizes), (slice(None), *(key if isinstance(key, tuple) else (key,))), *more
-    )
-
-
-# ---------------------------------------------------------------- products
-
-
-@batch("mm", "bmm", "matmul")
-def _matrices(level, op, pairs, params):
-    (a, a_dim), (b, b_dim) = pairs
-    if op.name == "mm" and a_dim is not None and b_dim is None:
-        return linalg.matmul(a, b)  # the batch is more rows
-    return linalg.matmul(*aligned(pairs))
-
-
-@batch("mv")
-def _matrix_vector(level, op, pairs, params):
-    (matrix, m_dim), (vector, v_dim) = pairs
-    if v_dim is None:
-        return linalg.matmul(matrix, vector)
-    if m_dim is None:
-        return linalg.mm(vector, matrix.t())  # the vectors are rows
-    return linalg.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
-
-
-@batch("dot", "vdot")
-def _dot(level, op, pairs, params):
-    (a, a_dim), (b, b_dim) = pairs
-    if a_dim is None or b_dim is None:
-        return linalg.mv(a, b) if b_dim is None else linalg.mv(b, a)
-    return (a * b).sum(-1)
-
-
-PRODUCTS = {"addmm": linalg.mm, "addmv": linalg.mv, "baddbmm": linalg.bmm, "addbmm": linalg.bmm}
-
-
-@batch("addmm", "addmv", "baddbmm", "addbmm", "addr")
-def _added_product(level, op, pairs, params):
-    bias, left, right = pairs
-    options = dict(zip(op.params, params, strict=False))
-    bdim = None if left[1] is None and right[1] is None else 0
-    if op.name == "addr":
-        a, b = aligned([left, right])
-        product = a.unsqueeze(-1) * b.unsqueeze(-2)
-    elif bdim is None:
-        product = PRODUCTS[op.name](left[0], right[0])
-    else:
-        product = run_batched(level, PRODUCTS[op.name].op, (left, right), ())
-    if op.name == "addbmm":
-        product = product.sum(0 if bdim is None else 1)
-    alpha, beta = options.get("alpha", 1), options.get("beta", 1)
-    first, second = aligned([bias, (product if alpha == 1 else product * alpha, bdim)])
-    return second + (first if beta == 1 else first * beta)
-
-
-@batch("trilinear")
-def _trilinear(level, op, pairs, params):
-    first, (weight, bdim), last = pairs
-    if bdim is None:
-        result = op.call(folded(level, first), weight, folded(level, last))
-        return result.reshape(level.size, -1, result._array.shape[-1])
-    return einsum("zbi,zkij,zbj->zbk", *(whole(level, p) for p in pairs))
-
-
-@batch("dist")
-def _dist(level, op, pairs, params):
-    a, b = aligned(pairs)
-    return (a - b).reshape(level.size, -1).norm(params[0], 1)
-
-
-@batch("cdist", "euclidean_dist", "pdist")
-def _cdist(level, op, pairs, params):
-    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
-
-
-@batch("linalg_cross")
-def _cross(level, op, pairs, params):
-    (dim,) = params
-    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), dim + 1 if dim >= 0 else dim)
-
-
-# ---------------------------------------------------------------- picking and placing elements
-
-
-def shared_indices(level: Vmap, indices: tuple) -> bool:
-    """Do all examples use the same indices, and would the batch dimension stay in front?"""
-    places = [i for i, index in enumerate(indices) if index is not None]
-    together = places == list(range(places[0], places[-1] + 1)) if places else True
-    return together and not any(isinstance(i, Tensor) and level.owns(i) for i in indices)
-
-
-def indices_for_each(level: Vmap, indices: tuple) -> tuple[tuple, int, int] | None:
-    """For index tensors that differ between the examples, or are not next to each other: the same for the whole batch,
-    where the example's number comes first; how many dimensions the selection has; how many of the value stand before
-    it. None if there are masks, whose length may differ."""
-    tensors = [i for i in indices if i is not None]
-    pairs = [level.unwrap(i) for i in tensors]
-    if any(v._array.dtype.kind == "b" for v, _ in pairs):
-        return None
-    ndim = max(len(logical(p)) for p in pairs)
-    number = wrap(np.arange(level.size).reshape(-1, *(1,) * ndim))
-    lined_up = iter(aligned([*pairs, (number, 0)]))
-    places = [n for n, i in enumerate(indices) if i is not None]
-    adjacent = places == list(range(places[0], places[-1] + 1))
-    return (
-        (number, *(None if i is None else next(lined_up) for i in indices)),
-        ndim,
-        places[0] if adjacent else 0,
-    )
-
-
-def selection_last(ndim: int, lead: int, total: int) -> tuple:
-    """NumPy puts a selection of `ndim` dimensions directly after the examples; this is where PyTorch has it: after `lead`
-    dimensions more."""
-    return (0, *range(1 + ndim, 1 + ndim + lead), *range(1, 1 + ndim), *range(1 + ndim + lead, total))
-
-
-@batch("index")
-def _index(level, op, pairs, params):
-    (indices,) = params
-    if shared_indices(level, indices):
-        return op.call(pairs[0][0], (None, *indices))
-    found = indices_for_each(level, indices)
-    if found is None:
-        return NotImplemented
-    whole_indices, ndim, lead = found
-    result = op.call(whole(level, pairs[0]), whole_indices)
-    return result.permute(selection_last(ndim, lead, result._array.ndim)) if lead else result
-
-
-@batch("index_put")
-def _index_put(level, op, pairs, params):
-    indices, accumulate = params
-    value = whole(level, pairs[0])
-    if shared_indices(level, indices):
-        selected = value._array.ndim
-        masks = [i._array for i in indices if i is not None and i._array.dtype.kind == "b"]
-        numbers = [i._array for i in indices if i is not None and i._array.dtype.kind != "b"]
-        selected -= sum(m.ndim for m in masks) + len(numbers)
-        selected += max([i.ndim for i in numbers] + [1] * bool(masks), default=0)
-        source = whole(level, pairs[1])
-        lead = (level.size, *(1,) * (selected - source._array.ndim))
-        source = source.reshape(*lead, *source._array.shape[1:])
-        return op.call(value, source, (None, *indices), accumulate)
-    found = indices_for_each(level, indices)
-    if found is None:
-        return NotImplemented
-    whole_indices, ndim, lead = found
-    read = indexing._index(value, whole_indices)
-    order = selection_last(ndim, lead, read._array.ndim)
-    source = aligned([pairs[1], (read, 0)])[0]
-    source = source.expand(tuple(read._array.shape[d] for d in order))
-    back = tuple(order.index(d) for d in range(len(order)))
-    return op.call(value, source.permute(back), whole_indices, accumulate)
-
-
-@batch(
-    "gather",
-    "scatter_add",
-    "scatter",
-    "scatter_reduce",
-    "index_add",
-    "index_select",
-    "index_copy",
-    "index_fill",
+ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform has "
+    "ended. Return it from the function that is mapped."
 )
-def _along_one_dim(level, op, pairs, params):
-    if not logical(pairs[0]):
-        return NotImplemented
-    named = dict(zip(op.params, params, strict=False))
-    dim = named["dim"]
-    named["dim"] = dim + 1
-    (index, index_dim), value = pairs[1], whole(level, pairs[0])
-    if not op.name.startswith("index_"):
-        others = [whole(level, p) for p in pairs[2:]]
-        if any(not logical(p) for p in pairs):
+
+
+class Batched(Wrapper):
+    """One tensor for each example: a `value` whose dimension 0 counts the examples, or the same for all (`bdim` None)."""
+
+    __slots__ = ()
+    bdim = property(
+        lambda self: self.extra, doc="The dimension of `value` that counts the examples: 0, or None."
+    )
+
+    @staticmethod
+    def shown(array: np.ndarray, extra: int | None) -> np.ndarray:
+        if extra is None:
+            return array
+        return array[0, ...] if len(array) else np.zeros(array.shape[1:], array.dtype)
+
+    def __repr__(self) -> str:
+        depth, below = 1, self.level.below
+        while below is not None:
+            depth, below = depth + 1, below.below
+        body = repr(self.value.detach()).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={depth}, bdim={self.bdim}, value=\n    {body}\n)"
+
+    item = __float__ = __int__ = __index__ = refused_batch(
+        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+        "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+        "internals, please file a bug report."
+    )
+    __bool__ = refused_batch(
+        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
+        "please file an issue at https://github.com/pytorch/pytorch/issues .\nUse where(condition, a, b) instead."
+    )
+    numpy = tolist = refused_batch(
+        "Cannot access data pointer of Tensor that doesn't have storage\nInside vmap a tensor stands for one example and has "
+        "no array of its own. Return it from the function that is mapped."
+    )
+    data = property(refused_batch("accessing `data` under vmap transform is not allowed"))
+    _outside = refused_batch(ESCAPED)
+
+
+class Vmap(Interpreter):
+    """The interpreter of vmap."""
+
+    wrapper = Batched
+
+    def __init__(self, size: int, randomness: str):
+        self.size, self.randomness = size, randomness
+
+    # ------------------------------------------------------------ operations
+
+    def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Sequence]:
+        if any(d is not None for d in (*extras, *(self.unwrap(t)[1] for t in tensors_in(params)))):
+            result, dim = self.batched(op, list(zip(values, extras, strict=True)), params), 0
+        else:
+            result, dim = call(op, values, self.lower(params)), None
+        return result, (dim,) * (len(result) if isinstance(result, tuple) else 1)
+
+    def batched(self, op: Op, pairs: list[Pair], params: tuple) -> object:
+        """One operation on the whole batch, by operations of the level below."""
+        if isinstance(op.batch, str):
+            found = WAYS[op.batch](self, op, pairs, params)
+        elif op.kind == "elementwise" and op.batch is None:
+            found = by_element(self, op, pairs, params)
+        else:
+            found = NotImplemented if op.batch is None else self.composed(op, pairs, params)
+            found = self.shifted(op, pairs, params) if found is NotImplemented else found
+        return self.one_by_one(op, pairs, params) if found is NotImplemented else found
+
+    def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
+        """The operation done by others, as one example sees them."""
+        examples = [None if v is None else Batched.of(self, v, d) for v, d in pairs]
+        with at(self):
+            result = op.batch(*((examples,) if op.variadic else examples), *params)
+        return result if result is NotImplemented else each(result, lambda r: self.whole(self.unwrap(r)))
+
+    def shifted(self, op: Op, pairs: list[Pair], params: tuple) -> object:
+        """Parameters that speak of one example's dimensions and sizes speak of the batch's."""
+        kinds = [op.signature.kinds[name] for name in op.params]
+        if SHIFTED.isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
-        return op.call(value, whole(level, pairs[1]), *others, *named.values())
-    others = [aligned([p, (value, 0)])[0] for p in pairs[2:]]
-    if index_dim is None:  # one list of indices for all examples
-        others = [
-            whole(level, p) if op.name != "index_fill" else o for p, o in zip(pairs[2:], others, strict=True)
-        ]
-        return op.call(value, index, *others, *named.values())
-    count = index._array.shape[1] if index._array.ndim > 1 else 1
-    index = index.reshape(level.size, *(count if d == dim else 1 for d in range(value._array.ndim - 1)))
-    shape = (level.size, *(count if d == dim else n for d, n in enumerate(value._array.shape[1:])))
-    index = index.expand(shape)
-    if op.name == "index_select":
-        return value.gather(dim + 1, index)
-    if op.name == "index_add":
-        source = whole(level, pairs[2]).expand(shape)
-        return value.scatter_add(dim + 1, index, source if named["alpha"] == 1 else source * named["alpha"])
-    if op.name == "index_copy":
-        return value.scatter(dim + 1, index, whole(level, pairs[2]).expand(shape))
-    if others:
-        return value.scatter(dim + 1, index, others[0].to(value.dtype).expand(shape))
-    return value.scatter(dim + 1, index, named["value"])
+        values, new = [self.whole(p) for p in pairs], []
+        number = values[0]._array.ndim == 1 and not {"dim", "dims"}.isdisjoint(kinds)
+        if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
+            values = [v if v is None else v.unsqueeze(1) for v in values]
+        for kind, value in zip(kinds, params, strict=True):
+            if kind in ("size", "shape"):
+                value = (self.size, *value)
+            elif kind == "dims":
+                value = tuple(d + 1 for d in value or range(number))
+            elif kind in ("dim", "newdim"):
+                value += 1
+            new.append(value)
+        result = call(op, values, tuple(new))
+        return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
+
+    def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
+        """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
+        if any(map(self.owns, tensors_in(params))):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
+                "with a boolean mask.\nUse where()."
+            )
+        rows = []
+        for k in range(self.size):
+            found = call(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
+            rows.append(found if isinstance(found, tuple) else (found,))
+        if op.name in DYNAMIC or len({tuple(r.shape for r in row) for row in rows}) > 1:
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+                f"aten::{op.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+            )
+        if op.name not in warned:
+            warned.add(op.name)
+            warnings.warn(
+                f"There is a performance drop because we have not yet implemented the batching rule for aten::{op.name}. It is "
+                "run for each example in a loop.",
+                stacklevel=2,
+            )
+        outs = tuple(stack(list(column)) for column in zip(*rows, strict=True))
+        return outs if isinstance(found, tuple) else outs[0]
+
+    def whole(self, pair: Pair) -> Tensor | None:
+        """The value with a batch dimension, stretched if it had none."""
+        value, bdim = pair
+        shared = value is not None and bdim is None
+        return value.unsqueeze(0).expand(self.size, *value.shape) if shared else value
+
+    def placed(self, name: str, out: object, dim: int | None) -> object:
+        """One result without its wrapper, the examples counted by dimension `dim`."""
+        value, bdim = self.unwrap(out)
+        if dim is None and bdim is not None:
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            )
+        if dim is not None and not isinstance(out, Tensor):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(out)}. Did you mean to set out_dims= "
+                "to None for output?"
+            )
+        value = value if dim is None else self.whole((value, bdim))
+        return value.movedim(0, dim) if dim else value
+
+    def example(self, t: Tensor, start: int = 0) -> Batched:
+        """One example of a tensor of the level below, in whose dimension 0 the batch begins at `start`."""
+        return Batched.of(self, t if t.shape[0] == self.size else t.narrow(0, start, self.size), 0)
+
+    # ------------------------------------------------------------ writing, making tensors, custom Functions
+
+    def admit(self, op: Op, target: Tensor, values: list) -> None:
+        if self.unwrap(target)[1] is None and any(self.unwrap(v)[1] is not None for v in values):
+            called = "inplace arithmetic" if op.name in ARITHMETIC else f"aten::{op.name.removesuffix('_')}_"
+            raise RuntimeError(
+                f"vmap: {called}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
+                "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+                f"over in a vmap. Please try to use out-of-place operators instead of {called}. If said operator is being "
+                "called inside the PyTorch framework, please file a bug report instead."
+            )
+
+    def store(self, target: Batched, new: Tensor) -> None:
+        target.value.copy_(self.unwrap(new)[0])
+
+    def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        if self.unwrap(like)[1] is None:
+            return super().created(t, like)
+        batch = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
+        return Batched.of(self, super().created(batch, like), 0)
+
+    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
+        if self.randomness == "error":
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+                "randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+        with at(self.below):
+            if self.randomness == "same":
+                return draw(*args, **kwargs)
+            return Batched.of(self, stack([draw(*args, **kwargs) for _ in range(self.size)]), 0)
+
+    def process_function(self, cls: type[Function], args: tuple) -> object:
+        refuse_old_form(cls)
+        values, dims = zip(*map(self.unwrap, args), strict=True)
+        if cls.vmap is Function.vmap:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
+                "vmap staticmethod or set generate_vmap_rule=True. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
+
+        def compute() -> object:
+            info = SimpleNamespace(batch_size=self.size, randomness=self.randomness)
+            with at(self.below):
+                result, out_dims = cls.vmap(info, dims, *values)
+                outs, rebuild = flattened(result)
+                pairs = zip(outs, broadcast_prefix(out_dims, result), strict=True)
+                outs = [t if d is None else Batched.of(self, t.movedim(d, 0), 0) for t, d in pairs]
+            return rebuild(outs)
+
+        return run_forward(cls, args, compute)[0]
 
 
-def flat_index(index: Tensor, numel: int) -> Tensor:
-    """Positions in a vector of `numel` elements, counted from the front."""
-    return index.where(index >= 0, index + numel)
+ARITHMETIC = {"add", "sub", "mul", "div", "copy", "masked_fill", "clamp", "maximum", "minimum"}
 
 
-@batch("take")
-def _take(level, op, pairs, params):
-    value, index = whole(level, pairs[0]), flat_index(whole(level, pairs[1]), math.prod(logical(pairs[0])))
-    return value.reshape(level.size, -1).gather(1, index.reshape(level.size, -1)).reshape(index._array.shape)
+def each(result: object, f: Callable) -> object:
+    """`f` of a result, or of each of several."""
+    return tuple(map(f, result)) if isinstance(result, tuple) else f(result)
 
 
-@batch("put")
-def _put(level, op, pairs, params):
-    (accumulate,) = params
-    value, index = whole(level, pairs[0]), flat_index(whole(level, pairs[1]), math.prod(logical(pairs[0])))
-    flat, index = value.reshape(level.size, -1), index.reshape(level.size, -1)
-    source = whole(level, pairs[2]).reshape(level.size, -1).expand(index._array.shape)
-    put = flat.scatter_add if accumulate else flat.scatter
-    return put(1, index, source).reshape(value._array.shape)
+# ---------------------------------------------------------------- ways to run an operation on a whole batch
 
 
-@batch("select_scatter", "slice_scatter")
-def _part_written(level, op, pairs, params):
-    dim, *rest = params
-    return op.call(*(whole(level, p) for p in pairs), dim + 1, *rest)
+def aligned(pairs: Sequence[Pair]) -> list[Tensor | None]:
+    """The values with their examples' dimensions lined up from the right, so that they broadcast as the examples do."""
+    ndim = max(v._array.ndim - (d is not None) for v, d in pairs if v is not None)
+    return [v if v is None or d is None else in_front(v, ndim) for v, d in pairs]
 
 
-@batch("unfold_backward")
-def _unfold_backward(level, op, pairs, params):
-    ((value, _),) = pairs
-    sizes, dim, *rest = params
-    return op.call(value, (level.size, *sizes), dim + 1, *rest)
+def in_front(value: Tensor, ndim: int) -> Tensor:
+    """A batch whose examples get dimensions in front, so that they have as many as are asked for."""
+    size, *rest = value._array.shape
+    return value if len(rest) >= ndim else value.reshape(size, *(1,) * (ndim - len(rest)), *rest)
 
 
-@batch("rot90")
-def _rot90(level, op, pairs, params):
-    k, dims = params
-    return op.call(pairs[0][0], k, tuple(d + 1 if d >= 0 else d for d in dims))
+def by_element(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
+    """Two operands are promoted as examples are: a number for each example is still a number."""
+    if len(pairs) == 2 == len(op.differentiable or pairs) and pairs[0][0].dtype is not pairs[1][0].dtype:
+        parts = [(v._array.dtype, 2 if v._array.ndim > (d is not None) else 1) for v, d in pairs]
+        wanted = dtypes.of_numpy(dtypes.promote(parts))
+        pairs = [(v.to(wanted), d) for v, d in pairs]
+    return call(op, aligned(pairs), params)
 
 
-@batch("as_strided")
-def _as_strided(level, op, pairs, params):
-    ((value, _),) = pairs
-    size, stride, _, start, layout = params
-    places = window_places(value._array.shape[1:], layout, (size, stride, start))
-    rows = value.reshape(level.size, -1)
-    return rows[:, wrap(places.reshape(-1))].reshape(level.size, *size)
+def rows(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
+    """What works on the last dimensions only: all before them are more examples."""
+    return call(op, aligned([(level.whole(p), 0) for p in pairs]), params)
 
 
-@batch("copy")
-def _copy(level, op, pairs, params):
-    value = whole(level, pairs[0])
-    return op.call(value, aligned([pairs[0], pairs[1], (value, 0)])[1])
+def whole(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
+    """What takes inputs of any shapes: all get the batch in front."""
+    return call(op, [level.whole(p) for p in pairs], params)
 
 
-def places_for_each(level: Vmap, places: np.ndarray, numel: int) -> np.ndarray:
-    """Places in one example as places in the batch."""
-    return places + (np.arange(level.size) * numel).reshape(-1, *(1,) * places.ndim)
+def products(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
+    """Products of matrices and vectors: vectors as matrices, then matmul, which broadcasts."""
+    (a, a_dim), (b, b_dim) = pairs
+    row, column = a._array.ndim == 1 + (a_dim == 0), b._array.ndim == 1 + (b_dim == 0)
+    a, b = aligned([(a.unsqueeze(-2) if row else a, a_dim), (b.unsqueeze(-1) if column else b, b_dim)])
+    if a.shape[-1] != b.shape[-2]:
+        return NotImplemented  # so that the operation itself says what is wrong
+    out = a.matmul(b)
+    out = out.squeeze(-1) if column else out
+    return out.squeeze(-1 if column else -2) if row else out
 
 
-@batch("read_places")
-def _read_places(level, op, pairs, params):
-    (places,) = params
-    return op.call(pairs[0][0], places_for_each(level, places, math.prod(logical(pairs[0]))))
-
-
-@batch("add_places")
-def _add_places(level, op, pairs, params):
-    shape, places = params
-    return op.call(pairs[0][0], (level.size, *shape), places_for_each(level, places, math.prod(shape)))
-
-
-@batch("write_places")
-def _write_places(level, op, pairs, params):
-    (places,) = params
-    value, (source, bdim) = whole(level, pairs[0]), pairs[1]
-    if bdim is not None:  # its dimensions stand for the last ones of the places
-        source = source.reshape(
-            level.size, *(1,) * (places.ndim - source._array.ndim + 1), *source._array.shape[1:]
-        )
-    return op.call(value, source, places_for_each(level, places, math.prod(logical(pairs[0]))))
-
-
-@batch("trace")
-def _trace(level, op, pairs, params):
-    return arranging.diagonal(pairs[0][0], 0, 1, 2).sum(-1)
-
-
-@batch("diagonal", "diagonal_copy", "diag_embed", "diagonal_scatter")
-def _diagonal(level, op, pairs, params):
-    offset, dim1, dim2 = params
-    values = [whole(level, p) for p in pairs]
-    return op.call(*values, offset, dim1 + 1 if dim1 >= 0 else dim1, dim2 + 1 if dim2 >= 0 else dim2)
-
-
-# ---------------------------------------------------------------- linear algebra: NumPy batches by itself
-
-
-@batch("linalg_inv_ex", "linalg_det", "linalg_slogdet", "linalg_cholesky_ex", "linalg_qr", "linalg_eigh", "linalg_svd",
-       "linalg_pinv", "linalg_lu_factor_ex", "linalg_lu", "linalg_eig", "cholesky", "cholesky_inverse",
-       "cholesky_solve", "linalg_matrix_exp", "linalg_solve_triangular")  # fmt: skip
-def _stack_of_matrices(level, op, pairs, params):
-    if len(pairs) == 2 and len(logical(pairs[1])) < 2:
+def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
+    """The batch folded into dimension 0 of the first input: more images for one kernel."""
+    (value, bdim), *others = pairs
+    if bdim is None or any(d is not None for _, d in others):
         return NotImplemented
-    return op.call(*aligned([(whole(level, p), 0) for p in pairs]), *params)
+    result = call(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
+    return each(result, lambda r: r.reshape(level.size, -1, *r.shape[1:]))
 
 
-@batch("linalg_lu_solve", "lu_unpack")
-def _with_pivots(level, op, pairs, params):
-    matrices = [p for i, p in enumerate(pairs) if i != 1]  # the row exchanges have a dimension less
-    if len({len(logical(p)) for p in matrices}) > 1:
+def permuted(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
+    return call(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),))
+
+
+def wider(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
+    return call(op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),))
+
+
+def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
+    """Advanced indexing, reading and writing. Index tensors that all examples share leave the batch in front. To others,
+    and those that do not stand side by side, one more is joined: the example's number."""
+    indices, *more = params
+    given = [(i, *level.unwrap(t)) for i, t in enumerate(indices) if t is not None]
+    first, value = given[0][0], level.whole(pairs[0])
+    beside = given[-1][0] - first + 1 == len(given)
+    if beside and all(d is None for _, _, d in given):
+        new = (None, *indices)
+        read = index(value, new)
+        order = list(range(read.ndim))
+    elif any(t._array.dtype.kind == "b" for _, t, _ in given):
         return NotImplemented
-    return op.call(*(whole(level, p) for p in pairs), *params)
-
-
-@batch("linalg_solve_ex")
-def _solve(level, op, pairs, params):
-    a, b = (whole(level, p) for p in pairs)
-    one, other = map(logical, pairs)
-    if len(other) == 1 or (len(one) == len(other) + 1 and one[:-1] == other):  # b holds vectors
-        return op.call(*aligned([(a, 0), (b.unsqueeze(-1), 0)]), True).squeeze(-1)
-    return op.call(*aligned([(a, 0), (b, 0)]), *params)
-
-
-# ---------------------------------------------------------------- losses
-
-
-@batch("mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy",
-       "binary_cross_entropy_with_logits")  # fmt: skip
-def _loss(level, op, pairs, params):
-    """The loss of each element, reduced within each example."""
-    reduction_kind, *rest = params
-    each = op.call(*aligned(pairs), loss.NONE, *rest)
-    return reduced(each.reshape(level.size, -1), reduction_kind) if reduction_kind != loss.NONE else each
-
-
-def reduced(each: Tensor, kind: int) -> Tensor:
-    return each if kind == loss.NONE else each.mean(1) if kind == loss.MEAN else each.sum(1)
-
-
-def class_weights(level: Vmap, target: Tensor, weight: Pair, ignore_index: int, like: Tensor) -> Tensor:
-    """How much each target of the batch counts: its class's weight, 0 if it is to be ignored."""
-    counts = (target != ignore_index).to(like.dtype)
-    value, bdim = weight
-    if value._array is None:
-        return counts
-    safe = target.masked_fill(target == ignore_index, 0)
-    if bdim is None:
-        return counts * value[safe]
-    return counts * value.gather(1, safe.reshape(level.size, -1)).reshape(target._array.shape)
-
-
-@batch("nll_loss", "nll_loss2d")
-def _nll_loss(level, op, pairs, params):
-    kind, ignore_index = params
-    logs, target = whole(level, pairs[0]), whole(level, pairs[1])
-    if len(logical(pairs[0])) > 2:  # images: the classes last
-        logs = logs.movedim(2, -1)
-    each, _, *unread = loss.nll_loss(
-        logs.reshape(-1, logs._array.shape[-1]), target.reshape(-1), None, loss.NONE, ignore_index
-    )
-    if pairs[2][0]._array is None and not isinstance(target, Wrapper):  # quickly: it has no derivative
-        counted = target._array.reshape(level.size, -1) != ignore_index
-        total = wrap(np.add.reduce(counted, axis=1, dtype=logs._array.dtype))
-        each = each.reshape(target._array.shape)
     else:
-        weights = class_weights(level, target, pairs[2], ignore_index, logs)
-        each = each.reshape(target._array.shape)
-        each = each if pairs[2][0]._array is None else each * weights
-        total = weights.reshape(level.size, -1).sum(1)
-    if kind == loss.NONE:
-        return each, total, *unread
-    summed = each.reshape(level.size, -1).sum(1) if each.numel() > level.size else each.reshape(level.size)
-    return (summed / total if kind == loss.MEAN else summed), total, *unread
+        n = max(t._array.ndim - (d is not None) for _, t, d in given)
+        number = wrap(np.arange(level.size).reshape(-1, *(1,) * n))
+        tensors = iter(aligned([*[p[1:] for p in given], (number, 0)]))
+        new = (number, *[t if t is None else next(tensors) for t in indices])
+        read = index(value, new)
+        # NumPy has the selection directly after the examples, PyTorch where it stood
+        lead = first if beside else 0
+        order = [0, *range(1 + n, 1 + n + lead), *range(1, 1 + n), *range(1 + n + lead, read.ndim)]
+    if len(pairs) == 1:
+        return read.permute(order)
+    source = in_front(level.whole(pairs[1]), read.ndim - 1).expand([read.shape[d] for d in order])
+    return call(op, [value, source.permute(undone(order))], (new, *more))
 
 
-@batch("nll_loss_backward")
-def _nll_loss_backward(level, op, pairs, params):
-    sizes, kind, ignore_index = params
-    upstream, target, total = (whole(level, pairs[i]) for i in (0, 1, 3))
-    if kind != loss.NONE:
-        upstream = upstream / total if kind == loss.MEAN else upstream
-        if target._array.ndim > 1:
-            lined_up = upstream.reshape(level.size, *(1,) * (target._array.ndim - 1))
-            upstream = lined_up.expand(target._array.shape)
-    if pairs[2][0]._array is not None:
-        upstream = upstream * class_weights(level, target, pairs[2], ignore_index, upstream)
-    classes = sizes[1] if len(sizes) > 2 else sizes[-1]
-    rows = op.call(
-        upstream.reshape(-1),
-        target.reshape(-1),
-        None,
-        total,
-        (target.numel(), classes),
-        loss.NONE,
-        ignore_index,
-    )
-    rows = rows.reshape(*target._array.shape, classes)
-    return rows.movedim(-1, 2) if len(sizes) > 2 else rows.reshape(level.size, *sizes)
+WAYS = {
+    "elementwise": by_element, "rows": rows, "whole": whole, "matmul": products, "fold": folded_batch, "order": permuted,
+    "expand": wider, "index": selected, "index_put": selected,
+}  # fmt: skip
 
 
-# ---------------------------------------------------------------- networks: the batch of examples is more images
+# ---------------------------------------------------------------- the transform
 
 
-def folded(level: Vmap, pair: Pair) -> Tensor:
-    """(examples, images, ...) as (examples · images, ...)."""
-    value = whole(level, pair)
-    return value.reshape(-1, *value._array.shape[2:])
+def vmap(
+    func: Callable,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable:
+    """`func` of one example as a function of a batch.
 
-
-@batch("avg_pool2d", "adaptive_avg_pool2d")
-def _pooled(level, op, pairs, params):
-    if len(logical(pairs[0])) < 3:
-        return NotImplemented
-    result = op.call(folded(level, pairs[0]), *params)
-    return result.reshape(level.size, -1, *result._array.shape[1:])
-
-
-@batch("avg_pool2d_backward", "avg_pool3d_backward", "adaptive_avg_pool2d_backward", "max_pool_backward")
-def _unpooled(level, op, pairs, params):
-    sizes, *rest = params
-    return op.call(*(whole(level, p) for p in pairs), (level.size, *sizes), *rest)
-
-
-def as_channels(value: Tensor) -> Tensor:
-    """(examples, images, channels, ...) as (images, examples · channels, ...)."""
-    turned = value.movedim(0, 1)
-    return turned.reshape(turned._array.shape[0], -1, *turned._array.shape[3:])
-
-
-def from_channels(level: Vmap, value: Tensor) -> Tensor:
-    """Back again."""
-    images, channels, *rest = value._array.shape
-    return value.reshape(images, level.size, channels // level.size, *rest).movedim(1, 0)
-
-
-@batch("convolution", "convolution_input", "convolution_weight")
-def _convolved(level, op, pairs, params):
-    """With one kernel for all, the examples are more images; with a kernel for each, more groups of channels."""
-    *rest, groups = params
-    if op.name != "convolution_weight" and all(b is None for _, b in pairs[1:]):
-        result = op.call(folded(level, pairs[0]), *(v for v, _ in pairs[1:]), *params)
-        return result.reshape(level.size, -1, *result._array.shape[1:])
-    first = as_channels(whole(level, pairs[0]))
-    if op.name == "convolution_weight":
-        result = op.call(first, as_channels(whole(level, pairs[1])), *rest, groups * level.size)
-        return result.reshape(level.size, -1, *result._array.shape[1:])
-    others = [v if v._array is None else folded(level, (v, b)) for v, b in pairs[1:]]
-    return from_channels(level, op.call(first, *others, *rest, groups * level.size))
-
-
-@batch("native_batch_norm")
-def _batch_norm(level, op, pairs, params):
-    """The examples are more channels, each with statistics of its own."""
-    others = [v if v._array is None else whole(level, (v, b)).reshape(-1) for v, b in pairs[1:]]
-    out, *statistics = op.call(as_channels(whole(level, pairs[0])), *others, *params)
-    return from_channels(level, out), *(s.reshape(level.size, s.numel() // level.size) for s in statistics)
-
-
-@batch("native_layer_norm")
-def _layer_norm(level, op, pairs, params):
-    others = pairs[1:]
-    if all(b is None for _, b in others):
-        return op.call(whole(level, pairs[0]), *(v for v, _ in others), *params)
-    out, *statistics = op.call(whole(level, pairs[0]), ABSENT, ABSENT, *params)
-    for (v, b), combine in zip(others, (mul, add), strict=True):  # a scale and a shift for each example
-        if v._array is not None:
-            out = combine(*aligned([(out, 0), (v, b)]))
-    return out, *statistics
-
-
-def rows_for_each(level: Vmap, indices: Pair, rows: int) -> Tensor:
-    """Numbers of rows of one example's table as numbers of rows of all tables, one below the other."""
-    indices = whole(level, indices)
-    return indices + wrap(np.arange(level.size) * rows).reshape(-1, *(1,) * (indices._array.ndim - 1))
-
-
-@batch("embedding", "embedding_transposed")
-def _embedding(level, op, pairs, params):
-    (table, table_dim), indices = pairs
-    padding_idx, by_frequency = params
-    if table_dim is None:
-        return (
-            NotImplemented if by_frequency and indices[1] is not None else op.call(table, indices[0], *params)
+    in_dims: which dimension of each argument counts the examples; None for arguments that all examples share. One
+        number for all, or a structure like the arguments. out_dims: where that dimension goes in the results.
+    randomness: "error" refuses random functions inside, "same" gives all examples the same numbers, "different" not.
+    chunk_size: work through the batch in pieces of this size.
+    Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
+    """
+    if randomness not in ("error", "same", "different"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
         )
-    numbers = rows_for_each(level, indices, table._array.shape[1])
-    found = op.call(table.reshape(-1, table._array.shape[-1]), numbers, -1, by_frequency)
-    if padding_idx < 0:
-        return found
-    padding = (whole(level, indices) == padding_idx).unsqueeze(-1)
-    return (
-        found.masked_fill(padding, 0)
-        if op.name == "embedding_transposed"
-        else found.detach().where(padding, found)
-    )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    name = getattr(func, "__name__", repr(func))
+
+    @functools.wraps(func)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        pairs, rebuild = checked(name, in_dims, args)
+        sizes = [t.shape[0] for t, d in pairs if d is not None]
+        if len(set(sizes)) != 1:
+            wanted = f"all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+            raise ValueError(f"vmap: Expected {wanted if sizes else 'at least one Tensor to vmap over'}")
+        size, pieces = sizes[0], []
+        for start in range(0, size or 1, chunk_size or size or 1):
+            with Vmap(min(chunk_size or size, size - start), randomness) as level:
+                result = func(
+                    *rebuild(t if d is None else level.example(t, start) for t, d in pairs), **kwargs
+                )
+            outs, rebuild_out = flattened(result)
+            alone = isinstance(out_dims, tuple) and isinstance(result, Tensor)
+            dims = broadcast_prefix(out_dims[0] if alone else out_dims, result)
+            if dims is None:
+                raise ValueError(
+                    f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+                    f"`outputs`. out_dims has structure {spec(out_dims)} but outputs has structure {spec(result)}."
+                )
+            pieces.append([level.placed(name, *p) for p in zip(outs, dims, strict=True)])
+        columns = zip(zip(*pieces, strict=True), dims, strict=True)
+        return rebuild_out(c[0] if d is None or len(c) == 1 else cat(list(c), d) for c, d in columns)
+
+    return batched
 
 
-@batch("embedding_backward")
-def _embedding_backward(level, op, pairs, params):
-    rows, padding_idx, by_frequency = params
-    upstream = whole(level, pairs[0])
-    numbers = rows_for_each(level, pairs[1], rows)
-    out = op.call(upstream, numbers, level.size * rows, -1, by_frequency)
-    out = out.reshape(level.size, rows, upstream._array.shape[-1])
-    if padding_idx < 0:
-        return out
-    return out.masked_fill(wrap(np.arange(rows) == padding_idx).reshape(1, -1, 1), 0)
-
-
-# ---------------------------------------------------------------- places of elements
-
-
-@batch("argmax", "argmin")
-def _place(level, op, pairs, params):
-    ((value, _),) = pairs
-    dim, keepdim = params
-    if dim is not None:
-        return op.call(value, dim + 1, keepdim)
-    ndim = value._array.ndim - 1
-    found = op.call(value.reshape(level.size, -1), 1, False)
-    return found.reshape(level.size, *(1,) * ndim) if keepdim else found
-
-
-RESAMPLED = [f"upsample_{kind}" for kind in ("nearest1d", "nearest2d", "nearest3d", "nearestexact1d", "nearestexact2d",
-             "nearestexact3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")]  # fmt: skip
-
-
-@batch("constant_pad_nd", "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool3d",
-       "max_pool_pick", "pixel_shuffle", "pixel_unshuffle", "col2im", "avg_pool3d", "adaptive_avg_pool3d",
-       "adaptive_avg_pool3d_backward", *RESAMPLED, *(f"{name}_backward" for name in RESAMPLED))  # fmt: skip
-def _last_dimensions(level, op, pairs, params):
-    """What speaks of the last dimensions only; all before them are more examples."""
-    return op.call(*(whole(level, p) for p in pairs), *params)
-
-
-@batch("im2col", "channel_shuffle")
-def _images(level, op, pairs, params):
-    if op.name == "im2col" and len(logical(pairs[0])) == 3:
-        return op.call(pairs[0][0], *params)
-    result = op.call(folded(level, pairs[0]), *params)
-    return result.reshape(level.size, -1, *result._array.shape[1:])
-
-
-@batch("native_group_norm")
-def _group_norm(level, op, pairs, params):
-    shared = all(b is None for _, b in pairs[1:])
-    given = [v if shared else ABSENT for v, _ in pairs[1:]]
-    outs = op.call(folded(level, pairs[0]), *given, *params)
-    out, *statistics = [r.reshape(level.size, -1, *r._array.shape[1:]) for r in outs]
-    if not shared:  # a scale and a shift for each example
-        for (v, b), combine in zip(pairs[1:], (mul, add), strict=True):
-            if v._array is not None:
-                lead = (1, 1) if b is None else (level.size, 1)
-                out = combine(out, v.reshape(*lead, v._array.shape[-1], *(1,) * (out._array.ndim - 3)))
-    return out, *statistics
-
-
-@batch("diagonal_backward")
-def _diagonal_backward(level, op, pairs, params):
-    ((value, _),) = pairs
-    sizes, offset, dim1, dim2 = params
-    return op.call(value, (level.size, *sizes), offset, dim1 + 1, dim2 + 1)
+def checked(name: str, in_dims: Any, args: tuple) -> tuple[list[Pair], Callable]:
+    """The arguments' leaves, the batch in dimension 0, and how to put them together again."""
+    call = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+            "with no inputs. The latter is unsupported."
+        )
+    (leaves, rebuild), dims = flattened(args), broadcast_prefix(in_dims, args)
+    if dims is None:
+        raise ValueError(
+            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {spec(in_dims)} but "
+            f"inputs has structure {spec(args)}."
+        )
+    for leaf, dim in zip(leaves, dims, strict=True):
+        wrong = ""
+        if not (dim is None or isinstance(dim, int)):
+            wrong = "an input but in_dim must be either an integer dimension or None."
+        elif dim is not None and not isinstance(leaf, Tensor):
+            wrong = f"an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, please use None"
+            wrong += " as the respective in_dim"
+        elif dim is not None and not -leaf.ndim <= dim < leaf.ndim:
+            wrong = f"some input, but that input is a Tensor of dimensionality {leaf.ndim} so expected in_dim to satisfy "
+            wrong += f"-{leaf.ndim} <= in_dim < {leaf.ndim}."
+        if wrong:
+            raise ValueError(f"{call}: Got in_dim={dim} for {wrong}")
+    return [(t.movedim(d, 0) if d else t, d) for t, d in zip(leaves, dims, strict=True)], rebuild

@@ -1,224 +1,188 @@
-"""Questions about each element, and logic: the results are true or false (or bits) and have no gradient."""
+"""Questions about elements, and choices between them: ==, where, maximum, clamp. The rules say what happens at a tie."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, full_name
-from .calls import make_call
-from .described import described
-from .inplace import as_operator, define_inplace
-from .table import define, function
+from ..tensor import Tensor
+from .table import function, op
 
 ndarray = np.ndarray
-NUMBERS = (bool, int, float, np.generic)
+elementwise = partial(op, kind="elementwise")
+question = partial(op, kind="elementwise", inplace=False)
+
+# ---------------------------------------------------------------- on arrays
 
 
-def _comparison(name: str, symbol: str, compare: np.ufunc, *aliases: str):
-    doc = f"`input {symbol} other` of each pair of elements."
-    call = define(name, compare, kind="elementwise", numbers="others", doc=doc, self=None, other=None)
-    function(described(make_call(call.op, operator=True), call.op), f"__{name}__")
-    return function(call, name, *aliases)
+def beside(self: ndarray, *numbers: object) -> ndarray:
+    """An array in the dtype that it takes beside these Python numbers: integers become floats beside a float."""
+    if self.dtype.kind != "f" and any(isinstance(n, float) for n in numbers):
+        return self.astype(dtypes.default_float())
+    return self.astype(np.int64) if self.dtype.kind == "b" and type(numbers[0]) is int else self
 
 
-eq, ne = _comparison("eq", "==", np.equal), _comparison("ne", "!=", np.not_equal, "not_equal")
-lt, le = _comparison("lt", "<", np.less, "less"), _comparison("le", "<=", np.less_equal, "less_equal")
-gt, ge = (
-    _comparison("gt", ">", np.greater, "greater"),
-    _comparison("ge", ">=", np.greater_equal, "greater_equal"),
-)
-not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
-
-
-# ---------------------------------------------------------------- logic and bits
-
-logical_and = define(
-    "logical_and", np.logical_and, kind="elementwise", numbers=False, self=None, other=None,
-    doc="True where both elements are nonzero, whatever their dtypes.",
-)  # fmt: skip
-logical_or = define(
-    "logical_or", np.logical_or, kind="elementwise", numbers=False, self=None, other=None,
-    doc="True where at least one of both elements is nonzero, whatever their dtypes.",
-)  # fmt: skip
-logical_xor = define(
-    "logical_xor", np.logical_xor, kind="elementwise", numbers=False, self=None, other=None,
-    doc="True where exactly one of both elements is nonzero, whatever their dtypes.",
-)  # fmt: skip
-logical_not = define(
-    "logical_not", np.logical_not, kind="elementwise", self=None,
-    doc="True where the element is zero, whatever the dtype.",
-)  # fmt: skip
-
-
-def _bitwise(name: str, compute: Callable, symbol: str, doc: str):
-    def forward(self: ndarray, other: ndarray) -> ndarray:
-        if self.dtype.kind == "f" or (self.dtype.kind == "b" and "shift" in name):
-            kernel = name.replace("bitwise_left_shift", "lshift").replace("bitwise_right_shift", "rshift")
-            raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{dtypes.word(self.dtype)}'")
-        return compute(self, other)
-
-    call = define(name, forward, kind="elementwise", doc=doc, self=None, other=None)
-
-    def reflected(self: Tensor, other: Tensor | int) -> Tensor:
-        return call(other, self) if isinstance(other, (Tensor, *NUMBERS, ndarray)) else NotImplemented
-
-    reflected.__doc__ = f"`{name}(other, self)`: this tensor is the second operand."
-    function(described(make_call(call.op, operator=True), call.op), f"__{symbol}__")
-    function(reflected, f"__r{symbol}__")
-    return function(call, name)
-
-
-REFUSES = "Raises NotImplementedError for floating point"
-bitwise_and = _bitwise(
-    "bitwise_and", np.bitwise_and, "and", f"`input & other`, bit by bit, of integers or bools. {REFUSES}."
-)
-bitwise_or = _bitwise(
-    "bitwise_or", np.bitwise_or, "or", f"`input | other`, bit by bit, of integers or bools. {REFUSES}."
-)
-bitwise_xor = _bitwise(
-    "bitwise_xor", np.bitwise_xor, "xor", f"`input ^ other`, bit by bit, of integers or bools. {REFUSES}."
-)
-bitwise_left_shift = _bitwise(
-    "bitwise_left_shift", np.left_shift, "lshift", f"`input << other`: `input * 2 ** other`, of integers. {REFUSES} and bools."
-)  # fmt: skip
-bitwise_right_shift = _bitwise(
-    "bitwise_right_shift", np.right_shift, "rshift",
-    f"`input >> other`: `input / 2 ** other`, rounded down, of integers. {REFUSES} and bools.",
-)  # fmt: skip
-bitwise_not = define(
-    "bitwise_not", np.invert, kind="elementwise", self=None,
-    doc=f"`~input`: each bit inverted (`-input - 1`, if signed); for bools, not. {REFUSES}.",
-)  # fmt: skip
-
-
-def _invert(self: Tensor) -> Tensor:
-    """`~self`: each bit inverted; for bools, not. Raises TypeError for floating point."""
-    if self._array.dtype.kind == "f":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not(self)
-
-
-function(_invert, "__invert__")
-
-
-for _call in (logical_and, logical_or, logical_xor, logical_not, bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift,
-              bitwise_right_shift, bitwise_not):  # fmt: skip
-    define_inplace(_call, _call.op.name + "_")
-for _symbol, _name in {
-    "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
-    "__irshift__": "bitwise_right_shift_",
-}.items():  # fmt: skip
-    function(as_operator(getattr(Tensor, _name)), _symbol)
-
-
-# ---------------------------------------------------------------- special values
-
-isnan = define("isnan", np.isnan, kind="elementwise", self=None, doc="True where an element is NaN.")
-isinf = define(
-    "isinf", np.isinf, kind="elementwise", self=None,
-    doc="True where an element is infinite, of either sign.",
-)  # fmt: skip
-isfinite = define(
-    "isfinite", np.isfinite, kind="elementwise", self=None,
-    doc="True where an element is neither infinite nor NaN.",
-)  # fmt: skip
-isposinf = define(
-    "isposinf", lambda x: x == np.inf, kind="elementwise", self=None,
-    doc="True where an element is positive infinity.",
-)  # fmt: skip
-isneginf = define(
-    "isneginf", lambda x: x == -np.inf, kind="elementwise", self=None,
-    doc="True where an element is negative infinity.",
-)  # fmt: skip
-isreal = define(
-    "isreal", lambda x: np.ones(x.shape, bool), kind="elementwise", self=None,
-    doc="True for every element, as there are no complex tensors here.",
-)  # fmt: skip
-signbit = define(
-    "signbit", lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0, kind="elementwise", self=None,
-    doc="True where the sign is minus, for -0.0, too.",
-)  # fmt: skip
-
-
-# ---------------------------------------------------------------- equality of whole tensors
-
-
-def _is_near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bool) -> ndarray:
-    near = self == other
-    if equal_nan and self.dtype.kind == "f":
-        near = near | (np.isnan(self) & np.isnan(other))
-    if self.dtype.kind != "f":
-        self, other = self.astype(np.float64), other.astype(np.float64)
-    difference = np.abs(self - other)
+def _near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bool) -> ndarray:
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{dtypes.word(self.dtype)} did not match {dtypes.word(other.dtype)}")
+    near = (self == other) | ((self != self) & (other != other) & equal_nan)
+    difference = np.abs(np.subtract(self, other, dtype=np.result_type(self, np.float32)))
     return near | (np.isfinite(difference) & (difference <= atol + np.abs(rtol * other)))
 
 
-_isclose = define("isclose", _is_near, kind="elementwise", self=None, other=None)
+def _where(condition: ndarray, self: ndarray, other: ndarray) -> ndarray:
+    if condition.dtype.kind != "b":
+        word = dtypes.word(condition.dtype)
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {word}"
+        )
+    return np.where(condition, self, other)
 
 
-def isclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Tensor:
-    """Where `|input - other| <= atol + rtol * |other|`. Raises RuntimeError if the dtypes differ."""
-    a, b = input._array, other._array
-    if a.dtype != b.dtype:
-        raise RuntimeError(f"{dtypes.word(a.dtype)} did not match {dtypes.word(b.dtype)}")
-    if rtol < 0 or atol < 0:
-        name, value = ("rtol", rtol) if rtol < 0 else ("atol", atol)
-        raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    return _isclose(input, other, rtol, atol, equal_nan)
+def refusing(kinds: str, kernel: str, compute: Callable) -> Callable:
+    """`compute`, but for the kinds of dtype (of "b", "i", "u", "f") that PyTorch does not take it raises its error."""
+
+    def forward(self: ndarray, *others: object) -> ndarray:
+        if self.dtype.kind in kinds:
+            raise dtypes.not_implemented(kernel, self.dtype)
+        return compute(self, *others)
+
+    return forward
 
 
+def fitted(value: object, self: ndarray) -> object:
+    """A number for which integers have room; beside floats NumPy takes any."""
+    return (
+        value if self.dtype.kind == "f" or isinstance(value, ndarray) else dtypes.fitting(value, self.dtype)
+    )
+
+
+def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
+    if mask.dtype.kind != "b":
+        name = dtypes.c_name(mask.dtype)
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+    return np.where(mask, fitted(value, self), self)
+
+
+def _clamp(self: ndarray, min: object, max: object) -> ndarray:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    self = beside(self, min, max)
+    raised = self if min is None else np.maximum(self, fitted(min, self))
+    return raised if max is None else np.minimum(raised, fitted(max, self))
+
+
+def within(x, min, max):
+    """A mask of the elements between two bounds, each included; one may be None."""
+    if min is None:
+        return x <= max
+    return x >= min if max is None else (x >= min) & (x <= max)
+
+
+# fmt: off
+# ---------------------------------------------------------------- true or false: no derivative
+
+# What does not change has the derivative zero: zeros in the shape of the gradient.
+no_slope = question("no_slope(grad)", lambda grad: np.zeros(grad.shape, grad.dtype), at="")
+
+eq = question("eq(self, other)", np.equal, operators="eq", doc="`self == other` of each pair of elements.")
+ne = question("ne(self, other)", np.not_equal, operators="ne", aliases="not_equal", doc="`self != other` of each pair.")
+lt = question("lt(self, other)", np.less, operators="lt", aliases="less", doc="`self < other` of each pair.")
+le = question("le(self, other)", np.less_equal, operators="le", aliases="less_equal", doc="`self <= other` of each pair.")
+gt = question("gt(self, other)", np.greater, operators="gt", aliases="greater", doc="`self > other` of each pair.")
+ge = question("ge(self, other)", np.greater_equal, operators="ge", aliases="greater_equal", doc="`self >= other` of each.")
+isnan = question("isnan(self)", np.isnan, doc="True where an element is NaN.")
+isinf = question("isinf(self)", np.isinf, doc="True where an element is infinite, of either sign.")
+isfinite = question("isfinite(self)", np.isfinite, doc="True where an element is neither infinite nor NaN.")
+isclose = op("isclose(self, other, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False)", _near,
+             batch="elementwise", doc="Where `|self - other| <= atol + rtol * |other|`.")
+logical_and = elementwise("logical_and(self, other)", np.logical_and, numbers=False, doc="True where both are nonzero.")
+logical_or = elementwise("logical_or(self, other)", np.logical_or, numbers=False, doc="True where one of both is nonzero.")
+logical_xor = elementwise("logical_xor(self, other)", np.logical_xor, numbers=False, doc="True where just one is nonzero.")
+logical_not = elementwise("logical_not(self)", np.logical_not, doc="True where the element is zero, whatever the dtype.")
+bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`self & other`.")
+bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`self | other`.")
+bitwise_xor = elementwise("bitwise_xor(self, other)", np.bitwise_xor, operators="xor rxor ixor", doc="`self ^ other`.")
+bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", doc="Each bit inverted; for bools, not.")
+
+# ---------------------------------------------------------------- choices
+
+where = elementwise(
+    "where(condition, self, other)", _where, at="torch",
+    doc="Elements of `self` where `condition` holds, else of `other`. A gradient reaches only the elements that were chosen; "
+        "the others get an exact zero, even where theirs is not finite.",
+    self=lambda grad, condition: where(condition, grad, 0.0),
+    other=lambda grad, condition: where(condition, 0.0, grad))
+masked_fill_tensor = elementwise(
+    "masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
+    self=lambda grad, mask: masked_fill(grad, mask, 0.0), value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
+masked_fill = elementwise(
+    "masked_fill(self, mask, value: Scalar)", _masked_fill, doc="`value` where `mask` holds, else `self`.",
+    self=lambda grad, mask: masked_fill(grad, mask, 0.0))
+maximum = elementwise(
+    "maximum(self, other)", np.maximum, numbers=False, inplace=False, aliases="max",
+    doc="The larger of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.",
+    self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
+    other=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)))
+minimum = elementwise(
+    "minimum(self, other)", np.minimum, numbers=False, inplace=False, aliases="min",
+    doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.",
+    self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
+    other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)))
+fmax = elementwise(
+    "fmax(self, other)", np.fmax, numbers=False, inplace=False, doc="The larger; of a number and NaN, the number.",
+    self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
+    other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad))
+fmin = elementwise(
+    "fmin(self, other)", np.fmin, numbers=False, inplace=False, doc="The smaller; of a number and NaN, the number.",
+    self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
+    other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
+clamp_tensors = elementwise(
+    "clamp(self, min=None, max=None)", _clamp, numbers=False, node="ClampBackward0", aliases="clip",
+    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
+    min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
+    max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0))
+clamp = elementwise(
+    "clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
+    doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
+    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
+clamp_min_tensor = elementwise(
+    "clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
+clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
+                        doc="`clamp(self, min=min)`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max_tensor = elementwise(
+    "clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
+clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
+                        doc="`clamp(self, max=max)`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
+# fmt: on
+
+
+@function(name="where")
+def where_true(condition: Tensor) -> tuple[Tensor, ...]:
+    """The indices where the condition holds, a tensor for each dimension."""
+    return condition.nonzero(as_tuple=True)
+
+
+@function(at="Tensor", name="where")
+def where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    """`where(condition, self, other)`."""
+    return where(condition, self, other)
+
+
+@function("torch Tensor")
+def equal(self: Tensor, other: Tensor) -> bool:
+    """True if both have the same shape and elements."""
+    return self.shape == other.shape and bool((self == other).all())
+
+
+@function("torch Tensor")
 def allclose(
-    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """True if `isclose` holds everywhere."""
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """True if both have the same shape and elements."""
-    if not isinstance(other, Tensor):
-        raise TypeError(
-            f"equal(): argument 'other' (position 2) must be Tensor, not {full_name(type(other))}"
-        )
-    return input._array.shape == other._array.shape and bool((input == other).all())
-
-
-def is_nonzero(input: Tensor) -> bool:
-    """True if the single element is not zero."""
-    return bool(input)
-
-
-_isin = define("isin", lambda self, other, invert: np.isin(self, other, invert=invert), self=None, other=None)
-
-
-def isin(
-    elements: Tensor | float,
-    test_elements: Tensor | float,
-    *,
-    assume_unique: bool = False,
-    invert: bool = False,
-) -> Tensor:
-    """Where an element of `elements` occurs in `test_elements` (with `invert` where not); one of them may be a number.
-
-    assume_unique: promises that neither holds an element twice. It changes nothing here.
-    """
-    if any(isinstance(t, Tensor) and t._array.dtype.kind == "b" for t in (elements, test_elements)):
-        raise RuntimeError("Unsupported input type encountered for isin(): Bool")
-    return _isin(elements, test_elements, invert)
-
-
-for _fn in (logical_and, logical_or, logical_xor, logical_not, bitwise_not, isnan, isinf, isfinite, isposinf, isneginf,
-            isreal, signbit, isclose, allclose, equal, is_nonzero):  # fmt: skip
-    function(_fn, _fn.__name__)
-
-__all__ = [
-    "allclose", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_nonzero", "isclose", "isfinite", "isin", "isinf",
-    "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "lt", "ne", "not_equal", "signbit",
-]  # fmt: skip
+    return bool(isclose(self, other, rtol, atol, equal_nan).all())

@@ -1,4 +1,4 @@
-"""Reading and writing parts of a tensor by position: `x[key]` and `x[key] = value`, for every kind of key.
+"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`, gather and scatter, index_select.
 
 A key is worked off from left to right as PyTorch does it: integers, slices, None and `...` give one view after the
 other; what is left, tensors and lists, is one `index` (a copy) at the end.
@@ -6,214 +6,126 @@ other; what is left, tensors and lists, is one `index` (a copy) at the end.
 
 from __future__ import annotations
 
-import math
 import operator
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.grad_mode import local
-from ..autograd.interpreter import Wrapper
-from ..autograd.node import edge
-from ..memory import copied, in_rows
-from ..size import check_dim
-from ..tensor import AutogradMeta, Tensor, full_name, new_object, plain_types, wrap
-from .assigning import fill_with, overwrite
-from .dispatch import operand
-from .history import check_writable
-from .inplace import refuse_stretched, writer
-from .shape import _alias, _unsqueeze, expand, view
-from .storage import is_stretched
-from .table import define, function, is_array, method
+from ..autograd.views import write
+from ..basics import wrap_dim
+from ..tensor import Tensor, full_name, plain_types, wrap
+from .shape import VIEW, along, expand, flatten, unbind, unsqueeze, view, zeros_beside
+from .table import function, method, op
 
 ndarray = np.ndarray
+END = 2**63 - 1  # what PyTorch saves for an open end
+KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+
+# ---------------------------------------------------------------- one dimension: select, slice
 
 
-def along(dim: int, entry: object) -> tuple:
-    """A NumPy key that applies `entry` to one dimension."""
-    return (slice(None),) * dim + (entry,)
+def _selected(self: ndarray, dim: int, index: int) -> ndarray:
+    try:
+        return self[index, ...] if dim == 0 else self[(*along(dim, index), ...)]
+    except IndexError:
+        if not self.ndim:
+            raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        ) from None
 
 
-def zeros_with(grad, sizes: tuple, key: tuple):
-    """Zeros of shape `sizes` with `grad` at `key`: the transpose of reading there."""
-    if not is_array(grad):
-        return (_slice_backward if isinstance(key[-1], slice) else _select_backward)(grad, sizes, key)
+def _placed(grad: ndarray, sizes: tuple, key: tuple) -> ndarray:
     out = np.zeros(sizes, grad.dtype)
     out[key] = grad
     return out
 
 
-_slice_backward = define(
-    "slice_backward", zeros_with, kind="linear", node="SliceBackwardBackward0",
-    self=lambda grad, key: grad[key],
-)  # fmt: skip
-_select_backward = define(
-    "select_backward", zeros_with, kind="linear", node="SelectBackwardBackward0",
-    self=lambda grad, key: grad[key],
-)  # fmt: skip
-_select = define(
-    "select", lambda self, dim, index: self[(*along(dim, index), ...) if dim else (index, ...)], kind="linear", view=True,
-    self=lambda grad, self_sym_sizes, dim, index: zeros_with(grad, self_sym_sizes, along(dim, index)),
-)  # fmt: skip
-_slice = define(
-    "slice", lambda self, dim, start, end, step: self[along(dim, slice(start, end, step))], kind="linear", view=True,
-    self=lambda grad, self_sym_sizes, dim, start, end, step:
-        zeros_with(grad, self_sym_sizes, along(dim, slice(start, end, step))),
-)  # fmt: skip
-
-# ---------------------------------------------------------------- index, index_put
+# fmt: off
+select = op("select(self, dim: dim, index: int)", _selected, **VIEW,
+            doc="The slice at one position of a dimension, which disappears: a view.",
+            self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index))
+select_backward = op("select_backward(self, sizes: size, dim: newdim, index: int)",
+                     lambda self, sizes, dim, index: _placed(self, sizes, along(dim, index)), kind="linear", at="",
+                     node="SelectBackwardBackward0", self=lambda grad, dim, index: select(grad, dim, index))
+alias = op("alias(self)", ndarray.view, **VIEW, at="", batch="rows", self=lambda grad: grad)
+cut = op("slice(self, dim: dim, start: int, end: int, step: int)",
+         lambda self, dim, start, end, step: self[along(dim, slice(start, end, step)) if dim else slice(start, end, step)],
+         **VIEW, at="",
+         self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))
+slice_backward = op("slice_backward(self, sizes: size, dim: dim, start: int, end: int, step: int)",
+                    lambda self, sizes, dim, start, end, step: _placed(self, sizes, along(dim, slice(start, end, step))),
+                    kind="linear", at="", node="SliceBackwardBackward0",
+                    self=lambda grad, dim, start, end, step: cut(grad, dim, start, end, step))
+# fmt: on
 
 
-def numpy_key(indices: Sequence[Tensor | None]) -> tuple:
-    return tuple(slice(None) if i is None else i._array for i in indices)
+@function(at="torch Tensor")
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` consecutive positions of one dimension, from `start`: a view."""
+    size = self.size(dim)
+    start = int(start) + size * (start < 0)
+    if not 0 <= start <= start + length <= size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return cut(self, dim, start, start + length, 1)
+
+
+# ---------------------------------------------------------------- index tensors: index, index_put
+
+
+def numpy_key(indices: tuple) -> tuple:
+    """Index tensors as NumPy wants them."""
+    return tuple([slice(None) if i is None else i._array for i in indices])
 
 
 def _read(self: ndarray, indices: tuple) -> ndarray:
     try:
-        index = indices[-1]._array
-        if (len(indices) == 1 or indices.count(None) == len(indices) - 1) and index.dtype.kind == "i":
-            return self.take(index, len(indices) - 1)  # in rows, and more quickly than by a key
-        return in_rows(self[numpy_key(indices)])
+        last = indices[-1]._array
+        if last.dtype.kind == "i" and indices.count(None) == len(indices) - 1:
+            return self.take(last, len(indices) - 1)  # several times faster than by a key
+        return np.asarray(self[numpy_key(indices)], order="C")
     except IndexError:
-        check_indices(self.shape, indices)
-        if self.size:
-            raise
-        return self[
-            tuple(k if type(k) is slice or k.dtype.kind == "b" else k * 0 for k in numpy_key(indices))
-        ]
-
-
-def zeros_adding(grad, self_sym_sizes: tuple, indices: tuple):
-    """Zeros of the given shape to which `grad` is added at `indices`: the transpose of reading there."""
-    if not is_array(grad):
-        zeros = wrap(np.zeros(self_sym_sizes, grad._array.dtype))
-        return _index_put(zeros, grad, tuple(indices), True)
-    return add_at(np.zeros(self_sym_sizes, grad.dtype), indices, grad)
-
-
-def add_at(out: ndarray, indices: Sequence[Tensor | None], values: ndarray) -> ndarray:
-    """`out[indices] += values`, counting an element as often as it is named. Returns `out`."""
-    key = numpy_key(indices)
-    arrays = [i for i in key if type(i) is ndarray]
-    if len(arrays) == 1 and no_repeats(arrays[0]):
-        out[key] += values
-        return out
-    if values.size < 64:
-        np.add.at(out, key, values)
-        return out
-    # `np.add.at` with one position for each element of the flattened array is many times faster than with a key
-    lead = sum(i.ndim if type(i) is ndarray and i.dtype.kind == "b" else 1 for i in key)
-    inner = math.prod(out.shape[lead:])
-    places = np.arange(0, out.size, inner or 1).reshape(out.shape[:lead])[key]
-    if inner != 1:
-        values = np.broadcast_to(values, places.shape + out.shape[lead:])
-        places = places[..., None] + np.arange(inner)
-    elif values.shape != places.shape:
-        values = np.broadcast_to(values, places.shape)
-    np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
-    return out
-
-
-def no_repeats(index: ndarray) -> bool:
-    """Is every element named at most once? Plain assignment is then several times faster than `np.add.at`."""
-    if index.dtype.kind == "b":
-        return True
-    if index.size > 64:
-        return False
-    named = index.ravel().tolist()
-    return len(set(named)) == len(named) and min(named, default=0) >= 0
-
-
-_index = define(
-    "index", _read, kind="linear", frees=True,
-    self=lambda grad, self_sym_sizes, indices: zeros_adding(grad, self_sym_sizes, indices),
-)  # fmt: skip
+        check_indices(self, indices)
+        raise
 
 
 def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> ndarray:
-    out = copied(self)
+    out, key = self.copy(), numpy_key(indices)
+    if self.dtype != values.dtype and not (values.size == len(key) == 1 and key[0].dtype.kind == "b"):
+        check_indices(self, indices, values)  # but one value for a mask is cast, like a number
     try:
         if accumulate:
-            add_at(out, indices, values)
+            np.add.at(out, key, values)
         else:
-            out[numpy_key(indices)] = values
-    except (IndexError, ValueError, TypeError):
-        check_indices(self.shape, indices, values.shape)
-        if self.size:
-            raise
+            out[key] = values
+    except (IndexError, ValueError):
+        check_indices(self, indices, values)
+        raise
     return out
 
 
-def zeros_at(grad, indices: tuple):
-    """`grad` with zeros at `indices`."""
-    if not is_array(grad):
-        return _index_put(grad, wrap(np.zeros((), grad._array.dtype)), tuple(indices), False)
-    out = np.array(grad)
-    out[numpy_key(indices)] = 0
-    return out
-
-
-_index_put = define(
-    "index_put", _put, kind="jointly linear", broadcasts=True, frees=True,
-    self=lambda grad, indices, accumulate: grad if accumulate else zeros_at(grad, indices),
-    values=lambda grad, indices: grad[indices_key(grad, indices)],
-)  # fmt: skip
-
-
-def _put_into(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> None:
-    if self.dtype.kind != "f":
-        self[...] = _put(self, values, indices, accumulate)  # it may itself be among the indices
-    elif self.size:
-        if accumulate:
-            add_at(self, indices, values)
-        else:
-            self[numpy_key(indices)] = values
-    else:
-        _put(self, values, indices, accumulate)  # nothing is written, but what does not fit is told
-
-
-_index_put.op.into = _put_into
-put_into = writer(_index_put.op)
-
-
-def indices_key(grad, indices: tuple) -> tuple:
-    """Saved indices as a key for an array, or for a Tensor."""
-    return numpy_key(indices) if is_array(grad) else tuple(slice(None) if i is None else i for i in indices)
-
-
-def check_indices(
-    shape: tuple, indices: Sequence[Tensor | None], values: tuple = (), *, bounds: bool = True
-) -> None:
-    """Raise PyTorch's error for index tensors that do not fit a tensor of this shape, or of which `values`, the shape of
-    what is to be written, do not fit what they name. bounds: is a position that does not exist an error, too?"""
-    dim, shapes, numbers, key = 0, [], [], []
-    if len(indices) > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
-    for index in indices:
-        array = None if index is None else index._array
-        if array is None:
-            dim += 1
-            key.append(slice(None))
-        elif array.dtype.kind == "b":
+def check_indices(self: ndarray, indices: tuple, values: ndarray | None = None) -> None:
+    """Raise PyTorch's error for index tensors that do not fit, or for values that do not fit what they name."""
+    key, shapes, numbers = [], [], []
+    for i in indices:
+        array, dim = (None if i is None else i._array), len(key)
+        if array is not None and array.dtype.kind == "b":
             for d, n in enumerate(array.shape):
-                if dim + d >= len(shape) or shape[dim + d] != n:
+                if self.shape[dim + d : dim + d + 1] != (n,):
                     raise IndexError(
                         f"The shape of the mask {list(array.shape)} at index {d} does not match the shape of the indexed "
-                        f"tensor {list(shape)} at index {dim + d}"
+                        f"tensor {list(self.shape)} at index {dim + d}"
                     )
             shapes.append((int(array.sum()),))
-            dim += array.ndim
-            key.append(array)
+            key += np.nonzero(array)
+        elif dim == self.ndim:
+            raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
+        elif array is None:
+            key.append(slice(None))
         else:
-            if dim >= len(shape):
-                raise IndexError(
-                    f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})"
-                )
-            numbers.append((len(shapes), shape[dim], array))
+            numbers.append((len(shapes), self.shape[dim], array))
             shapes.append(array.shape)
-            dim += 1
             key.append(np.zeros(array.shape, np.int64))
     try:
         np.broadcast_shapes(*shapes)
@@ -222,483 +134,344 @@ def check_indices(
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
         ) from None
-    if values and not any(array.size and not length for _, length, array in numbers):
-        found = np.broadcast_to(np.zeros((), bool), shape)[tuple(key)].shape
-        if not fits(values, found):
+    if values is not None:
+        found = np.broadcast_to(False, self.shape)[tuple(key)].shape
+        try:
+            np.broadcast_to(values, found)
+        except ValueError:
             raise RuntimeError(
-                f"shape mismatch: value tensor of shape {list(values)} cannot be broadcast to indexing result of shape "
+                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
                 f"{list(found)}"
+            ) from None
+        if self.dtype != values.dtype:
+            raise RuntimeError(
+                f"Index put requires the source and destination dtypes match, got {dtypes.word(self.dtype)} for the "
+                f"destination and {dtypes.word(values.dtype)} for the source."
             )
-    if not bounds:
-        return
-    if 0 in shape:  # PyTorch looks no closer
-        if any(array.size and not length for _, length, array in numbers):
-            raise IndexError("index is out of bounds for dimension with size 0")
-        return
-    named = np.broadcast_arrays(*(array for *_, array in numbers))
-    for positions in zip(
-        *(array.ravel().tolist() for array in named), strict=True
-    ):  # element by element, as PyTorch
-        for (place, length, _), i in zip(numbers, positions, strict=True):
-            if not -length <= i < length:
-                raise IndexError(f"index {i} is out of bounds for dimension {place} with size {length}")
+    for place, length, array in numbers:
+        for k in array[(array < -length) | (array >= length)].tolist():
+            raise IndexError(f"index {k} is out of bounds for dimension {place} with size {length}")
 
 
-def fits(shape: tuple, wanted: tuple) -> bool:
-    """Can a tensor of this shape be stretched to the wanted one?"""
-    try:
-        return np.broadcast_shapes(shape, wanted) == wanted
-    except ValueError:
-        return False
+# fmt: off
+index = op("index(self, indices: object)", _read, kind="linear", at="", batch="index", frees=True,
+           self=lambda grad, self_sym_sizes, indices: index_put(zeros_beside(grad, self_sym_sizes), grad, indices, True))
+index_put = op("index_put(self, values, indices: object, accumulate: bool)", _put, kind="jointly linear", broadcasts=True,
+               at="", batch="index_put", frees=True,
+               self=lambda grad, indices, accumulate:
+                   grad if accumulate else index_put(grad, zeros_beside(grad, ()), indices, False),
+               values=lambda grad, indices: index(grad, indices))
+# fmt: on
+
+
+@function(at="torch Tensor", name="index_put")
+def with_values(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
+    return index_put(self, values, tuple(map(as_index, indices)), accumulate)
+
+
+@function(at="Tensor")
+def index_put_(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
+    """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
+    return write(index_put.op, (self, values), (tuple(map(as_index, indices)), accumulate))
 
 
 # ---------------------------------------------------------------- keys
 
-KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
-
-def as_tuple(key: object) -> tuple:
+def entries_of(key: object) -> tuple:
     """A key as a tuple of entries. A list that holds more than numbers is an old way to write a tuple."""
     if isinstance(key, tuple):
         return key
-    if isinstance(key, (list, str)) and len(key) < 32:
-        nested = (Tensor, str, list, tuple, range, slice, ndarray, type(Ellipsis), type(None))
-        if any(isinstance(k, nested) for k in key):
-            warnings.warn(
-                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-                "x[torch.tensor(seq)], which will result either in an error or a different result",
-                UserWarning,
-                stacklevel=4,
-            )
-            return tuple(key)
-    return (key,)
-
-
-def as_index(k: object) -> Tensor:
-    """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError or TypeError for anything else."""
-    if not isinstance(k, Tensor):
-        if not isinstance(k, (list, tuple, range, ndarray)):
-            if isinstance(k, (str, bytes)):
-                raise TypeError(f"new(): invalid data type '{type(k).__name__}'")
-            raise IndexError(KINDS.format(full_name(type(k))))
-        if isinstance(k, (list, tuple)):
-            k = [x.item() if isinstance(x, Tensor) else x for x in k]
-        array = np.asarray(k)
-        if isinstance(k, ndarray):
-            dtypes.of_numpy(array.dtype)
-        elif array.dtype.kind not in "biuf":
-            raise not_an_index(array.ravel()[0])
-        masks = array.dtype.kind == "b" or array.dtype == np.uint8
-        k = wrap(array if masks and array.size else array.astype(np.int64))
-    array = k._array
-    if array.dtype == np.uint8:
+    nested = (Tensor, list, tuple, range, slice, ndarray, type(...), type(None))
+    if type(key) is list and any(isinstance(k, nested) for k in key):
         warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+            "x[torch.tensor(seq)], which will result either in an error or a different result",
             UserWarning,
             stacklevel=4,
         )
-        return wrap(array.astype(bool))
-    if array.dtype not in (np.int64, np.int32, np.bool_):
+        return tuple(key)
+    return (key,)
+
+
+def as_index(k: object) -> Tensor | None:
+    """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
+    if k is not None and not isinstance(k, Tensor):
+        if not isinstance(k, (bool, list, tuple, range, ndarray)):
+            raise IndexError(KINDS.format(full_name(type(k))))
+        array = np.asarray(k)
+        k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
+    if k is not None and k._array.dtype not in (np.int64, np.int32, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return k
 
 
-def not_an_index(found: object) -> Exception:
-    """PyTorch's error for what stands in a list of positions and is none."""
-    if isinstance(found, int):
-        return ValueError("Overflow when unpacking long long")
-    if isinstance(found, str):
-        return TypeError("new(): invalid data type 'str'")
-    return RuntimeError(f"Could not infer dtype of {full_name(type(found))}")
+def is_position(k: object) -> bool:
+    """Is this one integer? A 0-d tensor is, but not inside vmap: there it is one for each example."""
+    if type(k) in plain_types or type(k) is ndarray:
+        return k.ndim == 0 and np.asarray(k).dtype.kind in "iu"
+    return isinstance(k, np.integer) or (isinstance(k, int) and k is not True and k is not False)
 
 
 def consumed(k: object) -> int:
     """How many dimensions of the tensor an entry of a key speaks of."""
-    if k is None or k is Ellipsis or isinstance(k, bool):
+    if k is None or k is ... or isinstance(k, bool):
         return 0
-    if isinstance(k, Tensor) and k._array.dtype.kind in "bu" and k._array.dtype.itemsize == 1:
-        return k._array.ndim
-    return 1
+    return k._array.ndim if isinstance(k, Tensor) and k._array.dtype.kind == "b" else 1
 
 
-def work_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
-    """The view that the simple entries of a key give, and the index tensors that remain, one per dimension."""
-    entries = as_tuple(key)
+def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the simple entries of a key give, and the index tensors that remain, one for each dimension."""
+    entries, ndim = entries_of(key), self._array.ndim
     used = sum(map(consumed, entries))
-    if used > self._array.ndim:
-        if not self._array.ndim and len(entries) == 1:
-            if isinstance(key, slice):
-                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            if isinstance(key, (int, np.integer)) and key != 0:
+    if used > ndim:
+        if not ndim and isinstance(key, slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if not ndim and isinstance(key, int):
+            if key:
                 raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
-            if isinstance(key, (int, np.integer)):
-                raise IndexError(
-                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                    "convert a 0-dim tensor to a number"
-                )
-        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
     out, dim, indices = self, 0, []
-
-    def by_tensor(index: Tensor) -> None:
-        indices.extend([None] * (dim - len(indices)))
-        indices.append(index)
-
     for place, k in enumerate(entries):
-        if isinstance(k, ndarray) and not k.ndim and k.dtype.kind in "biuf":
-            k = wrap(k) if k.dtype.kind == "b" else int(k)
-        kind = type(k)
-        if k is None:
-            out, dim = _unsqueeze(out, dim), dim + 1
-        elif k is Ellipsis:
-            dim += self._array.ndim - used
-        elif kind is slice:
-            out = sliced(out, dim, k, keep=type(key) is slice and not writing)
-            dim += 1
-        elif kind is bool:
-            out = _unsqueeze(out, dim)
-            if not (writing and k and len(entries) == 1):
-                by_tensor(wrap(np.zeros(1 if k else 0, np.int64)))
-            dim += 1
-        elif kind is int or isinstance(k, (int, np.integer)) or is_position(k):
-            length, number = out._array.shape[dim] if dim < out._array.ndim else 0, int(k)
-            if not -length <= number < length:
-                if not -END <= number + 1 <= END + 1:
-                    raise ValueError("Overflow when unpacking long long")
-                raise IndexError(f"index {number} is out of bounds for dimension {place} with size {length}")
-            out = _select(out, dim, number % length)
-        elif isinstance(k, Tensor) and k._array.ndim == 0 and k._array.dtype in (np.bool_, np.uint8):
-            out = _unsqueeze(out, dim)
-            by_tensor(wrap(np.zeros(1 if k.item() else 0, np.int64)))
-            dim += 1
+        if type(k) is int or is_position(k):
+            out = at_position(out, dim, int(k), place)
+        elif isinstance(k, slice):
+            out, dim = sliced(out, dim, k, keep=type(key) is slice and not writing), dim + 1
+        elif k is None:
+            out, dim = unsqueeze(out, dim), dim + 1
+        elif k is ...:
+            dim += ndim - used
         else:
-            index = as_index(k)
-            by_tensor(index)
-            dim += index._array.ndim if index._array.dtype.kind == "b" else 1
-            if not index._array.size and index._array.dtype.kind == "b":  # NumPy takes one of any length
-                check_indices(out._array.shape, indices)
+            k = as_index(k)
+            if not k._array.ndim and k._array.dtype.kind == "b":
+                out, k = unsqueeze(out, dim), wrap(np.zeros(int(k.item()), np.int64))
+            indices += [None] * (dim - len(indices)) + [k]
+            dim += k._array.ndim if k._array.dtype.kind == "b" else 1
+            if not k._array.size:  # NumPy takes an empty mask of any length
+                check_indices(out._array, indices)
     return out, indices
 
 
-def is_position(k: object) -> bool:
-    """Is this a 0-d integer tensor, which counts as an integer? Not inside vmap: there it is one for each example."""
-    if not isinstance(k, Tensor) or k._array.ndim or k._array.dtype.kind != "i":
-        return False
-    while isinstance(k, Wrapper):
-        if getattr(k, "bdim", None) is not None:
-            return False
-        k = k.value
-    return True
-
-
-END = 2**63 - 1  # what PyTorch saves for an open end
+def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
+    """The slice at one position, which must exist. place: where it stands in the key."""
+    length = t._array.shape[dim]
+    if not -length <= k < length:
+        raise IndexError(f"index {k} is out of bounds for dimension {place} with size {length}")
+    return select(t, dim, k)
 
 
 def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
-    """`key` applied to one dimension; a slice of everything gives `t` itself unless `keep`."""
-    if key.step is not None and key.step <= 0:
-        raise ValueError("slice step cannot be zero" if key.step == 0 else "step must be greater than zero")
-    start = 0 if key.start is None else position(key.start)
-    end = END if key.stop is None else position(key.stop)
-    step = 1 if key.step is None else position(key.step)
+    """A slice of one dimension; a slice of everything gives `t` itself unless `keep`."""
+    start, end, step = key.start, key.stop, key.step
+    start = 0 if start is None else start if type(start) is int else operator.index(start)
+    end = END if end is None else end if type(end) is int else operator.index(end)
+    step = 1 if step is None else step if type(step) is int else operator.index(step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if not keep and start == 0 and step == 1 and end >= t._array.shape[dim]:
         return t
-    return _slice(t, dim, start, end, step)
+    return cut(t, dim, start, end, step)
 
 
-def position(k: object) -> int:
-    """The start, end or step of a slice. Raises TypeError if it is not an integer."""
-    if not hasattr(k, "__index__"):
-        raise TypeError("slice indices must be integers or None or have an __index__ method")
-    return operator.index(k)
-
-
-def slice_along(t: Tensor, dim: int, start: int, end: int, step: int = 1) -> Tensor:
-    """Elements `start` to `end` of one dimension: a view."""
-    return _slice(t, dim, start, end, step)
-
-
+@method("__getitem__")
 def getitem(self: Tensor, key: object) -> Tensor:
     """`x[key]`: a view for integers, slices, None and `...`; a copy as soon as a list, tensor or mask takes part.
 
     Raises IndexError for positions and masks that do not fit, ValueError for negative steps.
     """
-    if type(key) is int and self._array.ndim:  # the most frequent of all keys
-        length = self._array.shape[0]
-        if -length <= key < length:
-            return _select(self, 0, key % length)
-    if type(key) is slice and self._array.ndim:
-        return sliced(self, 0, key, keep=True)
-    out, indices = work_off(self, key)
+    if self._array.ndim:  # the most frequent of all keys
+        if type(key) is int:
+            return at_position(self, 0, key)
+        if type(key) is slice:
+            return sliced(self, 0, key, keep=True)
+    out, indices = worked_off(self, key)
     if indices:
-        return _index(out, tuple(indices))
-    return _alias(out) if out is self else out
+        return index(out, tuple(indices))
+    return alias(out) if out is self else out
 
 
+@method("__setitem__")
 def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     """`x[key] = value`: write into the view that `key` selects, or with `index_put_` where lists or tensors take part.
 
     `value` is broadcast. Raises RuntimeError for shapes that do not fit and wherever an in-place operation is refused.
     """
     if not isinstance(value, Tensor):
-        dtype = self._array.dtype
-        if isinstance(value, complex):
-            raise dtypes.overflow(dtype)
         if not isinstance(value, (bool, int, float, np.integer)):
             raise TypeError(f"can't assign a {full_name(type(value))} to a {self.dtype.tensor_type}")
-        if type(value) is int and not -END - 1 <= value <= END:
-            raise ValueError("Overflow when unpacking long long")
-        if dtype.kind == "f":
-            if not -3e38 < value < 3e38 and dtype.itemsize == 4:  # in half precision it becomes infinite
-                dtypes.fitting(value, dtype)
-            value = operand(value, self)
-        value = value if type(value) is Tensor else wrap(dtypes.fitting(value, dtype))
-    if key is False:
-        return
-    out, indices = shown(self, key), ()
-    if out is None:
-        out, indices = work_off(self, key, writing=True)
+        value = wrap(dtypes.fitting(value, self._array.dtype))
+    out, indices = worked_off(self, key, writing=True)
     shape = value._array.shape
-    if indices:
-        if value._array.size == 1 and indices[-1]._array.dtype.kind == "b":
-            refuse_bytes(key)
-        check_write(out, value, indices)
-        if shape and shape[0] == 1:
-            value = view(value, without_leading_ones(shape))
-        put_into(out, value, tuple(indices), False)
-    elif shape == out._array.shape:
-        overwrite(out, value)
-    elif not shape:
-        fill_with(out, value)
+    ones = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    if shape == out._array.shape and not indices:
+        out.copy_(value)
+    elif not shape and not indices:
+        out.fill_(value)
     else:
-        value = view(value, without_leading_ones(shape))
-        overwrite(out, value if value._array.shape == out._array.shape else expand(value, out._array.shape))
+        value = view(value, shape[ones:]) if ones or not indices else value  # PyTorch takes leading ones away
+        if indices:
+            index_put_(out, indices, value)
+        else:
+            out.copy_(value if value._array.shape == out._array.shape else expand(value, out._array.shape))
 
 
-def refuse_bytes(key: object) -> None:
-    """Raise PyTorch's error for a mask of bytes, alone in a key, by which one number is to be written."""
-    masks = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, (Tensor, ndarray, list))]
-    if len(masks) == 1 and isinstance(masks[0], (Tensor, ndarray)) and str(masks[0].dtype).endswith("uint8"):
-        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+# ---------------------------------------------------------------- along one dimension: gather, scatter, index_select
 
 
-def shown(t: Tensor, key: object) -> Tensor | None:
-    """`t[key]` to write into: a view that nobody else will see, so it need not be recorded how it came about.
+def named(index: ndarray, dim: int) -> tuple:
+    """A key for the elements that an index of as many dimensions names along one of them."""
+    return tuple([
+        index if d == dim else np.arange(n).reshape((-1,) + (1,) * (index.ndim - d - 1))
+        for d, n in enumerate(index.shape)
+    ])  # fmt: skip
 
-    None for all but the usual keys, which are integers in range, slices forwards, None and `...`, and unless `t` is a
-    plain tensor.
-    """
-    meta = t._meta
-    if (
-        type(t) not in plain_types
-        or local.interpreter is not None
-        or (meta is not None and meta.made_in is not None)
-    ):
-        return None
-    entries = key if type(key) is tuple else (key,)
-    for k in entries:
-        if type(k) not in SIMPLE or (type(k) is slice and k.step is not None and not is_forward(k.step)):
-            return None
-    try:
-        array = t._array[entries if Ellipsis in entries else (*entries, ...)]
-    except (IndexError, TypeError):
-        return None
-    if array.shape == t._array.shape:  # slices of everything: `t` itself, perhaps
-        return None
-    out = new_object(Tensor)
-    out._array, out._requires_grad, out._grad_fn, out._output_nr = (
-        array,
-        t._requires_grad,
-        edge(t),
-        t._output_nr,
+
+def check_index(name: str, self: ndarray, index: ndarray, dim: int, src: ndarray | None = None) -> None:
+    """Raise PyTorch's error for an index, or for a source, that does not fit."""
+    if index.dtype not in (np.int64, np.int32) and index.size:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if src is not None and src.dtype != self.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    if (index.ndim or 1) != (self.ndim or 1) and index.size:
+        whose = "input" if name == "gather" else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
+    check_range(index, dim, self.shape[dim] if self.ndim else 1)
+
+
+def check_range(index: ndarray, dim: int, length: int) -> None:
+    """Raise PyTorch's error for a position that does not exist; here negative ones do not."""
+    if index.size and index.astype(np.uint64).max() >= length:
+        bad = next(i for i in index.ravel().tolist() if not 0 <= i < length)
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
+
+
+def _gathered(self: ndarray, index: ndarray, dim: int) -> ndarray:
+    check_index("gather", self, index, dim)
+    if not self.ndim or not index.size:
+        return self.reshape(-1)[index.astype(np.int64)]
+    return self[named(index, dim)]
+
+
+def _scattered(self: ndarray, index: ndarray, src: object, dim: int, add: bool = False) -> ndarray:
+    whole = isinstance(src, ndarray)
+    check_index("scatter", self, index, dim, src if whole else None)
+    out, index = self.copy(), np.atleast_1d(index)
+    target, key = np.atleast_1d(out), named(index, dim)
+    if whole:
+        src = np.atleast_1d(src)[tuple([slice(n) for n in index.shape])]
+    if add:
+        np.add.at(target, key, src)
+    else:
+        target[key] = src
+    return out
+
+
+def _index_selected(self: ndarray, index: ndarray, dim: int) -> ndarray:
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.size and index.astype(np.uint64).max() >= np.atleast_1d(self).shape[dim]:
+        raise IndexError("index out of range in self")
+    return self.take(index.reshape(-1), dim) if self.ndim else self.copy()
+
+
+def _index_added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
+    if self.ndim and source.shape != (*self.shape[:dim], index.size, *self.shape[dim + 1 :]):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(self.shape)} source.shape = {list(source.shape)}"
+        )
+    check_range(index, dim, np.atleast_1d(self).shape[dim])
+    out = self.copy()
+    np.add.at(np.atleast_1d(out), along(dim, index.reshape(-1)), source if alpha == 1 else source * alpha)
+    return out
+
+
+def _masked(self: ndarray, mask: ndarray) -> ndarray:
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    self, mask = np.broadcast_arrays(self, mask)
+    return self[mask]
+
+
+def at_mask(grad: ndarray | Tensor, sizes: tuple, mask: ndarray | Tensor) -> ndarray | Tensor:
+    """Zeros of a shape (and of the mask's) with the elements of `grad`, in order, where `mask` holds."""
+    full = np.broadcast_shapes(sizes, mask.shape)
+    whole = mask | zeros_beside(mask, full)
+    return index_put(
+        zeros_beside(grad, full), grad, (whole if isinstance(whole, Tensor) else wrap(whole),), False
     )
-    out._counter = counter = t._own_counter()
-    out._meta = new_object(AutogradMeta)
-    out._meta.base = t if meta is None or meta.base is None else meta.base
-    out._meta.seen_version = counter.version
-    return out
 
 
-SIMPLE = {int, slice, type(None), type(Ellipsis)}
+def _one_hot(self: ndarray, num_classes: int) -> ndarray:
+    if self.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if self.size and self.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(self.max()) + 1
+    elif self.size and self.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return np.equal(self[..., None], np.arange(num_classes)).astype(np.int64)
 
 
-def is_forward(step: object) -> bool:
-    return type(step) is int and step > 0
+# fmt: off
+gather = op("gather(self, dim: dim, index)", _gathered, kind="linear",
+            doc="Along `dim` the elements that `index` names: out[i][j] = input[index[i][j]][j] for dim 0. Shape of `index`.",
+            self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
+scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
+             doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
+             self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
+             src=lambda grad, dim, index: gather(grad, dim, index))
+scatter_value = op("scatter(self, dim: dim, index, value: Scalar)",
+                   lambda self, index, dim, value: _scattered(self, index, value, dim), node="ScatterBackward1", inplace=True,
+                   doc="A number written where `index` says, else `input`.",
+                   self=lambda grad, dim, index: scatter_value(grad, dim, index, 0))
+scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
+                 inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
+                 self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
+index_select = op("index_select(self, dim: dim, index)", _index_selected, kind="linear",
+                  doc="The slices along `dim` that the vector `index` names, in its order.",
+                  batch=lambda self, i, dim: index(self, (*(None,) * dim, i)),
+                  self=lambda grad, self_sym_sizes, dim, index:
+                      index_add(zeros_beside(grad, self_sym_sizes), dim, index, grad))
+index_add = op("index_add(self, dim: dim, index, source, *, alpha: Scalar=1)", _index_added, kind="jointly linear",
+               inplace=True, doc="`input` with the slices of `source` added at the positions `index` along `dim`.",
+               batch=lambda self, i, source, dim, alpha: index_put(self, source * alpha, (*(None,) * dim, i), True),
+               self=lambda grad: grad, source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
+masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcasts=True,
+                   doc="The elements where `mask` holds, in a vector. Both are broadcast.",
+                   self=lambda grad, self, mask: at_mask(grad, self.shape, mask))
+argwhere = op("nonzero(self)", np.argwhere, at="", doc="The positions of the elements that are not 0, one row each.")
+one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows",
+             doc="A row of zeros for each element, with a one at the place that it names.")
+# fmt: on
 
 
-def without_leading_ones(shape: tuple) -> tuple:
-    """As PyTorch prepares a value for assignment: `x[0] = v` takes a v of shape (1, 1, n) too."""
-    lead = next((i for i, n in enumerate(shape) if n != 1), len(shape))
-    return shape[lead:]
+@function(at="torch Tensor", aliases="argwhere")
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not 0: one row each, or with `as_tuple` one vector for each dimension."""
+    if not as_tuple:
+        return argwhere(self)
+    return unbind(argwhere(self if self._array.ndim else unsqueeze(self, 0)), 1)
 
 
-def check_source(out: Tensor, values: Tensor, indices: Sequence[Tensor | None], *, cast: bool = True) -> None:
-    """Raise PyTorch's error if `values` are of another dtype. With `cast` a single one for a mask is cast, like a number."""
-    if out._array.dtype != values._array.dtype:
-        given = [i for i in indices if i is not None]
-        if cast and values._array.size == len(given) == 1 and given[0]._array.dtype.kind == "b":
-            return
-        check_indices(out._array.shape, indices, values._array.shape, bounds=False)
-        names = (dtypes.word(t._array.dtype) for t in (out, values))
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got {} for the destination and {} for the "
-            "source.".format(*names)
-        )
+@function(at="torch Tensor")
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Along `dim` the elements that `indices` names, as argsort gives them; other dimensions are broadcast."""
+    if dim is None:
+        return gather(flatten(self), 0, flatten(indices))
+    dim = wrap_dim(dim, self._array.ndim)
+    common = np.broadcast_shapes(*[along_one(t._array.shape, dim, 1) for t in (self, indices)])
+    self, indices = (expand(t, along_one(common, dim, t._array.shape[dim])) for t in (self, indices))
+    return gather(self, dim, indices % max(self._array.shape[dim], 1))
 
 
-def check_write(out: Tensor, values: Tensor, indices: Sequence[Tensor | None], *, cast: bool = True) -> None:
-    """The checks of `check_source` for a write in place, after those that PyTorch makes before them."""
-    if out._requires_grad and local.grad and type(out) in plain_types:
-        check_writable(out)
-    if out._array.dtype != values._array.dtype and is_stretched(out._array):
-        refuse_stretched("index_put")
-    check_source(out, values, indices, cast=cast)
-
-
-def delitem(self: Tensor, key: object) -> None:
-    """Elements of a tensor cannot be deleted."""
-    raise TypeError("Tensor does not support deleting items")
-
-
-for _name, _function in {"get": getitem, "set": setitem, "del": delitem}.items():
-    function(_function, f"__{_name}item__")
-
-
-# ---------------------------------------------------------------- named forms
-
-
-def as_indices(name: str, indices: Sequence[Tensor | None]) -> tuple:
-    """Checked index tensors."""
-    if isinstance(indices, Tensor):
-        place = 1 if name.endswith("_") else 2
-        raise TypeError(
-            f"{name}(): argument 'indices' (position {place}) must be tuple of Tensors, not Tensor"
-        )
-    for number, index in enumerate(indices):
-        if not isinstance(index, Tensor):
-            found = full_name(type(index))
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {found}")
-    return tuple(map(as_index, indices))
-
-
-@method()
-def index_put(
-    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
-) -> Tensor:
-    """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
-    indices = as_indices("index_put", indices)
-    check_source(input, values, indices, cast=not accumulate)
-    return _index_put(input, values, indices, bool(accumulate))
-
-
-@method()
-def index_put_(
-    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
-) -> Tensor:
-    """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
-    indices = as_indices("index_put_", indices)
-    check_write(self, values, indices, cast=not accumulate)
-    return put_into(self, values, indices, bool(accumulate))
-
-
-@method()
-def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The slice at one position of a dimension, which disappears: a view."""
-    if not input._array.ndim:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim = check_dim(dim, input._array.ndim)
-    length = input._array.shape[dim]
-    if not -length <= index < length:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
-        )
-    return _select(input, dim, int(index) % length)
-
-
-@method()
-def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
-    """`length` consecutive positions of one dimension, from `start`: a view."""
-    if not input._array.ndim:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
-        raise RuntimeError("start must be an 0-dim integral Tensor.")
-    dim, start = check_dim(dim, input._array.ndim), int(start)
-    size = input._array.shape[dim]
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    if not -size <= start <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
-        )
-    start += size * (start < 0)
-    if start + length > size:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return _slice(input, dim, start, start + length, 1)
-
-
-def with_part(x: ndarray, key: tuple, part) -> ndarray:
-    """A copy of an array with `part` at `key`."""
-    out = x.copy()
-    out[key] = part
-    return out
-
-
-def cleared(grad, key: tuple):
-    """`grad` with zeros at `key`."""
-    if is_array(grad):
-        return with_part(grad, key, 0)
-    out = grad.clone()
-    out[key] = 0.0
-    return out
-
-
-_select_scatter = define(
-    "select_scatter", lambda self, src, dim, index: with_part(self, along(dim, index), src), kind="jointly linear",
-    self=lambda grad, dim, index: cleared(grad, along(dim, index)),
-    src=lambda grad, dim, index: grad[along(dim, index)],
-)  # fmt: skip
-_slice_scatter = define(
-    "slice_scatter", lambda self, src, dim, start, end, step: with_part(self, along(dim, slice(start, end, step)), src),
-    kind="jointly linear",
-    self=lambda grad, dim, start, end, step: cleared(grad, along(dim, slice(start, end, step))),
-    src=lambda grad, dim, start, end, step: grad[along(dim, slice(start, end, step))],
-)  # fmt: skip
-
-
-@method()
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy of `input` with `src` in the place of `input.select(dim, index)`."""
-    _same_shape(select(input, dim, index), src)
-    return _select_scatter(input, src, check_dim(dim, input._array.ndim), int(index))
-
-
-@method()
-def slice_scatter(
-    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Tensor:
-    """A copy of `input` with `src` in the place of the slice `start:end:step` of one dimension."""
-    dim = check_dim(dim, input._array.ndim)
-    if step <= 0:
-        raise RuntimeError("slice step must be positive")
-    _same_shape(wrap(input._array[along(dim, slice(start, end, step))]), src)
-    return _slice_scatter(input, src, dim, start, end, step)
-
-
-def _same_shape(target: Tensor, src: Tensor) -> None:
-    if target._array.shape != src._array.shape:
-        raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
-            f"{list(target.shape)}"
-        )
-
-
-def iterate(self: Tensor):
-    """Iteration: the slices along the first dimension, by one `unbind`."""
-    if self._array.ndim == 0:
-        raise TypeError("iteration over a 0-d tensor")
-    return iter(self.unbind(0))
-
-
-function(iterate, "__iter__")
-
-__all__ = ["index_put", "narrow", "select", "select_scatter", "slice_scatter"]
+def along_one(shape: tuple, dim: int, length: int) -> tuple:
+    """A shape with another length of one dimension."""
+    return (*shape[:dim], length, *shape[dim + 1 :])

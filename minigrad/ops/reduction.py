@@ -1,84 +1,142 @@
-"""Operations that reduce a tensor, or some of its dimensions, to fewer elements: sums, means, products, extrema.
-
-What picks elements by rank (`max` over a dimension, `median`, `sort`) is in sorting.py.
-"""
+"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, run along one, or put it into order."""
 
 from __future__ import annotations
 
-import builtins
 import functools
 import math
-import operator
-import warnings
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.grad_mode import special
-from ..autograd.interpreter import Wrapper
-from ..autograd.node import edge
-from ..memory import in_rows
-from ..size import check_dim
-from ..tensor import Tensor, full_name, wrap
-from .choice import where
-from .comparison import isnan
-from .sums import added, all_added, in_single, ones, rows_added
-from .table import define, function, is_array
+from ..tensor import Tensor, plain_types, wrap
+from .comparison import isnan, where
+from .pointwise import abs, exp, sign
+from .run import ones
+from .table import function, is_array, op
 
 ndarray = np.ndarray
+FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
+LARGE = 4096
+
+# ---------------------------------------------------------------- on arrays
 
 
-class _All:
-    """The default of `dim`: over all elements. (`dim=None` says the same, but makes another node.)"""
-
-    def __repr__(self) -> str:
-        return "None"
-
-
-ALL = _All()
-
-
-class _EveryDimension:
-    """Stands for the tuple of all dimensions, however many there are."""
-
-    def __contains__(self, dim: int) -> bool:
-        return True
+def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
+    """The sum over dimensions, or of all elements."""
+    kind, last = self.dtype.char, self.ndim - 1
+    if kind in "fd":
+        if dim is None and self.size <= FEW:
+            return self.ravel().dot(ones(self.size, kind))
+        if dim == (last,) and self.shape[last] <= FEW:
+            return self.dot(ones((self.shape[last], 1) if keepdim else self.shape[last], kind))
+    return np.add.reduce(self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64)
 
 
-ALL_DIMS = _EveryDimension()
+def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
+    """The mean over dimensions, or of all elements."""
+    if self.dtype.kind != "f":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            + dtypes.word(self.dtype)
+        )
+    return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
-def dims_of(dim: int | tuple | list | None, ndim: int) -> tuple:
-    """The reduced dimensions, counted from the front. Raises for dimensions out of range or named twice."""
-    if isinstance(dim, int):
-        return (check_dim(dim, ndim),)[:ndim]
-    if dim is None or dim is ALL:
-        return tuple(range(ndim))
-    if not isinstance(dim, (tuple, list)):
-        if not np.ndim(dim) and hasattr(dim, "__index__"):  # NumPy's integers, 0-d tensors
-            return (check_dim(operator.index(dim), ndim),)[:ndim]
-        raise TypeError(f"argument 'dim' must be tuple of ints, not {full_name(type(dim))}")
-    found = tuple(check_dim(d, ndim) for d in dim)
-    for d in found:
-        if found.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-    return found if found and ndim else tuple(range(ndim))
+def count_of(sizes: tuple, dims: tuple) -> int:
+    """How many elements are reduced to one."""
+    return math.prod([sizes[d] for d in dims])
 
 
-def no_dimension(name: str) -> TypeError:
-    """PyTorch's error for `x.sum(keepdim=True)`."""
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got (keepdim=bool, ), but expected one of:\n"
-        " * (*, torch.dtype dtype = None)\n * (tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)"
+def running(compute: np.ufunc, self: ndarray, dim: int, back: bool = False) -> ndarray:
+    """A ufunc's running results along `dim`; back: from the end."""
+    if not self.ndim:
+        return running(compute, self.reshape(1), 0).reshape(())
+    if back:
+        return np.flip(running(compute, np.flip(self, dim), dim), dim)
+    return compute.accumulate(self, axis=dim, dtype=None if self.dtype.kind == "f" else np.int64)
+
+
+def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> ndarray:
+    return np.multiply.reduce(
+        self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64
     )
 
 
-LARGE = 1 << 12  # elements
+def corrected(unbiased: bool | None, correction: float | None) -> float:
+    """What is taken from the count that a variance is divided by: 1, unless something else is asked for."""
+    return correction if correction is not None else 1 if unbiased is None else int(unbiased)
 
 
-def divided(grad, count: int):
-    """`grad / count` for a single number, which NumPy divides in a tenth of the time if it is no array."""
-    return (grad[()] if type(grad) is np.ndarray else grad) / count
+def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool, correction: float) -> ndarray:
+    if self.dtype.kind != "f":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    deviation = self - average(self, dim, True)
+    deviation *= deviation
+    return added(deviation, dim, keepdim) / max(
+        count_of(self.shape, dim) - corrected(unbiased, correction), 0
+    )
+
+
+def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
+    largest = np.maximum.reduce(self, axis=dim, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isfinite(largest), largest, np.zeros((), self.dtype))  # inf - inf would be NaN
+    y = np.log(added(np.exp(self - largest), dim, True)) + largest
+    return y if keepdim else y.squeeze(dim)
+
+
+def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
+    if self.dtype.kind != "f":
+        word = dtypes.word(self.dtype)
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {word}"
+        )
+    if ord == 2:
+        return np.sqrt(added(self * self, dim, keepdim))
+    size = np.abs(self)
+    if math.isinf(ord):
+        return (np.maximum if ord > 0 else np.minimum).reduce(size, axis=dim, keepdims=keepdim)
+    if ord == 0:
+        return added((size != 0).astype(self.dtype), dim, keepdim)
+    return added(size if ord == 1 else size**ord, dim, keepdim) ** (1 / ord)
+
+
+def _sort(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
+    """(values, indices) in order along `dim`, equal elements in their order, NaN as the largest."""
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    index = self.argsort(dim)
+    values = np.take_along_axis(self, index, dim)
+    if (np.diff(values, axis=dim) > 0).all():
+        return (np.flip(values, dim).copy(), np.flip(index, dim).copy()) if descending else (values, index)
+    # NumPy's quick sort leaves equal elements in any order
+    index = (np.flip(self, dim) if descending else self).argsort(dim, kind="stable")
+    index = self.shape[dim] - 1 - np.flip(index, dim) if descending else index
+    return np.take_along_axis(self, index, dim), index
+
+
+def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple[ndarray, ndarray]:
+    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if self.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    first = (*(slice(None),) * dim, slice(k)) if self.ndim else ()
+    return tuple(x[first].copy() for x in _sort(self, dim, largest))
+
+
+def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
+    """Are all, is any of the elements nonzero?"""
+    found = reduce.reduce(self, axis=dim, keepdims=keepdim)
+    return found.astype(np.uint8) if self.dtype == np.uint8 else found
+
+
+def _unique(self: ndarray, dim: int | None) -> tuple[ndarray, ndarray, ndarray]:
+    values, inverse, counts = np.unique(self, False, True, True, dim, equal_nan=False)
+    return values, inverse.reshape(self.shape if dim is None else -1), counts
+
+
+# ---------------------------------------------------------------- what rules are made of: for arrays and for Tensors
 
 
 @functools.lru_cache(maxsize=256)
@@ -87,521 +145,246 @@ def with_ones(sizes: tuple, dims: tuple) -> tuple:
     return tuple([1 if i in dims else n for i, n in enumerate(sizes)])
 
 
-def restored(grad, sizes: tuple, dims: tuple, keepdim: builtins.bool):
-    """A gradient of a reduction's result, or the result, in a shape that broadcasts with the input."""
-    return grad if keepdim else grad.reshape(with_ones(sizes, dims))
-
-
-def expand_reduced(grad, sizes: tuple, dims: tuple = ALL_DIMS, keepdim: bool = False):
-    """A gradient of a reduction's result, stretched back over the dimensions that were reduced."""
-    if dims is ALL_DIMS and is_array(grad):
-        if math.prod(sizes) > LARGE:
-            return np.ndarray(sizes, grad.dtype, np.asarray(grad), 0, (0,) * len(sizes))
-        # quicker than to fill an array, or to work with a repeated value
-        return grad * ones(sizes, grad.dtype.char)
-    if isinstance(grad, Tensor):
-        return restored(grad, tuple(sizes), dims, keepdim).expand(sizes)
-    grad = np.ascontiguousarray(grad)
-    # what np.broadcast_to does, ten times as fast
-    return np.ndarray(sizes, grad.dtype, grad, 0, _stretched(tuple(sizes), dims, grad.itemsize))
-
-
 @functools.lru_cache(maxsize=256)
-def _stretched(sizes: tuple, dims: tuple, itemsize: int) -> tuple:
+def stretched(sizes: tuple, dims: tuple, itemsize: int) -> tuple:
     """The strides of a contiguous array that has no `dims`, or length 1 there, when it is stretched to `sizes`."""
-    strides, step = [], itemsize
-    for d in reversed(range(len(sizes))):
-        strides.append(0 if d in dims else step)
-        step *= 1 if d in dims else sizes[d]
-    return tuple(reversed(strides))
+    return np.broadcast_to(np.empty(with_ones(sizes, dims), f"V{itemsize}"), sizes).strides
 
 
-def count_of(sizes: tuple, dims: tuple) -> int:
-    return math.prod([sizes[d] for d in dims])
+def restored(x, sizes: tuple, dims: tuple, keepdim: bool):
+    """A reduction's result, or its gradient, in a shape that broadcasts with the input."""
+    return x if keepdim else x.reshape(with_ones(tuple(sizes), dims))
 
 
-def computed_in(dtype: dtypes.dtype | None, input: Tensor, call, *params) -> Tensor:
-    """Run a reduction in another dtype. As in PyTorch the cast is part of the operation and has no node of its own."""
-    wanted = None if dtype is None else dtypes.to_numpy(dtype)
-    if wanted is not None and wanted.kind != "f":  # NumPy adds bools and small integers up as large ones
-        return call(input.to(dtype), *params).to(dtype)
-    if wanted is None or wanted == input._array.dtype:
-        return call(input, *params)
-    if special or not input._requires_grad:
-        return call(input.to(dtype), *params)
-    cast = wrap(input._array.astype(wanted), True)
-    cast._grad_fn, cast._output_nr = edge(input), input._output_nr
-    out = call(cast, *params)
-    out._grad_fn._meta = ((input._array.shape, input._array.dtype),)  # the gradient is cast back
-    return out
+def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool = False):
+    """A gradient of a reduction's result, stretched back over the dimensions (None: all) that were reduced."""
+    reduced = tuple(range(len(sizes))) if dims is None else dims
+    if isinstance(grad, Tensor):
+        return restored(grad, sizes, reduced, keepdim).expand(sizes)
+    if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
+        return grad * ones(sizes, grad.dtype.char)
+    # what np.broadcast_to does, ten times as fast
+    return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
-def widened(input: Tensor) -> Tensor:
-    """Integers and bools are added up as int64."""
-    return input if input._array.dtype.kind == "f" or input._array.dtype == np.int64 else input.long()
-
-
-# ---------------------------------------------------------------- sum and mean
-
-_sum = define(
-    "sum", all_added, kind="linear", self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes)
-)
-_sum_dim = define(
-    "sum", lambda self, dim, keepdim: added(self, dim, keepdim), kind="linear", node="SumBackward1",
-    self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim),
-)  # fmt: skip
-_mean = define(
-    "mean", lambda self, self_sym_numel: all_added(self) / self_sym_numel
-        if self.dtype.char != "e" else in_single(_mean.op.forward, self, self_sym_numel), kind="linear",
-    self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(divided(grad, self_sym_numel), self_sym_sizes),
-)  # fmt: skip
-
-
-def _mean_dim_forward(self: ndarray, dim: tuple, keepdim: bool, self_sym_numel: int) -> ndarray:
-    if self.dtype.char == "e":
-        return in_single(_mean_dim_forward, self, dim, keepdim, self_sym_numel)
-    return np.add.reduce(self, axis=dim, keepdims=keepdim) / np.asarray(count_of(self.shape, dim), self.dtype)
-
-
-def mean_self(grad, self_sym_sizes, dim, keepdim):
-    return expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim)
-
-
-_mean_dim = define(
-    "mean", _mean_dim_forward, kind="linear", node="MeanBackward1",
-    self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim: mean_self(grad, self_sym_sizes, dim, keepdim),
-)  # fmt: skip
-
-
-def refuse_keepdim(name: str, keepdim: object) -> None:
-    """Raise PyTorch's error: `x.sum(0, 1)` is not a sum over two dimensions, which is `x.sum((0, 1))`."""
-    if not isinstance(keepdim, np.bool_):
-        raise TypeError(
-            f"{name}(): argument 'keepdim' (position 2) must be bool, not {full_name(type(keepdim))}"
-        )
-
-
-def sum(
-    input: Tensor,
-    dim: int | tuple | None = ALL,
-    keepdim: builtins.bool = False,
-    *,
-    dtype: dtypes.dtype | None = None,
-    axis: int | tuple | None = ALL,
-    keepdims: builtins.bool = False,
-) -> Tensor:
-    """The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"sum(): argument 'input' (position 1) must be Tensor, not {full_name(type(input))}")
-    if dtype is None:
-        input = widened(input)
-    if axis is not ALL or keepdims:
-        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
-    if keepdim is not False and keepdim is not True:
-        refuse_keepdim("sum", keepdim)
-    if dim is ALL:
-        if keepdim:
-            raise no_dimension("sum")
-        return _sum(input) if dtype is None else computed_in(dtype, input, _sum)
-    dim = dims_of(dim, input._array.ndim)
-    return (
-        _sum_dim(input, dim, keepdim) if dtype is None else computed_in(dtype, input, _sum_dim, dim, keepdim)
-    )
-
-
-def _float_dtype(name: str, dtype: dtypes.dtype) -> dtypes.dtype:
-    """`dtype`. Raises PyTorch's error if an average cannot be computed in it."""
-    if not dtype.is_floating_point:
-        raise RuntimeError(
-            f"{name}(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: "
-            + dtypes.word(dtype.numpy)
-        )
-    return dtype
-
-
-def mean(
-    input: Tensor,
-    dim: int | tuple | None = ALL,
-    keepdim: builtins.bool = False,
-    *,
-    dtype: dtypes.dtype | None = None,
-    axis: int | tuple | None = ALL,
-    keepdims: builtins.bool = False,
-) -> Tensor:
-    """The mean of all elements, or over the dimensions `dim`. Raises RuntimeError for integer tensors."""
-    if dtype is None and input._array.dtype.kind != "f":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            + dtypes.word(input._array.dtype)
-        )
-    if dtype is not None:
-        _float_dtype("mean", dtype)
-    if axis is not ALL or keepdims:
-        dim, keepdim = axis if dim is ALL else dim, keepdims or keepdim
-    if keepdim is not False and keepdim is not True:
-        refuse_keepdim("mean", keepdim)
-    if dim is ALL:
-        if keepdim:
-            raise no_dimension("mean")
-        size = input._array.size
-        return _mean(input, size) if dtype is None else computed_in(dtype, input, _mean, size)
-    array = input._array
-    return computed_in(dtype, input, _mean_dim, dims_of(dim, array.ndim), keepdim, array.size)
-
-
-_nansum = define(
-    "nansum", lambda self, dim, keepdim: added(np.where(np.isnan(self), np.zeros((), self.dtype), self), dim, keepdim),
-    self=lambda grad, self, dim, keepdim: where(
-        isnan(self), 0.0, expand_reduced(grad, self.shape, dims_of(dim, self.ndim), keepdim)
-    ),
-)  # fmt: skip
-
-
-def nansum(
-    input: Tensor,
-    dim: int | tuple | None = None,
-    keepdim: builtins.bool = False,
-    *,
-    dtype: dtypes.dtype | None = None,
-) -> Tensor:
-    """The sum over `dim`, with NaN counted as zero."""
-    if dtype is None:
-        input = widened(input)
-    return computed_in(
-        dtype, input, _nansum, None if dim is None else dims_of(dim, input._array.ndim), keepdim
-    )
-
-
-def nanmean(
-    input: Tensor,
-    dim: int | tuple | None = None,
-    keepdim: builtins.bool = False,
-    *,
-    dtype: dtypes.dtype | None = None,
-) -> Tensor:
-    """The mean over `dim` of the elements that are not NaN. Raises RuntimeError for integer tensors."""
-    if input._array.dtype.kind != "f":
-        raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            + dtypes.word(input._array.dtype)
-        )
-    if dtype is not None:
-        _float_dtype("nanmean", dtype)
-    return nansum(input, dim, keepdim, dtype=dtype) / (~isnan(input.detach())).sum(dim, keepdim)
-
-
-# ---------------------------------------------------------------- product
+def beside_mask(x, dim: int, mask: ndarray):
+    """An (n, n) mask, and `x` of length n along `dim`, with a dimension before that, so that they broadcast."""
+    sizes = tuple(x.shape)
+    mask = mask.reshape(mask.shape + (1,) * (len(sizes) - dim - 1))
+    return mask if is_array(x) else wrap(mask), x.reshape((*sizes[:dim], 1, *sizes[dim:]))
 
 
 def products_of_others(x, dim: int):
     """For each element along `dim` the product of all others: what a quotient cannot say where there are zeros."""
-    n = x.shape[dim]
-    if isinstance(x, Tensor):
-        own = np.eye(n, dtype=bool).reshape((n, n) + (1,) * (x.dim() - dim - 1))
-        return where(wrap(own), 1.0, x.unsqueeze(dim)).prod(dim + 1)
-    before, after = np.ones(x.shape, x.dtype), np.ones(x.shape, x.dtype)
-    part = (slice(None),) * dim
-    before[(*part, slice(1, None))] = np.multiply.accumulate(x[(*part, slice(None, -1))], axis=dim)
-    after[(*part, slice(None, -1))] = np.multiply.accumulate(x[(*part, slice(None, 0, -1))], axis=dim)[
-        (*part, slice(None, None, -1))
-    ]
-    return before * after
-
-
-def any_zero(x) -> builtins.bool:
-    """Is there a zero? Inside a transform the values cannot be asked, so there may be one."""
-    return isinstance(x, Wrapper) or not (x if is_array(x) else x._array).all()
-
-
-def prod_self(grad, self, result):
-    if not self.shape:
-        return grad
-    if any_zero(self):
-        return grad * products_of_others(self.reshape(-1), 0).reshape(self.shape)
-    return grad * (result / self)
+    own, x = beside_mask(x, dim, np.eye(x.shape[dim], dtype=bool))
+    return prod_dim(where(own, 1.0, x), dim + 1)
 
 
 def prod_dim_self(grad, self, result, dim, keepdim):
-    sizes, dims = self.shape, (dim,) if len(self.shape) else ()
-    grad = restored(grad, sizes, dims, keepdim)
-    if dims and any_zero(self):
-        return grad * products_of_others(self, dim)
-    return grad * (restored(result, sizes, dims, keepdim) / self) if dims else grad
+    """∂self = grad · the product of all other elements along `dim`."""
+    if not len(self.shape):
+        return grad
+    grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
+    seen = (
+        self if is_array(self) else self._array if type(self) in plain_types else None
+    )  # inside vmap none is
+    return grad * (result / self if seen is not None and seen.all() else products_of_others(self, dim))
 
 
-_prod = define("prod", lambda self: np.multiply.reduce(self, axis=None), self=prod_self)
-_prod_dim = define(
-    "prod", lambda self, dim, keepdim: in_rows(np.multiply.reduce(self, axis=dim, keepdims=keepdim)),
-    node="ProdBackward1",
-    self=prod_dim_self,
-)  # fmt: skip
+def prod_self(grad, self, result):
+    """∂self = grad · the product of all other elements."""
+    if not len(self.shape):
+        return grad
+    return prod_dim_self(grad, self.reshape((-1,)), result, 0, False).reshape(self.shape)
 
 
-def prod(
-    input: Tensor,
-    dim: int | None = None,
-    keepdim: builtins.bool = False,
-    *,
-    dtype: dtypes.dtype | None = None,
-) -> Tensor:
-    """The product of all elements, or over one dimension. Integers and bools are multiplied as int64."""
-    if dim is not None and not isinstance(dim, int):
-        raise TypeError(
-            f"prod() received an invalid combination of arguments - got ({full_name(type(dim))}), but expected one of:\n"
-            " * (*, torch.dtype dtype = None)\n * (int dim, bool keepdim = False, *, torch.dtype dtype = None)"
-        )
-    if dtype is None:
-        input = widened(input)
-    if dim is None:
-        return computed_in(dtype, input, _prod)
-    return computed_in(dtype, input, _prod_dim, check_dim(dim, input._array.ndim), keepdim)
+def cumprod_self(grad, self, result, dim):
+    """result[j] has the factor self[k] if k <= j: self[k] gets the sum over j >= k of grad[j] * result[j] / self[k]."""
+    if math.prod(self.shape) <= 1:
+        return grad
+    if is_array(self) and self.all():
+        return cumsum_back(grad * result, dim) / self
+    n = self.shape[dim]
+    own, self = beside_mask(self, dim, np.eye(n, dtype=bool))
+    later, grad = beside_mask(grad, dim, np.tri(n, dtype=bool).T)
+    return sum_dim(where(later, grad * cumprod(where(own, 1.0, self), dim + 1), 0.0), (dim + 1,))
 
 
-# ---------------------------------------------------------------- variance
-
-
-def _all_or(dim: tuple | None, ndim: int) -> tuple:
-    return tuple(range(ndim)) if dim is None else dim
-
-
-def _moments(
-    self: ndarray, dim: tuple | None, correction: float | None, keepdim: builtins.bool
-) -> tuple[ndarray, ndarray]:
-    """Variance and mean over dimensions."""
-    if self.dtype.char == "e":
-        single = _moments(self.astype(np.float32), dim, correction, keepdim)
-        return tuple(np.asarray(x).astype(np.float16) for x in single)
-    dims = _all_or(dim, self.ndim)
-    count = count_of(self.shape, dims)
-    average = np.add.reduce(self, axis=dims, keepdims=True) / np.asarray(count, self.dtype)
-    deviation = self - average
-    deviation *= deviation
-    freedom = builtins.max(count - (1 if correction is None else correction), 0)
-    variance = in_rows(
-        np.add.reduce(deviation, axis=dims, keepdims=keepdim) / np.asarray(freedom, self.dtype)
-    )
-    return variance, in_rows(average) if keepdim else average.reshape(variance.shape)
-
-
-def var_self(grad, self, dim, correction, keepdim):
-    sizes = self.shape
-    dims = _all_or(dim, len(sizes))
-    count = count_of(sizes, dims)
-    freedom = count - (1 if correction is None else correction)
-    average = (
-        _mean_dim_forward(self, dims, True, self.size) if is_array(self) else self.mean(dims, keepdim=True)
-    )
+def var_self(grad, self, dim, unbiased, keepdim, correction):
+    sizes = tuple(self.shape)
+    freedom = count_of(sizes, dim) - corrected(unbiased, correction)
     factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
-    return restored(grad * factor, sizes, dims, keepdim) * (self - average)
+    return restored(grad * factor, sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-def std_self(grad, self, result, dim, correction, keepdim):
-    return var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, correction, keepdim)
+def total(x, dims: tuple):
+    """The sum over dimensions, which are kept, of an array or a Tensor."""
+    return x.sum(dims, keepdim=True) if isinstance(x, Tensor) else added(x, dims, True)
 
 
-def var_mean_self(grad, self, dim, correction, keepdim):
-    of_var, of_mean = grad
-    sizes = self.shape
-    dims = _all_or(dim, len(sizes))
-    if of_var is None:
-        return mean_self(of_mean, sizes, dims, keepdim)
-    out = var_self(of_var, self, dim, correction, keepdim)
-    return out if of_mean is None else out + restored(of_mean / count_of(sizes, dims), sizes, dims, keepdim)
-
-
-def std_mean_self(grad, self, result0, dim, correction, keepdim):
-    of_std, of_mean = grad
-    if of_std is not None:
-        of_std = where(result0 == 0, 0.0, of_std / (2 * result0))
-    return var_mean_self((of_std, of_mean), self, dim, correction, keepdim)
-
-
-def _std_mean_forward(self, dim, correction, keepdim):
-    variance, average = _moments(self, dim, correction, keepdim)
-    return np.sqrt(variance), average
-
-
-_var = define(
-    "var", lambda self, dim, correction, keepdim: _moments(self, dim, correction, keepdim)[0], self=var_self
-)
-_std = define(
-    "std",
-    lambda self, dim, correction, keepdim: np.sqrt(_moments(self, dim, correction, keepdim)[0]),
-    self=std_self,
-)
-_var_mean = define(
-    "var_mean", lambda self, dim, correction, keepdim: _moments(self, dim, correction, keepdim), outputs=("result0", "result1"),
-    self=var_mean_self,
-)  # fmt: skip
-_std_mean = define("std_mean", _std_mean_forward, outputs=("result0", "result1"), self=std_mean_self)
-
-
-def _spread(name: str, call, doc: str):
-    """var, std, var_mean, std_mean: they read their arguments in the same ways."""
-
-    def measure(
-        input: Tensor, dim: int | tuple | None = None, unbiased: builtins.bool | None = None,
-        keepdim: builtins.bool = False, *, correction: float | None = None,
-    ) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
-        if isinstance(dim, builtins.bool):  # x.var(False)
-            dim, unbiased = None, dim
-        if correction is not None and unbiased is not None:
-            raise TypeError(
-                f"{name}() received both 'unbiased' and 'correction': they say the same, give one of them"
-            )
-        if input._array.dtype.kind != "f":
-            which = name if "_" in name else "std and var"
-            raise RuntimeError(f"{which} only support floating point and complex dtypes")
-        if unbiased is not None:
-            correction = int(unbiased)
-        elif correction is None and dim is not None:
-            correction = 1
-        dims = None if dim is None or dim == () or dim == [] else dims_of(dim, input._array.ndim)
-        count = input._array.size if dims is None else count_of(input._array.shape, dims)
-        if count - (1 if correction is None else correction) <= 0:
-            warnings.warn(
-                f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
-                "numel divided by output numel).",
-                stacklevel=3,
-            )
-        return call(input, dims, correction, keepdim)
-
-    measure.__name__ = measure.__qualname__ = name
-    measure.__doc__ = (
-        f"{doc} of all elements, or over the dimensions `dim`. The sum of squares is divided by the count less `correction` "
-        "(1; `unbiased=False` says 0)."
-    )
-    return measure
-
-
-var, std = _spread("var", _var, "The variance"), _spread("std", _std, "The standard deviation")
-var_mean = _spread("var_mean", _var_mean, "Variance and mean")
-std_mean = _spread("std_mean", _std_mean, "Standard deviation and mean")
-
-
-# ---------------------------------------------------------------- extrema: several equal ones share the gradient
-
-
-def shared(grad, chosen, sizes: tuple, dims: tuple, keepdim: builtins.bool):
-    """A gradient of a reduction's result, divided equally among the elements that were `chosen`."""
-    if isinstance(chosen, Tensor):
-        count = chosen.sum(dims, keepdim=True)
-    else:
-        count = np.add.reduce(chosen, axis=dims, keepdims=True, dtype=grad.dtype)
-    return where(chosen, restored(grad, sizes, dims, keepdim) / count, 0.0)
-
-
-def _is_result(self, result):
-    """Where the extremum is taken; NaN counts as equal to itself."""
-    return (self == result) | (isnan(self) & isnan(result))
+def counted(chosen, dims: tuple, grad):
+    """How many were chosen, in a shape that broadcasts."""
+    return total(chosen.astype(grad.dtype) if is_array(chosen) else chosen, dims)
 
 
 def extremum_self(grad, self, result, dim, keepdim):
-    """amax and amin: equal ones share the gradient. Of NaN nothing is equal to the result: 0 / 0, so the gradient is NaN."""
-    sizes = self.shape
-    dims = dims_of(dim, len(sizes))
-    if len(dims) < len(sizes):  # a single number broadcasts as it is
-        grad, result = restored(grad, sizes, dims, keepdim), restored(result, sizes, dims, keepdim)
-    if is_array(self) and is_array(grad):
-        chosen = (self == result).astype(grad.dtype)
-        counts = rows_added(chosen) if dims == (len(sizes) - 1,) else added(chosen, dims, True)
-        return chosen * (grad / counts)
+    """Equal ones share the gradient. Of NaN none is equal to the result: 0 / 0, so the gradient is NaN."""
+    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     chosen = self == result
-    return grad * chosen / chosen.sum(dims, keepdim=True)
+    return chosen * (grad / counted(chosen, dim, grad))
 
 
 def whole_extremum_self(grad, self, result):
-    sizes = self.shape
-    return shared(grad, _is_result(self, result), sizes, tuple(range(len(sizes))), False)
+    """Equal ones share the gradient; NaN counts as equal to itself."""
+    chosen = (self == result) | (isnan(self) & isnan(result))
+    return where(chosen, grad / counted(chosen, tuple(range(len(self.shape))), grad), 0.0)
 
 
-amax_op = define(
-    "amax",
-    lambda self, dim, keepdim: np.maximum.reduce(self, axis=dim or None, keepdims=keepdim),
-    self=extremum_self,
-)
-amin_op = define(
-    "amin",
-    lambda self, dim, keepdim: np.minimum.reduce(self, axis=dim or None, keepdims=keepdim),
-    self=extremum_self,
-)
-max_op = define(
-    "max", lambda self: np.maximum.reduce(self, axis=None), node="MaxBackward1", self=whole_extremum_self
-)
-min_op = define(
-    "min", lambda self: np.minimum.reduce(self, axis=None), node="MinBackward1", self=whole_extremum_self
-)
+def norm_self(grad, self, result, ord, dim, keepdim):
+    """∂(Σ|x|ᵖ)^(1/p)/∂x = sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0, shared among ties for p = ∞."""
+    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
+    if ord == 0:
+        return None
+    if ord == 2:
+        return self * where(result == 0, 0.0, grad / result)
+    if math.isinf(ord):
+        chosen = (abs(self) == result) | isnan(self)
+        return sign(self) * where(chosen, grad / counted(chosen, dim, grad), 0.0)
+    slope = sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1))
+    return slope * where(result == 0, 0.0, grad / result ** (ord - 1))
 
 
-def _extremum_over_dims(name: str, call):
-    def extremum(input: Tensor, dim: int | tuple = (), keepdim: builtins.bool = False) -> Tensor:
-        dims = () if dim == () else dims_of(dim, input._array.ndim)
-        refuse_empty(name, input, dims or None)
-        return call(input, dims, keepdim)
-
-    extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = "The {} element over the dimensions `dim`. Equal ones share the gradient.".format(
-        "largest" if name == "amax" else "smallest"
-    )
-    return extremum
+def logsumexp_self(grad, self, result, dim, keepdim):
+    """∂self = grad · softmax(self)."""
+    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
+    return grad * exp(self - result)
 
 
-amax, amin = _extremum_over_dims("amax", amax_op), _extremum_over_dims("amin", amin_op)
+def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
+    """Each gradient goes to the element that was taken. No element was taken twice."""
+    sizes = tuple(self_sym_sizes)
+    if not sizes:
+        return grad
+    grad, indices = (restored(x, sizes, (dim,), keepdim) for x in (grad, indices))
+    if isinstance(grad, Tensor):
+        return grad.new_zeros(sizes).scatter(dim, indices, grad)
+    out = np.zeros(sizes, grad.dtype)
+    np.put_along_axis(out, indices, grad, dim)
+    return out
 
 
-def refuse_empty(name: str, input: Tensor, dims: tuple | None) -> None:
-    """Raise PyTorch's error for the extremum of nothing."""
-    if input._array.size:
-        return
-    if dims is None:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
-            "'dim' argument."
-        )
-    for d in dims:
-        if not input._array.shape[d]:
-            name = name if name == "aminmax" else f"{name}()"
-            raise IndexError(f"{name}: Expected reduction dim {d} to have non-zero size.")
+# ---------------------------------------------------------------- declarations
 
 
-# ---------------------------------------------------------------- truth
+def unique_backward(grad):
+    """PyTorch has no derivative for it."""
+    raise NotImplementedError("the derivative for '_unique2' is not implemented.")
 
 
-def _quantifier(name: str, reduce: np.ufunc):
-    def forward(self: ndarray, dim: tuple, keepdim: builtins.bool) -> ndarray:
-        found = np.asarray(reduce.reduce(self, axis=dim, keepdims=keepdim, dtype=bool))
-        return found.astype(np.uint8) if self.dtype == np.uint8 else found
-
-    call = define(name, forward, self=None)
-
-    def quantify(input: Tensor, dim: int | tuple | None = None, keepdim: builtins.bool = False) -> Tensor:
-        return call(input, () if dim == () else dims_of(dim, input._array.ndim), keepdim)
-
-    quantify.__name__ = quantify.__qualname__ = name
-    quantify.__doc__ = (
-        f"Whether {name} of the elements (over `dim`) are not zero: a tensor of bools. Over no dimension, `dim=()`, that is "
-        "asked of each element."
-    )
-    return quantify
+def with_dtype(signature: str, forward: Callable, **options: object) -> Callable:
+    """An operation, and its form with `dtype=`: computed in that dtype, the gradient cast back."""
+    call, batch = op(signature, forward, **options), options.get("batch")
+    if batch is not None:
+        options["batch"] = lambda self, dtype: batch(self.to(dtypes.of_numpy(dtype)))
+    cast = lambda self, *params: forward(self.astype(params[-1]), *params[:-1]).astype(params[-1])  # noqa: E731
+    op(f"{signature[:-1]}, *, dtype: dtype)", cast, broadcasts=True, **options)
+    return call
 
 
-all, any = _quantifier("all", np.logical_and), _quantifier("any", np.logical_or)
+# fmt: off
+SELECTION = {"outputs": ("values", "indices"), "constants": ("indices",)}
+SORTED = SELECTION | {
+    "self": lambda grad, indices, self_sym_sizes, dim: selected_self(grad, indices, self_sym_sizes, dim, True)}
+
+sum = with_dtype("sum(self)", added, kind="linear", batch=lambda self: sum_dim(self, None), doc="The sum of all elements.",
+                 self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes))
+sum_dim = with_dtype(
+    "sum(self, dim: dims, keepdim: bool=False)", added, kind="linear", node="SumBackward1",
+    doc="The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64.",
+    self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim))
+mean = with_dtype(
+    "mean(self)", average, kind="linear", batch=lambda self: mean_dim(self, None), doc="The mean of all elements.",
+    self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes))
+mean_dim = with_dtype(
+    "mean(self, dim: dims, keepdim: bool=False)", average, kind="linear", node="MeanBackward1",
+    doc="The mean of all elements, or over the dimensions `dim`.",
+    self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim:
+        expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim))
+prod = with_dtype("prod(self)", _product, self=prod_self, batch=lambda self: prod_dim(self.reshape(-1), 0),
+                  doc="The product of all elements. Integers and bools are multiplied as int64.")
+prod_dim = with_dtype("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_dim_self,
+                      doc="The product of all elements, or over the dimension `dim`.")
+amax = op("amax(self, dim: dims=(), keepdim: bool=False)", lambda self, dim, keepdim: np.maximum.reduce(
+    self, axis=dim, keepdims=keepdim), self=extremum_self, doc="The largest over `dim`. Equal ones share the gradient.")
+amin = op("amin(self, dim: dims=(), keepdim: bool=False)", lambda self, dim, keepdim: np.minimum.reduce(
+    self, axis=dim, keepdims=keepdim), self=extremum_self, doc="The smallest over `dim`. Equal ones share the gradient.")
+max_whole = op("max(self)", lambda self: np.maximum.reduce(self, axis=None), node="MaxBackward1", self=whole_extremum_self,
+               batch=lambda self: amax(self), doc="The largest element. Equal ones share the gradient.")
+max_dim = op("max(self, dim: dim, keepdim: bool=False)", lambda self, dim, keepdim: (
+    np.maximum.reduce(self, axis=dim, keepdims=keepdim), self.argmax(dim, keepdims=keepdim)), **SELECTION, self=selected_self,
+    doc="The largest element, with `dim` (values, indices) of the largest of each row, with a tensor of each pair.")
+min_whole = op("min(self)", lambda self: np.minimum.reduce(self, axis=None), node="MinBackward1", self=whole_extremum_self,
+               batch=lambda self: amin(self), doc="The smallest element. Equal ones share the gradient.")
+min_dim = op("min(self, dim: dim, keepdim: bool=False)", lambda self, dim, keepdim: (
+    np.minimum.reduce(self, axis=dim, keepdims=keepdim), self.argmin(dim, keepdims=keepdim)), **SELECTION, self=selected_self,
+    doc="The smallest element, with `dim` (values, indices) of the smallest of each row, with a tensor of each pair.")
+argmax_whole = op("argmax(self)", lambda self: self.argmax(), batch=lambda self: argmax(self.reshape(-1), 0))
+argmax = op("argmax(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmax(dim, keepdims=keepdim),
+            doc="The index of the largest element, the first of equal ones; without `dim` in the flattened tensor.")
+argmin_whole = op("argmin(self)", lambda self: self.argmin(), batch=lambda self: argmin(self.reshape(-1), 0))
+argmin = op("argmin(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmin(dim, keepdims=keepdim),
+            doc="The index of the smallest element, the first of equal ones; without `dim` in the flattened tensor.")
+all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
+         doc="Are all elements (over `dim`) nonzero?")
+any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
+         doc="Is any element (over `dim`) nonzero?")
+count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: added(self != 0, dim),
+                   doc="How many elements (over `dim`) are not zero.")
+var = op("var(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *, correction: Scalar=None)", _variance,
+         self=var_self, doc="The variance: the sum of squares divided by the count less `correction` (1).")
+std = op("std(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *, correction: Scalar=None)",
+         lambda *given: np.sqrt(_variance(*given)), doc="The standard deviation: the root of the variance.",
+         self=lambda grad, self, result, dim, unbiased, keepdim, correction:
+             var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim, correction))
+vector_norm = with_dtype(
+    "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
+    doc="(Σ |x|^ord)^(1/ord) over `dim`, for ord ±inf the largest or smallest |x|. Its derivative where all is 0 is 0.")
+logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, self=logsumexp_self,
+               doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.")
+cumsum = with_dtype("cumsum(self, dim: dim)", partial(running, np.add), kind="linear", doc="The running sum along `dim`.",
+                    self=lambda grad, dim: cumsum_back(grad, dim))
+cumsum_back = op("cumsum_back(self, dim: dim)", lambda self, dim: running(np.add, self, dim, True), kind="linear", at="",
+                 self=lambda grad, dim: cumsum(grad, dim))
+cumprod = with_dtype("cumprod(self, dim: dim)", partial(running, np.multiply), self=cumprod_self,
+                     doc="The running product along `dim`.")
+sort = op("sort(self, dim: dim=-1, descending: bool=False)", _sort, **SORTED,
+          doc="(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order.")
+sort_stable = op("sort(self, *, stable: bool, dim: dim=-1, descending: bool=False)", lambda self, stable, *given: _sort(
+    self, *given), **SORTED, node="SortBackward1", doc="(values, indices) in order along `dim`.")
+argsort = op("argsort(self, dim: dim=-1, descending: bool=False, stable: bool=False)",
+             lambda self, dim, descending, stable: _sort(self, dim, descending)[1], doc="The indices that sort along `dim`.")
+topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
+          doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
+bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
+              doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
+unique_op = op("unique(self, dim: dim=None)", _unique, outputs=("values", "inverse", "counts"), at="",
+               constants=("inverse", "counts"), node="Unique2Backward0", self=lambda grad: unique_backward(grad))
+# fmt: on
 
 
-_count_nonzero = define(
-    "count_nonzero", lambda self, dim: np.add.reduce(self != 0, axis=dim, dtype=np.int64), self=None
-)
+@function("torch Tensor")
+def unique(
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
+    """The distinct elements (or slices along `dim`) in order; on request where each went, and how often each occurs."""
+    values, inverse, counts = unique_op(self, dim)
+    found = (values, *[inverse] * return_inverse, *[counts] * return_counts)
+    return found if len(found) > 1 else values
 
 
-def count_nonzero(input: Tensor, dim: int | tuple | None = None) -> Tensor:
-    """How many elements (over `dim`) are not zero."""
-    return _count_nonzero(input, dims_of(dim, input._array.ndim))
-
-
-for _fn in (sum, mean, nansum, nanmean, prod, var, std, amax, amin, all, any, count_nonzero):
-    function(_fn, _fn.__name__)
-
-__all__ = [
-    "all", "amax", "amin", "any", "count_nonzero", "mean", "nanmean", "nansum", "prod", "std", "std_mean",
-    "sum", "var", "var_mean",
-]  # fmt: skip
+@function("torch Tensor")
+def norm(self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False) -> Tensor:
+    """The p-norm of all elements, or over `dim`; "fro" is p = 2."""
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    return vector_norm(self, 2 if p is None or p == "fro" else p, dim, keepdim)

@@ -1,663 +1,423 @@
-"""Operations that rearrange elements without computing: views where NumPy can make one, as in PyTorch."""
+"""Other shapes for the same elements: views of one tensor, several tensors joined to one, one taken apart."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from .. import dtypes
-from ..size import Size, check_dim
-from ..tensor import Tensor, full_name, wrap
-from .rules import transposing
-from .sums import sum_to
-from .table import define, method
+from ..autograd.modes import local
+from ..autograd.views import check_writable, count_write, rebase
+from ..basics import wrap_dim
+from ..dtypes import of_numpy, promote
+from ..tensor import Tensor
+from .errors import unlike_sizes
+from .pointwise import clone
+from .run import as_shape, as_size, sum_to
+from .table import function, is_array, method, op, zeros_beside
 
 ndarray = np.ndarray
+VIEW = {"kind": "linear", "view": True}
 
 
-def wanted_shape(given: tuple) -> tuple:
-    """A shape given as numbers, `x.view(2, 3)`, or as one sequence, `x.view((2, 3))`."""
-    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else tuple(given)
-
-
-def refuse_lengths(name: str, given: tuple) -> None:
-    """Raise PyTorch's error if these are no lengths; the first of them may be a sequence of lengths."""
-    for n in given[:1] if given and not isinstance(given[0], (tuple, list)) else ():
-        if not hasattr(n, "__index__"):
-            raise TypeError(
-                f"{name}(): argument 'shape' (position 1) must be tuple of ints, not {full_name(type(n))}"
-            ) from None
-
-
-def fill_in(shape: tuple, numel: int) -> tuple:
-    """`shape` with its -1 replaced. Raises RuntimeError, as PyTorch does, if it does not fit `numel` elements."""
-    if -1 not in shape and math.prod(shape) == numel and (not shape or min(shape) >= 0):
-        return shape
-    shape = tuple(int(n) for n in shape)
-    unknown = [i for i, n in enumerate(shape) if n == -1]
-    known = math.prod(n for n in shape if n != -1)
-    if len(unknown) > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    if any(n < -1 for n in shape):
-        place = next(i for i, n in enumerate(shape) if n < -1)
-        raise RuntimeError(f"invalid shape dimension {shape[place]} at index {place} of shape {list(shape)}")
-    if unknown and known and numel % known == 0:
-        return shape[: unknown[0]] + (numel // known,) + shape[unknown[0] + 1 :]
-    if unknown and not known and numel == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can "
-            "be any value and is ambiguous"
-        )
-    if unknown or known != numel:
-        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
-    return shape
+def along(dim: int, entry: object) -> tuple:
+    """A key that applies `entry` to one dimension."""
+    return (slice(None),) * dim + (entry,)
 
 
 # ---------------------------------------------------------------- view, reshape
 
-_alias = define("alias", lambda self: self.view(), kind="linear", view=True, self=lambda grad: grad)
-_view = define(
-    "view", lambda self, shape: self.reshape(shape), kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_reshape_alias = define(
-    "reshape_alias", lambda self, shape: self.reshape(shape), kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_unsafe_view = define(
-    "unsafe_view", lambda self, shape: self.reshape(shape), kind="linear",
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_contiguous = define(
-    "contiguous", lambda x: x.copy(), kind="linear", node="CloneBackward0", self=lambda grad: grad
-)
+
+def shares(array: ndarray, shape: tuple) -> bool:
+    """Can an array be seen in this shape without copying?"""
+    return array.flags.c_contiguous or not array.size or np.may_share_memory(array.reshape(shape), array)
 
 
-def _shares(array: ndarray, shape: tuple) -> bool:
-    """Can `array` be seen in this shape without copying?"""
-    if array.flags.c_contiguous or array.shape == shape or array.size == 0:
-        return True
-    return np.shares_memory(array.reshape(shape), array)
-
-
-@method()
-def view(self: Tensor, *shape: int, size: tuple | None = None, dtype: dtypes.dtype | None = None) -> Tensor:
-    """The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.
-
-    `x.view(dtype)` shows the same bytes as another type, without history.
-    """
-    if len(shape) == 1:
-        if isinstance(shape[0], dtypes.dtype):
-            dtype = shape[0]
-    elif not shape and size is None and dtype is None:
-        raise TypeError(
-            "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype dtype)\n"
-            " * (tuple of ints size)"
-        )
-    if dtype is not None:
-        return wrap(self._array.view(dtype.numpy))
-    shape = fill_in(wanted_shape(shape) if size is None else tuple(size), self._array.size)
-    if not _shares(self._array, shape):
+def _viewed(self: ndarray, size: tuple) -> ndarray:
+    if not shares(self, size):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return _view(self, shape)
+    return self.reshape(size)
 
 
-@method()
-def reshape(input: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
+# fmt: off
+view = op("view(self, *size: shape)", _viewed, **VIEW, at="Tensor",
+          doc="The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.",
+          self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+reshape_alias = op("reshape_alias(self, size: shape)", ndarray.reshape, **VIEW, at="",
+                   self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+unsafe_view = op("unsafe_view(self, size: shape)", ndarray.reshape, kind="linear", at="",
+                 self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+# fmt: on
+
+
+@function(at="torch Tensor")
+def reshape(self: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
-    if not isinstance(input, Tensor):
-        return input.reshape(*size)
-    try:
-        shape = fill_in(wanted_shape(size) if shape is None else tuple(shape), input._array.size)
-    except (TypeError, ValueError):
-        refuse_lengths("reshape", size)
-        raise
-    return reshape_to(input, shape)
+    array, size = self._array, size if shape is None else shape
+    if array.flags.c_contiguous:
+        return view(self, *size)
+    shape = as_shape(size, array.size)
+    return reshape_alias(self, shape) if shares(array, shape) else unsafe_view(clone(self), shape)
 
 
-def reshape_to(input: Tensor, shape: tuple) -> Tensor:
-    """`reshape` for a shape that is known to fit."""
-    if input._array.flags.c_contiguous:
-        return _view(input, shape)
-    return (
-        _reshape_alias(input, shape)
-        if _shares(input._array, shape)
-        else _unsafe_view(_contiguous(input), shape)
-    )
+@method("contiguous")
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor itself if its elements lie in memory in row-major order, else a copy of which that is true."""
+    return self if self._array.flags.c_contiguous else clone(self)
 
 
-@method()
-def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """A view in the shape of `other`."""
-    return view(self, other._array.shape)
-
-
-@method()
-def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """The elements in the shape of `other`."""
-    return reshape(self, other._array.shape)
-
-
-@method()
-def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+@function(at="torch Tensor")
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` made one. A 0-d tensor gets one dimension."""
-    shape = input._array.shape
-    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
+    shape = self._array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if not shape:
-        return reshape(input, 1)
-    if start == end:
-        return input
-    return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+    if shape and start == end:
+        return self
+    return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
-@method()
-def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension."""
-    return reshape(input, -1)
-
-
-@method()
-def unflatten(input: Tensor, dim: int, sizes: tuple) -> Tensor:
+@function(at="torch Tensor")
+def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
     """Dimension `dim` split into several of lengths `sizes`, one of which may be -1."""
-    shape, dim, sizes = input._array.shape, check_dim(dim, input._array.ndim), tuple(sizes)
-    if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
-    if not shape:
-        unexpected = f"Dimension specified as {dim} but tensor has no dimensions"
-        raise RuntimeError(f"unflatten got an unexpected error:\n{unexpected}")
-    if sizes.count(-1) > 1:
-        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
-    known = math.prod(n for n in sizes if n != -1)
-    if sizes.count(-1) == 1 and known and shape[dim] % known == 0:
-        sizes = tuple(shape[dim] // known if n == -1 else n for n in sizes)
-    if math.prod(sizes) != shape[dim]:
-        raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the "
-            "input tensor"
-        )
-    return view(input, (*shape[:dim], *sizes, *shape[dim + 1 :]))
+    shape, dim = self._array.shape, wrap_dim(dim, self._array.ndim)
+    return view(self, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
-# ---------------------------------------------------------------- dimensions of length 1
-
-_unsqueeze = define(
-    "unsqueeze", lambda self, dim: self.reshape((*self.shape[:dim], 1, *self.shape[dim:])) if self.flags.c_contiguous
-        else np.expand_dims(self, dim),
-    kind="linear", view=True,
-    self=lambda grad, dim: grad.squeeze(dim),
-)  # fmt: skip
+# ---------------------------------------------------------------- dimensions of length 1, order of dimensions
 
 
-def squeezed(array: ndarray, dim: tuple) -> ndarray:
-    """A view of `array` without those of `dim` that have length 1."""
-    return array.squeeze(tuple(d for d in dim if array.shape[d] == 1) if array.ndim else ())
+def _squeezed(self: ndarray, dim: tuple) -> ndarray:
+    return self.squeeze(tuple([d for d in dim if self.shape[d] == 1])) if self.ndim else self.view()
 
 
-_squeeze = define(
-    "squeeze", lambda self: self.squeeze(), kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze_dim = define(
-    "squeeze", lambda self, dim: squeezed(self, (dim,)), kind="linear", view=True, node="SqueezeBackward1",
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
-)  # fmt: skip
-_squeeze_dims = define(
-    "squeeze", squeezed, kind="linear", view=True, node="SqueezeBackward2",
-    self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes),
-)  # fmt: skip
+def _transposed(self: ndarray) -> ndarray:
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
 
 
-@method()
-def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
-    """A view with a new dimension of length 1 at `dim`."""
-    if dim is None:
-        if axis is None:
-            raise TypeError('unsqueeze() missing 1 required positional arguments: "dim"')
-        dim = axis
-    return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
-
-
-@method()
-def squeeze(
-    input: Tensor, dim: int | tuple | None = None, *more: int, axis: int | tuple | None = None
-) -> Tensor:
-    """A view without the dimensions of length 1, or without those of `dim` (one or several) that have length 1."""
-    if dim is None:
-        if axis is None:
-            return _squeeze(input)
-        dim = axis
-    if more:
-        dim = (dim, *more)
-    if not isinstance(dim, (tuple, list)):
-        return _squeeze_dim(input, check_dim(operator.index(dim), input._array.ndim))
-    dims = tuple(check_dim(d, input._array.ndim) for d in dim)
-    refuse_repeated(dims)
-    return _squeeze_dims(input, dims)
-
-
-def refuse_repeated(dims: tuple) -> None:
-    """Raise PyTorch's error if a dimension is named twice."""
-    for d in dims:
-        if dims.count(d) > 1:
-            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-
-
-def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors with at least one dimension."""
-    return _each(lambda t: t if t._array.ndim else reshape(t, 1), tensors)
-
-
-def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors with at least two dimensions: a vector becomes a row."""
-
-    def widened(t: Tensor) -> Tensor:
-        return t if t._array.ndim > 1 else unsqueeze(t, 0) if t._array.ndim else reshape(t, 1, 1)
-
-    return _each(widened, tensors)
-
-
-def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors with at least three dimensions."""
-
-    def widened(t: Tensor) -> Tensor:
-        n = t._array.ndim
-        if n > 2:
-            return t
-        return reshape(t, 1, 1, 1) if n == 0 else unsqueeze(unsqueeze(t, 0) if n == 1 else t, -1)
-
-    return _each(widened, tensors)
-
-
-def _each(change, tensors: tuple):
-    """One result for one tensor, a tuple for several or for a sequence."""
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return change(tensors[0])
-    return tuple(change(t) for t in (tensors[0] if len(tensors) == 1 else tensors))
-
-
-# ---------------------------------------------------------------- order of dimensions
-
-_t = define("t", lambda x: x.T, kind="linear", view=True, self=lambda grad: grad.T)
-_t_vector = define("t", lambda x: x.view(), kind="linear", view=True, self=lambda grad: grad)
-_transpose = define(
-    "transpose", lambda self, dim0, dim1: self.swapaxes(dim0, dim1), kind="linear", view=True,
-    self=lambda grad, dim0, dim1: grad.swapaxes(dim0, dim1),
-)  # fmt: skip
-_permute = define(
-    "permute", lambda self, dims: self.transpose(dims), kind="linear", view=True,
-    self=lambda grad, dims: permute(grad, inverse_order(dims)),
-)  # fmt: skip
-transposing.update(call.op.node_class for call in (_t, _transpose, _permute))
-
-
-def inverse_order(dims: tuple) -> tuple:
+def undone(dims: tuple) -> tuple:
     """The permutation that undoes `dims`."""
-    places = [0] * len(dims)
-    for place, d in enumerate(dims):
-        places[d] = place
-    return tuple(places)
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
 
 
-@method()
-def t(input: Tensor) -> Tensor:
-    """A matrix transposed. Raises RuntimeError for more than two dimensions."""
-    if input._array.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._array.ndim}D")
-    return _t(input) if input._array.ndim == 2 else _t_vector(input)
+# fmt: off
+unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[along(dim, None)], **VIEW,
+               doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
+squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, doc="A view without the dimensions of length 1.",
+                 batch=lambda self: self.reshape([n for n in self.shape if n != 1]),
+                 self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+squeeze = op("squeeze(self, dim: dim)", lambda self, dim: _squeezed(self, (dim,)), **VIEW, node="SqueezeBackward1",
+             doc="A view without dimension `dim`, if that has length 1.",
+             self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
+squeeze_dims = op("squeeze(self, *dim: dims)", _squeezed, **VIEW, node="SqueezeBackward2",
+                  doc="A view without those of the dimensions `dim` that have length 1.",
+                  self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
+t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
+       doc="A matrix transposed; a vector as it is.", self=lambda grad: t(grad))
+transpose = op("transpose(self, dim0: dim, dim1: dim)",
+               lambda self, dim0, dim1: self.swapaxes(dim0, dim1) if self.ndim else self.view(), **VIEW,
+               aliases="swapaxes swapdims", doc="Two dimensions exchanged: a view.",
+               self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+permute = op("permute(self, *dims: dims)", ndarray.transpose, **VIEW, batch="order",
+             doc="The dimensions in another order: a view.", self=lambda grad, dims: permute(grad, undone(dims)))
+# fmt: on
 
 
-@method("transpose", "swapdims")
-def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions exchanged: a view."""
-    n = input._array.ndim
-    dim0, dim1 = check_dim(dim0, n), check_dim(dim1, n)
-    return _transpose(input, dim0, dim1) if n else _transpose_scalar(input, dim0, dim1)
-
-
-_transpose_scalar = define(
-    "transpose", lambda self, dim0, dim1: self.view(), kind="linear", view=True, node="TransposeBackward0",
-    self=lambda grad, dim0, dim1: grad,
-)  # fmt: skip
-swapdims = transpose
-
-
-@method()
-def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Two dimensions exchanged: a view."""
-    return transpose(input, axis0, axis1)
-
-
-@method("permute")
-def _permute_method(self: Tensor, *order: int, dims: tuple | None = None) -> Tensor:
-    """The dimensions in another order: a view."""
-    return permute(self, wanted_shape(order) if dims is None else dims)
-
-
-def permute(input: Tensor, dims: tuple) -> Tensor:
-    """The dimensions in the order `dims`: a view."""
-    if not isinstance(input, Tensor):
-        return input.transpose(dims)
-    n = input._array.ndim
-    if len(dims) != n:
-        raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
-        )
-    dims = tuple(check_dim(d, n) for d in dims)
-    if len(set(dims)) != n:
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return _permute(input, dims)
-
-
-@method("movedim", "moveaxis")
-def movedim(input: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
+@function(at="torch Tensor", aliases="moveaxis")
+def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
-    n = input._array.ndim
-    given = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
-    if len(given[0]) != len(given[1]):
-        raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(given[0])} dims) should contain the same number "
-            f"of dims as destination ({list(given[1])} dims)"
-        )
-    places = [tuple(check_dim(d, n) for d in dims) for dims in given]
-    for name, dims, words in zip(("source", "destination"), places, given, strict=True):
-        if len(set(dims)) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(words)})")
-    target = dict(zip(places[1], places[0], strict=True))
-    rest = iter(d for d in range(n) if d not in places[0])
-    order = tuple(target[i] if i in target else next(rest) for i in range(n))
-    return _permute(input, order) if n else _alias(input)
+    n = self._array.ndim
+    given = ((d,) if isinstance(d, int) else d for d in (source, destination))
+    places = [[wrap_dim(d, n) for d in dims] for dims in given]
+    return permute(self, np.moveaxis(np.empty(range(n)), *places).shape)  # the shape counts the dimensions
 
 
-moveaxis = movedim
-
-
+@method("T")
 @property
 def T(self: Tensor) -> Tensor:
     """All dimensions reversed. Meant for matrices; PyTorch warns for other numbers of dimensions, and so does this."""
-    if not self._array.ndim:
-        warn_of_scalar("T")
-    elif self._array.ndim != 2:
+    if self._array.ndim != 2:
         warnings.warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-            UserWarning,
             stacklevel=2,
         )
-    return _permute(self, tuple(reversed(range(self._array.ndim))))
+    return permute(self, tuple(range(self._array.ndim))[::-1])
 
 
-def warn_of_scalar(name: str, instead: str = "This function is the identity in these cases.") -> None:
-    warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", UserWarning, stacklevel=3)
+method("mT")(property(lambda self: transpose(self, -2, -1), doc="The last two dimensions exchanged."))
 
 
-@property
-def mT(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
-    if not self._array.ndim:
-        warn_of_scalar("mT")
+def in_place(signature: str, like: Callable, node: str) -> Callable:
+    """The in-place form of a view operation: it writes no value, the tensor itself gets another shape."""
+    changed = op(signature, like.op.forward, kind="linear", node=node, at="", **like.op.rules)
+
+    def run(self: Tensor, *params: int) -> Tensor:
+        if local.records and self._requires_grad:
+            check_writable(self)
+        form = like if local.interpreter else changed  # inside a transform the value below has to be a view
+        out = form(self, *params)
+        self._array = out._array
+        self.__dict__.update(out.__dict__)  # what a transform keeps of its tensors
+        count_write(self)
+        if out._grad_fn is not None:
+            rebase(self, out._grad_fn)
+        if self._meta is not None:
+            self._meta.seen_version = self._counter.version
         return self
-    if self._array.ndim < 2:
-        raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
-        )
-    return transpose(self, -2, -1)
+
+    run.__doc__ = f"In place: {like.__doc__}"
+    return run
 
 
-@property
-def H(self: Tensor) -> Tensor:
-    """A matrix transposed (and conjugated, which changes nothing here)."""
-    if not self._array.ndim:
-        warn_of_scalar("H", "Consider using x.conj().")
-        return self
-    if self._array.ndim != 2:
-        batches = " For batches of matrices, consider using tensor.mH" * (self._array.ndim > 2)
-        raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {self._array.ndim}-D tensor.{batches}"
-        )
-    return transpose(self, 0, -1)
+squeeze_ = in_place("squeeze_(self, dim: dim)", squeeze, "SqueezeBackward4")
+squeeze_all_ = in_place("squeeze_(self)", squeeze_all, "SqueezeBackward3")
+squeeze_dims_ = in_place("squeeze_(self, *dim: dims)", squeeze_dims, "SqueezeBackward5")
 
 
-@method()
-def adjoint(input: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
-    n = input._array.ndim
-    if not n:
-        warnings.warn(
-            "adjoint() is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=3
-        )
-        return input
-    if n < 2:
-        raise RuntimeError(
-            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {n}-D tensor."
-        )
-    return transpose(input, -2, -1)
+@method("squeeze_")
+def squeeze_in_place(self: Tensor, *dim: int | tuple) -> Tensor:
+    """Take away dimensions of length 1 in place, all or those of `dim` (one or several). Returns this tensor."""
+    if not dim:
+        return squeeze_all_(self)
+    return (squeeze_ if isinstance(dim[0], int) and len(dim) == 1 else squeeze_dims_)(self, *dim)
 
 
-Tensor.T, Tensor.mT, Tensor.H = T, mT, H
+method("unsqueeze_")(in_place("unsqueeze_(self, dim: newdim)", unsqueeze, "UnsqueezeBackward1"))
+method("t_")(in_place("t_(self)", t, "TBackward1"))
+method("transpose_")(in_place("transpose_(self, dim0: dim, dim1: dim)", transpose, "TransposeBackward1"))
+
+# ---------------------------------------------------------------- stretched
 
 
-# ---------------------------------------------------------------- stretching
-
-
-def broadcast_array(array: ndarray, shape: tuple) -> ndarray:
-    """`np.broadcast_to` for a shape that is known to fit, several times faster."""
-    if array.shape == shape:
-        return array.view()
-    lead = len(shape) - array.ndim
-    strides = (0,) * lead + tuple(
-        s if n == w else 0 for s, n, w in zip(array.strides, array.shape, shape[lead:], strict=True)
-    )
-    if array.flags.c_contiguous and array.size:
-        return ndarray(shape, array.dtype, array, 0, strides)
-    return np.lib.stride_tricks.as_strided(array, shape, strides)
-
-
-_expand = define(
-    "expand", broadcast_array, kind="linear", view=True,
-    self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes),
-)  # fmt: skip
-
-
-@method()
-def expand(self: Tensor, *sizes: int, size: tuple | None = None) -> Tensor:
-    """The tensor stretched along dimensions of length 1, without copying; -1 keeps a length."""
-    sizes = wanted_shape(sizes) if size is None else tuple(size)
-    shape = self._array.shape
-    if sizes == shape:
-        return _expand(self, shape)
-    lead = len(sizes) - len(shape)
+def expanded(self: ndarray, size: tuple) -> ndarray:
+    """What `expand` shows, as an array that can be written to."""
+    if size == self.shape:
+        return self.view()
+    lead, shape = len(size) - self.ndim, list(self.shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({self.dtype.tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand({of_numpy(self.dtype).tensor_type}{{{shape}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
         )
-    full = list(sizes)
-    for i in reversed(range(len(sizes))):
-        n = sizes[i]
-        own = shape[i - lead] if i >= lead else None
-        if n == -1 and own is None:
+    own, strides = [1] * lead + shape, [0] * lead + list(self.strides)
+    full = [own[i] if size[i] == -1 and i >= lead else size[i] for i in range(len(size))]
+    for i in reversed(range(len(size))):
+        if own[i] not in (1, full[i]):
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own[i]}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {shape}"
             )
-        if n != -1 and own is not None and own != n and own != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at non-singleton dimension "
-                f"{i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-            )
-        if n == -1:
-            full[i] = own
-    return _expand(self, tuple(full))
+        strides[i] *= own[i] == full[i]
+    if self.flags.c_contiguous and self.size:  # several times faster than NumPy's own function
+        return ndarray(full, self.dtype, self, 0, strides)
+    return np.lib.stride_tricks.as_strided(self, full, strides)
 
 
-@method()
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor stretched to the shape of `other`."""
-    return expand(self, other._array.shape)
+# fmt: off
+expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="expand",
+            doc="The tensor stretched along dimensions of length 1, without copying; -1 keeps a length.",
+            self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
+# fmt: on
+for _name, _run in {"view_as": view, "reshape_as": reshape, "expand_as": expand}.items():
+    _like = method(_name)(lambda self, other, _run=_run: _run(self, other._array.shape))
+    _like.__doc__ = f"`{_name.removesuffix('_as')}` to the shape of `other`."
 
 
-@method()
-def broadcast_to(input: Tensor, size: tuple) -> Tensor:
+def common_shape(*shapes: tuple) -> tuple:
+    """The shape that these broadcast to. Raises PyTorch's RuntimeError if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise unlike_sizes([np.broadcast_to(0, shape) for shape in shapes]) from None
+
+
+@function(at="torch Tensor")
+def broadcast_to(self: Tensor, size: tuple) -> Tensor:
     """The tensor stretched to `size`, without copying."""
-    return expand(input, tuple(size))
+    return expand(self, size)
 
 
-def broadcast_shapes(*shapes: tuple) -> Size:
-    """The shape that tensors of these shapes are broadcast to. Raises RuntimeError if they do not fit."""
-    result: list[int] = []
-    for index, shape in enumerate(shapes):
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        result = [1] * (len(shape) - len(result)) + result
-        for i in range(-1, -1 - len(shape), -1):
-            if result[i] == 1:
-                result[i] = shape[i]
-            elif shape[i] not in (1, result[i]):
-                raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
-                    f"{index} had {shape}; but expected shape should be broadcastable to {result}"
-                )
-    return Size(result)
-
-
+@function(at="torch")
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, each stretched to the shape that all of them broadcast to."""
-    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
-    shape: tuple = ()
-    for t in tensors:
-        shape = broadcast_pair(shape, t._array.shape)
+    shape = common_shape(*[t._array.shape for t in tensors])
     return tuple(t if t._array.shape == shape else expand(t, shape) for t in tensors)
 
 
-def broadcast_pair(a: tuple, b: tuple) -> tuple:
-    """The common shape of two. Raises PyTorch's RuntimeError if there is none."""
-    if a == b:
-        return a
-    width = max(len(a), len(b))
-    left, right = (1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b
-    for i in range(width - 1, -1, -1):
-        if left[i] != right[i] and 1 not in (left[i], right[i]):
-            raise RuntimeError(
-                f"The size of tensor a ({left[i]}) must match the size of tensor b ({right[i]}) at non-singleton "
-                f"dimension {i}"
-            )
-    return tuple(m if n == 1 else n for n, m in zip(left, right, strict=True))
-
-
-@method()
-def sum_to_size(self: Tensor, *size: int) -> Tensor:
+@method("sum_to_size")
+def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
-    size = wanted_shape(size)
-    if not isinstance(self, Tensor):
-        return self if self.shape == size else sum_to(np.asarray(self), size)
-    if not size:
-        return self.sum()
-    lead = self._array.ndim - len(size)
-    if lead < 0 or any(n not in (1, m) for n, m in zip(size, self._array.shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
-    dims = tuple(i for i, n in enumerate(self._array.shape) if i < lead or (size[i - lead] == 1 and n != 1))
-    if dims:
-        self = self.sum(dims, keepdim=True)
-    return self.view(size) if lead > 0 else self
+    size, shape = as_size(size), self.shape
+    if is_array(self):
+        return sum_to(self, size)
+    lead = len(shape) - len(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    dims = [i for i, n in enumerate(shape) if i < lead or size[i - lead] != n]
+    total = self.sum() if not size else self.sum(dims, keepdim=True) if dims else self
+    return view(total, size) if lead and size else total
 
 
-def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """For vectors of lengths n, m, ... as many grids of shape (n, m, ...), the k-th varying along dimension k.
+# ---------------------------------------------------------------- joined
 
-    indexing="xy" exchanges the first two dimensions, as plotting programs want it.
-    """
-    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+
+def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     if not tensors:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
-    if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            UserWarning,
-            stacklevel=3,
-        )
-    elif indexing not in ("ij", "xy"):
-        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    for t in tensors:
-        if t._array.ndim > 1:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    try:
+        result = np.ascontiguousarray(np.concatenate(tensors, dim))
+    except ValueError:
+        full = [a for a in tensors if a.shape != (0,)]
+        if 0 < len(full) < len(tensors):
+            return _joined(full, dim)  # an empty vector is passed over
+        for place, a in enumerate(tensors):
+            if a.ndim != tensors[0].ndim:
+                raise RuntimeError(
+                    f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {a.ndim}"
+                ) from None
+            for d, (n, m) in enumerate(zip(tensors[0].shape, a.shape, strict=False)):
+                if d != dim and n != m:
+                    raise RuntimeError(
+                        f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
+                        f"tensor number {place} in the list."
+                    ) from None
+        raise
+    if result.dtype != tensors[0].dtype:
+        result = result.astype(promote([(a.dtype, 2) for a in tensors]))
+    return result
+
+
+def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shapes, key = [list(a.shape) for a in tensors], along(dim, None)
+    for place, shape in enumerate(shapes):
+        if shape != shapes[0]:
             raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t.ndim}D"
+                f"stack expects each tensor to be equal size, but got {shapes[0]} at entry 0 and {shape} at entry {place}"
             )
-    if len({t._array.dtype for t in tensors}) > 1:
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-    n = len(tensors)
-    places = list(range(n))
-    if indexing == "xy" and n >= 2:
-        places[:2] = 1, 0
-    shape = [1] * n
-    for place, t in zip(places, tensors, strict=True):
-        shape[place] = t._array.size
-    grids: list[Tensor | None] = [None] * n
-    for place, k in sorted(zip(places, range(n), strict=True)):  # PyTorch exchanges vectors and then grids
-        column = view(tensors[k], tuple(-1 if i == place else 1 for i in range(n)))
-        grids[k] = expand(column, tuple(shape))
-    return tuple(grids)
+    return _joined([a[key] for a in tensors], dim)
 
 
-_unfold = define(
-    "unfold", lambda self, dimension, size, step: windows(self, dimension, size, step),
-    kind="linear", view=True,
-    self=lambda grad, self_sym_sizes, dimension, size, step: fold(grad, self_sym_sizes, dimension, size, step),
-)  # fmt: skip
+def pieces(grad: ndarray | Tensor, sizes: list[tuple], dim: int) -> list:
+    """The gradient of a concatenation cut into those of its parts."""
+    lengths = [0 if s == (0,) else s[dim] for s in sizes]
+    parts = cuts(grad, lengths, dim)
+    return [zeros_beside(grad, s) if s == (0,) else part for s, part in zip(sizes, parts, strict=True)]
 
 
-def windows(array: ndarray, dimension: int, size: int, step: int) -> ndarray:
-    """A view of the windows of an array; a 0-d array is one element long."""
-    if not array.ndim:
-        return array.reshape(1)[:size]
-    found = np.lib.stride_tricks.sliding_window_view(array, size, dimension, writeable=True)
-    return found[(slice(None),) * dimension + (slice(None, None, step),)]
+def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
+    """Consecutive parts of these lengths."""
+    ends = itertools.accumulate(lengths, initial=0)
+    return [x[along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
 
 
-def fold(grad, sizes: tuple, dimension: int, size: int, step: int):
-    """The transpose of `unfold`: windows added up where they overlap."""
-    if isinstance(grad, Tensor):
-        return _fold(grad, sizes, dimension, size, step)
-    out = np.zeros(sizes, grad.dtype)
-    if not sizes:
-        return out + grad.sum()
-    count = grad.shape[dimension]
-    for k in range(size):  # the k-th element of every window
-        out[(slice(None),) * dimension + (slice(k, k + step * (count - 1) + 1, step),)] += grad[..., k]
-    return out
+# fmt: off
+cat = op("cat(tensors: tensors, dim: dim=0)", _joined, kind="linear", at="torch", aliases="concat concatenate",
+         doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
+         tensors=lambda grad, _tensors_sym_sizes, dim: pieces(grad, _tensors_sym_sizes, dim))
+stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, kind="linear", at="torch",
+           doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
+# fmt: on
 
 
-_fold = define(
-    "unfold_backward", fold, kind="linear",
-    self=lambda grad, dimension, size, step: unfold(grad, dimension, size, step),
-)  # fmt: skip
+@function(at="torch")
+def hstack(tensors: tuple) -> Tensor:
+    """Tensors side by side: vectors end to end, others along dimension 1."""
+    return cat(tensors, 0 if tensors[0]._array.ndim < 2 else 1)
 
 
-@method()
-def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """A view of all windows of length `size` along one dimension, `step` apart; the window is the new last dimension."""
-    if not isinstance(self, Tensor):
-        return _unfold.op.forward(self, dimension, size, step)
-    dimension = check_dim(dimension, self._array.ndim)
-    length = self._array.shape[dimension] if self._array.ndim else 1
-    if size < 0:
-        raise RuntimeError(f"size is {size} but must be >= 0")
-    if size > length:
-        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {length} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    return _unfold(self, dimension, size, step)
+@function(at="torch")
+def vstack(tensors: tuple) -> Tensor:
+    """Tensors below each other; vectors are rows."""
+    return cat([t if t._array.ndim > 1 else unsqueeze(t, 0) for t in tensors], 0)
 
 
-__all__ = [
-    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "flatten",
-    "meshgrid", "moveaxis", "movedim", "permute", "ravel", "reshape", "squeeze", "swapaxes", "swapdims", "t", "transpose",
-    "unflatten", "unsqueeze",
-]  # fmt: skip
+# ---------------------------------------------------------------- taken apart: several views that share one node
+
+
+def given(grads: list | ndarray | Tensor, shapes: list | None = None) -> list:
+    """The gradients of several results, zeros (of these shapes, or of the shape of the others) for those that have none."""
+    grads = grads if type(grads) is list else [grads]
+    like = next(g for g in grads if g is not None)
+    shapes = shapes or [like.shape] * len(grads)
+    return [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
+
+
+def widths(length: int, size: int | tuple, dim: int) -> list[int]:
+    """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
+    if isinstance(size, int):
+        found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
+    else:
+        found = list(size)
+    if sum(found) != length or min(found) < 0:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={found}"
+        )
+    return found
+
+
+def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
+    """The gradients of consecutive parts put together."""
+    shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in widths(sizes[dim], size, dim)]
+    return cat(given(grads, shapes), dim)
+
+
+def _parts(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
+    return cuts(self, widths(self.shape[dim], size, dim), dim)
+
+
+# fmt: off
+unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*along(dim, i), ...)] for i in range(self.shape[dim])],
+            **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
+            self=lambda grad, dim: stack(given(grad), dim))
+split_equally = op("split(self, split_size: int, dim: dim)", _parts, **VIEW, outputs=(), at="",
+                   self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
+split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", _parts, **VIEW, outputs=(),
+                      doc="Consecutive parts of the given sizes along `dim`: views.",
+                      self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
+# fmt: on
+
+
+@function(at="torch")
+def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
+    """Consecutive parts along `dim`: of one size (the last may be shorter), or of the sizes given. Views."""
+    if not self._array.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size = split_size_or_sections
+    if isinstance(size, (tuple, list)):
+        return split_with_sizes(self, tuple(size), dim)
+    return split_equally(self, operator.index(size), dim)
+
+
+@method("split")
+def split_method(self: Tensor, split_size: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
+    """`torch.split` of this tensor: parts of a length, or of the lengths that are given."""
+    return split(self, split_size, dim)
+
+
+@function(at="torch Tensor")
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
+    return split(self, -(-self.size(dim) // chunks) if self.size(dim) else (0,) * chunks, dim)
+
+
+@method("__iter__")
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The slices along the first dimension, by one `unbind`."""
+    if not self._array.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self))

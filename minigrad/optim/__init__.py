@@ -1,11 +1,10 @@
 """Optimizers, and schedules of their learning rates."""
 
+from ..basics import not_offered
 from . import lr_scheduler as lr_scheduler
-from .adaptive import *  # noqa: F403
-from .algorithms import *  # noqa: F403
-from .lbfgs import *  # noqa: F403
-from .optimizer import Optimizer as Optimizer
+from .algorithms import SGD, Adagrad, Adam, AdamW, RMSprop
+from .optimizer import Optimizer
 
-__all__ = ["lr_scheduler"]
-__all__ += [name for name, value in globals().items() if isinstance(value, type)]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 __dir__ = __all__.copy  # what completion offers
+__getattr__ = not_offered("optim.")

@@ -4,4 +4,3 @@ from . import checkpoint as checkpoint
 from . import data as data
 
 __all__ = ["checkpoint", "data"]
-__dir__ = __all__.copy  # what completion offers

@@ -1,17 +1,27 @@
-"""The answers of a lesson, for who teaches it: `python -m exercises 03`, in the folder of the lessons.
+"""For who teaches, in the folder of the lessons: `python -m exercises 03` prints the answers of a lesson as Markdown,
+`python -m exercises --class FOLDER` what a class found hard (classroom.py).
 
-Prints Markdown: each prediction with its answer and what people predict instead, each exercise with a solution, why it
-works, and what to say to each known mistake. Without a number, all lessons.
+The answers: each prediction with its answer and what people predict instead, each exercise with a solution, why it works,
+and each known mistake, as the learner writes it, with the reply. Without a number, all lessons.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
+import textwrap
 from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
 
-from . import lessons
-from .model import Exercise, Question
+from . import classroom, lessons
+from .judge import as_answers, judge
+from .model import Exercise, Question, Wrong
 from .values import describe
+
+ORDERS = 6  # a list longer than this of answers of one kind is shown in part
 
 
 def answers(lesson: int) -> str:
@@ -35,12 +45,87 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
     yield f"## Exercise {exercise.id}: {exercise.title}"
     yield f"```python\n{exercise.solution_source}\n```"
     yield exercise.why
-    yield "What learners do, and what they are told:"
-    yield "\n".join(f"* {wrong.advice}" for wrong in exercise.wrong)
+    yield "What learners write, and what they are told:"
+    alike = [wrong for wrong in exercise.wrong if _made_up(wrong.advice)]
+    shown = [wrong for wrong in exercise.wrong if wrong not in alike[ORDERS:]]
+    lines = [f"* {_written(exercise, wrong.answer)}\n  {_reply(exercise, wrong)}" for wrong in shown]
+    if len(alike) > ORDERS:
+        lines.append(
+            f"* and {len(alike) - ORDERS} other orders, each told in the same way what fired too early."
+        )
+    yield "\n".join(lines)
+
+
+def _reply(exercise: Exercise, wrong: Wrong) -> str:
+    """What is told of the cause, in full: an advice may stand for the beginning of what a check says by itself."""
+    cause = judge(exercise, as_answers(exercise, wrong.answer)).cause
+    return cause if wrong.advice in cause else wrong.advice
+
+
+def _made_up(advice: str) -> bool:
+    """Whether an advice is one of many that are put together by the same pattern (exercise 4.1)."""
+    return advice.startswith("Fired too early:")
+
+
+def _written(exercise: Exercise, answer: Any) -> str:
+    """A wrong answer as a learner writes it, in a line or in a block of code."""
+    if isinstance(answer, dict) and len(exercise.names) > 1:
+        return ", ".join(f"`{name} = {_short(part)}`" for name, part in answer.items())
+    parts = answer if len(exercise.names) > 1 else (answer,)
+    if not any(callable(part) for part in parts):
+        return ", ".join(
+            f"`{name} = {_short(part)}`" for name, part in zip(exercise.names, parts, strict=True)
+        )
+    code = [_code(part) for part, right in zip(parts, exercise.reference, strict=True) if part is not right]
+    return "\n" + textwrap.indent("```python\n" + "\n\n".join(code) + "\n```\n", "  ")
+
+
+def _short(answer: Any) -> str:
+    return repr(answer) if isinstance(answer, str) else describe(answer, 60)
+
+
+def _code(answer: Any) -> str:
+    """The source of a function or of the method that a class was made with; what comes before a lambda is left out."""
+    if isinstance(answer, type):
+        methods = [part for part in vars(answer).values() if isinstance(part, FunctionType)]
+        return "\n".join(map(_code, methods))
+    source = textwrap.dedent(inspect.getsource(answer)).strip()
+    if answer.__name__ == "<lambda>":
+        found = re.search(r"lambda.*", source, re.S)
+        source = _balanced(found[0]) if found else source
+    closed = zip(answer.__code__.co_freevars, answer.__closure__ or (), strict=True)
+    with_what = [f"# {name}: {_inside(cell.cell_contents)}" for name, cell in closed]
+    return "\n".join([*with_what, source])
+
+
+def _inside(value: Any) -> str:
+    """What a name of a made-up function stands for, on one line."""
+    return " ".join(_code(value).split()) if isinstance(value, FunctionType) else describe(value, 60)
+
+
+def _balanced(text: str) -> str:
+    """The text up to where a bracket closes that it has not opened, or a comma stands outside of brackets."""
+    depth, seen_colon = 0, False
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        seen_colon = seen_colon or (letter == ":" and depth == 0)
+        if depth < 0 or (letter == "," and depth == 0 and seen_colon):
+            return text[:place].rstrip()
+    return text.rstrip(",")
 
 
 def main(names: list[str]) -> int:
-    """Print the answers of the lessons that `names` mean; 2 if there is no such lesson."""
+    """Print the answers of the lessons that `names` mean, or the report on a class; 2 if there is no such thing."""
+    if names[:1] == ["--class"]:
+        if len(names) != 2:
+            print("python -m exercises --class FOLDER", file=sys.stderr)
+            return 2
+        try:
+            print(classroom.report(Path(names[1])), end="")
+        except FileNotFoundError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
     try:
         chosen = [lessons.lesson_number(name) for name in names] or list(lessons.numbers())
     except lessons.Unknown as unknown:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import lessons, store
+from . import answers, lessons, store
 from .cards import Card, code_block, fold, heading, paragraphs
 from .judge import CORRECT, NOT_YET, judge
+from .model import Exercise, Question
 from .values import blank, describe, plain, same
 
 
-def check(exercise: str = "", *answers: Any) -> Card:
+def check(exercise: str = "", *given: Any) -> Card:
     """Say whether the answers to an exercise are right, and if not, what may be the cause. Never raises."""
     try:
         found = lessons.find_exercise(exercise)
-        state, message = judge(found, answers)
+        state, message, cause = judge(found, given)
         if state == CORRECT:
             store.note(solved=found.id)
         elif state != NOT_YET:
+            store.note(tried=(found.id, _as_written(found, given), cause))
             message += f'\n\nStuck? `hint("{found.id}")` helps a little at a time.'
     except lessons.Unknown as unknown:
         return _unknown(unknown)
@@ -28,6 +30,17 @@ def check(exercise: str = "", *answers: Any) -> Card:
     return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
 
 
+def _as_written(exercise: Exercise, answers: tuple) -> str:
+    """A wrong try in a few words: what was typed in, part by part; of code only that it was code."""
+    if any(map(callable, answers)):
+        return "code"
+    if len(answers) == 1:
+        return describe(answers[0], 60)
+    return ", ".join(
+        f"{name} = {describe(answer, 30)}" for name, answer in zip(exercise.names, answers, strict=False)
+    )
+
+
 def hint(exercise: str = "") -> Card:
     """The hints of an exercise, folded: opening one uncovers the next. Never raises."""
     try:
@@ -35,10 +48,14 @@ def hint(exercise: str = "") -> Card:
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     last = f'That was the last hint. `solution("{found.id}")` shows one way, and why it works.'
-    body = paragraphs(last)
+    body = "".join(
+        fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items()
+    ) + paragraphs(last)
     for number in range(len(found.hints), 0, -1):
         body = fold(f"Hint {number} of {len(found.hints)}", paragraphs(found.hints[number - 1]) + body)
-    text = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(found.hints, 1))
+    lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(found.hints, 1)]
+    lines += [f"{name}: {' '.join(told.split())}" for name, told in found.about.items()]
+    text = "\n".join(lines)
     return Card(
         "noted",
         f"{found.id} hints: {len(found.hints)}, folded",
@@ -62,13 +79,16 @@ def predict(question: str = "", guess: Any = ...) -> Card:
     """Note what you expect before you run the next cell; the reply to it is folded. Never raises."""
     try:
         found = lessons.find_question(question)
-        value = plain(guess)
-        if blank(value):
+        if blank(plain(guess)):
             text = "Put what you expect in the place of `...` and run this cell. Or go on: nothing needs it."
-            body = heading(NOT_YET, f"Prediction {found.id}") + paragraphs(text)
-            return Card(NOT_YET, f"{found.id} not yet predicted", text, body)
-        reply, came_true = _reply(found, value)
-        store.note(predicted=(found.id, came_true))
+            return _not_predicted(found.id, "not yet predicted", text)
+        truth = plain(found.truth())
+        value = answers.read(guess, truth)
+        if not answers.fits(value, truth):  # not a wrong guess: not a guess at all, so nothing is noted
+            text = f"That cannot be taken for an answer. {answers.wanted(truth)}"
+            return _not_predicted(found.id, "not yet: that cannot be taken for an answer", text)
+        reply, came_true = _reply(found, guess, truth)
+        store.note(predicted=(found.id, came_true, describe(guess, 40)))
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     except Exception as error:
@@ -147,13 +167,20 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return f'<table style="border-collapse:collapse;margin:0.3em 0">{above}{"".join(line(*row) for row in rows)}</table>'
 
 
-def _reply(question: Any, value: Any) -> tuple[str, bool]:
-    if same(value, plain(question.truth()), question.rtol):
+def _not_predicted(key: str, line: str, text: str) -> Card:
+    return Card(NOT_YET, f"{key} {line}", text, heading(NOT_YET, f"Prediction {key}") + paragraphs(text))
+
+
+def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
+    """What to say to a prediction, and whether it came true. However it is written, it is read as `check` reads."""
+
+    def means(other: Any) -> bool:
+        other = plain(other)
+        return same(answers.read(guess, other), answers.read(other, other), question.rtol)
+
+    if same(answers.read(guess, truth), truth, question.rtol) or any(map(means, question.right)):
         return question.found, True
-    for wrong in question.wrong:
-        if same(value, plain(wrong.answer), question.rtol):
-            return wrong.advice, False
-    return question.missed, False
+    return next((wrong.advice for wrong in question.wrong if means(wrong.answer)), question.missed), False
 
 
 def _unknown(unknown: lessons.Unknown) -> Card:

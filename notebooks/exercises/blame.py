@@ -26,6 +26,26 @@ MEANING = {
     "SystemExit": "`exit()` and `quit()` end the whole notebook. Use `return` to leave a function.",
 }
 
+TOLD = {
+    "Trying to backward through the graph a second time": (
+        "a backward pass came to a node that an earlier pass has been through, and what it had kept is freed. "
+        "So something here was computed *before* that earlier pass. Which line made it, and should it run again in each turn?"
+    ),
+    "element 0 of tensors does not require grad": (
+        "behind this result nothing was recorded, so there is no graph to walk. Was everything before it detached, made "
+        "under `no_grad`, or was nobody asked?"
+    ),
+    "one of the variables needed for gradient computation has been modified": (
+        "a value that the backward pass needs has been written to since it was kept. Make a new tensor, do not write "
+        "into this one."
+    ),
+    "output array is read-only": (
+        "that line writes into the array that arrived. It is not yours: the same array may have been handed to "
+        "somebody else. Make a new one."
+    ),
+}
+"""What a framework's message means here. Its own advice is for another situation and can be the very mistake."""
+
 
 def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
     """The innermost place in the learner's own code, or None if the error arose entirely in ours."""
@@ -38,15 +58,17 @@ def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
 def said(error: BaseException | None) -> str:
     """What the exception says, on one line. The learner's own exception class may fail to print: then nothing."""
     try:
-        return " ".join(str(error or "").split())[:300]
+        text = " ".join(str(error or "").split())
     except Exception:
         return ""
+    return text if len(text) <= 300 else text[: text.rfind(" ", 0, 299)] + " …"
 
 
 def in_plain_words(error: BaseException) -> str:
     """What happened and where, in a sentence or two."""
     kind = type(error).__name__
     text = said(error)
+    text = next((told for begins, told in TOLD.items() if text.startswith(begins)), text)
     where = ""
     frame = learner_frame(error)
     if frame is not None:

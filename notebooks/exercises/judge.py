@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import minigrad
 
+from . import answers as typed
 from .blame import in_plain_words, said
+from .bytecode import uses
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
 from .symptoms import advise
@@ -28,6 +30,14 @@ SWITCHED_OFF = (
 )
 
 
+class Verdict(NamedTuple):
+    """What `check` says. `cause` is the mistake that was recognised, as it is told; "" where none was."""
+
+    state: str
+    message: str
+    cause: str = ""
+
+
 @dataclass
 class Observed:
     """What a probe saw, as far as it came: (label, plain value, the value as the learner would see it)."""
@@ -36,36 +46,75 @@ class Observed:
     error: BaseException | None = None
 
 
-def judge(exercise: Exercise, answers: tuple) -> tuple[str, str]:
-    """(state, message) for the answers to one exercise."""
+def judge(exercise: Exercise, answers: tuple) -> Verdict:
+    """The verdict on the answers to one exercise."""
     missing = _missing(exercise, answers)
     if missing:
-        return NOT_YET, missing
+        return Verdict(NOT_YET, missing)
     if strange := _not_callable(exercise, answers):
-        return TRY_AGAIN, strange
+        return Verdict(TRY_AGAIN, strange, strange)
     got = observe(exercise, answers)
     want = observe(exercise, exercise.reference, limited=False)
     if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
         raise want.error
     if _unfinished(got, answers):
-        return NOT_YET, "There is still a `...` in it. Put your own code in its place and run the cell again."
-    first = _first_difference(got, want, exercise.rtol)
+        return Verdict(
+            NOT_YET, "There is still a `...` in it. Put your own code in its place and run the cell again."
+        )
+    first = _first_difference(got, want, exercise)
     if first is None and got.error is None:
-        return CORRECT, exercise.shows
+        if forbidden := _forbidden(exercise, answers):
+            return Verdict(TRY_AGAIN, forbidden, forbidden)
+        return Verdict(CORRECT, exercise.shows)
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
     if isinstance(got.error, Complaint) and not before:
-        return TRY_AGAIN, str(got.error)
+        return Verdict(TRY_AGAIN, str(got.error), str(got.error))
     known = recognise(exercise, got, want)
     if got.error is not None and not before:
         state, told = _told(got.error, exercise)
-        return state, f"{told}\n\n{known.advice}" if known else told
+        if known:
+            return Verdict(state, f"{told}\n\n{known.advice}", known.advice)
+        return Verdict(state, told, type(got.error).__name__)
     assert first is not None
     label, value, shown = got.seen[first]
     if known:
-        return TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}"
-    called = bool(exercise.cases or exercise.probe)
-    advice = advise(value, want.seen[first][1], exercise.rtol, called=called, label=label)
-    return TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}"
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}", known.advice)
+    due = want.seen[first][1]
+    if exercise.typed and isinstance(due, str) and isinstance(value, str) and len(due) == len(value) == 1:
+        advice, cause = _letter(exercise, value)
+    else:
+        look = exercise.look.get(label if exercise.typed else "", "")
+        advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label)
+        if not cause and exercise.cases is not None:
+            cause = _handed_back(exercise, answers[0], value)
+            advice = f"{cause} {advice}".strip()
+        if not cause and look:
+            advice = f"{advice} {look}"
+        if not cause and first and not exercise.typed:
+            advice += f" (Before that it was right: {got.seen[first - 1][0]}.)"
+    return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}".strip(), cause)
+
+
+def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
+    """Told if what came out is one of the arguments, as it went in."""
+    names = list(inspect.signature(exercise.reference[0]).parameters)
+    for arguments in exercise.cases():
+        for name, argument in zip(names, arguments, strict=True):
+            if (
+                isinstance(value, np.ndarray)
+                and value.size > 1
+                and same(value, plain(argument), exercise.rtol)
+            ):
+                return f"That is `{name}`, as it came in."
+    return ""
+
+
+def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
+    """What to say to a letter of which nothing is known."""
+    if value in exercise.letters:
+        return "Not that one.", ""
+    told = f"There is no `{value.replace('`', chr(39))}`: the letters are {exercise.letters[0]} to {exercise.letters[-1]}."
+    return told, told
 
 
 def observe(
@@ -79,7 +128,7 @@ def observe(
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))
-                    if like is not None and not _begins(observed, like, exercise.rtol):
+                    if like is not None and not _begins(observed, like, exercise):
                         break
             finally:
                 recording = minigrad.is_grad_enabled()
@@ -90,14 +139,14 @@ def observe(
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
     """The listed wrong answer that behaves as this one, or else the first one that starts to go wrong as it does."""
-    first = _first_difference(got, want, exercise.rtol)
+    first = _first_difference(got, want, exercise)
     telling = exercise.cases is None and first is not None and first < len(got.seen)
-    if exercise.probe is not None:  # None, True and the like have many causes
+    if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
         telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
     near = None
     for wrong in exercise.wrong:
         seen = observe(exercise, as_answers(exercise, wrong.answer), like=got)
-        alike = _first_difference(seen, got, exercise.rtol)
+        alike = _first_difference(seen, got, exercise)
         if alike is None and _same_error(seen.error, got.error):
             return wrong
         if near is None and telling and (alike is None or alike > first):
@@ -105,9 +154,19 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
     return near
 
 
-def _begins(one: Observed, other: Observed, rtol: float) -> bool:
+def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
     """Whether what was seen of `one` so far is how `other` begins."""
-    return len(one.seen) <= len(other.seen) and same(one.seen[-1][1], other.seen[len(one.seen) - 1][1], rtol)
+    return len(one.seen) <= len(other.seen) and _alike(
+        one.seen[-1][1], other.seen[len(one.seen) - 1][1], exercise
+    )
+
+
+def _alike(one: Any, other: Any, exercise: Exercise) -> bool:
+    """Whether two observations are the same; brackets around a single number count only where shapes are the subject."""
+    numbers = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    if numbers and one.size == other.size == 1 and not exercise.strict:
+        one, other = one.reshape(()), other.reshape(())
+    return same(one, other, exercise.rtol)
 
 
 def _shown(exercise: Exercise, value: Any) -> str:
@@ -122,7 +181,11 @@ def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
 
 
 def as_answers(exercise: Exercise, answer: Any) -> tuple:
-    """A listed answer as `check` receives it: one value a name."""
+    """A listed answer as `check` receives it: one value a name. A dict names the parts that differ from the reference."""
+    if isinstance(answer, dict) and len(exercise.names) > 1:
+        known = dict(zip(exercise.names, exercise.reference, strict=True))
+        assert answer.keys() <= known.keys(), answer.keys() - known.keys()
+        return tuple((known | answer).values())
     return tuple(answer) if len(exercise.names) > 1 else (answer,)
 
 
@@ -131,13 +194,10 @@ def _probe(exercise: Exercise, answers: tuple) -> Iterable[tuple[str, Any]]:
         return exercise.probe(*answers)
     if exercise.cases is not None:
         return _calls(exercise, answers[0])
-    return ((name, _one_number(answer)) for name, answer in zip(exercise.names, answers, strict=True))
-
-
-def _one_number(answer: Any) -> Any:
-    """A tensor of one number as that number: who types in a number need not think of its shape."""
-    value = plain(answer)
-    return value.reshape(()) if isinstance(value, np.ndarray) and value.size == 1 else answer
+    return (
+        (name, typed.read(answer, plain(wanted), exercise.words))
+        for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True)
+    )
 
 
 def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
@@ -153,12 +213,39 @@ def _calls(exercise: Exercise, function: Any) -> Iterable[tuple[str, Any]]:
                     f"{describe(before, 40)} and is now {describe(now, 40)}. The caller still needs the old "
                     "value. Make a new one instead."
                 )
-        if exercise.returns and isinstance(value, tuple | list) and len(value) == len(exercise.returns):
+        if exercise.returns and value is not None and value is not Ellipsis:
+            _several(exercise, value, reference(*untouched))
             yield from (
                 (f"{part} of {label}", item) for part, item in zip(exercise.returns, value, strict=True)
             )
-        else:
-            yield label, value
+            continue
+        wrong_type = exercise.gives and not isinstance(value, exercise.gives)
+        if wrong_type and value is not None and value is not Ellipsis:
+            kinds = exercise.gives if isinstance(exercise.gives, tuple) else (exercise.gives,)
+            raise Complaint(
+                f"It gives back {describe(value, 40)}, a `{type(value).__name__}`. An `{kinds[0].__name__}` is wanted: "
+                "whoever calls it goes on computing with what comes back."
+            )
+        yield label, value
+
+
+def _several(exercise: Exercise, value: Any, right: tuple) -> None:
+    """A Complaint, unless `value` holds as many values as the function is to give back, and none of them is None."""
+    count = len(exercise.returns)
+    giving = f"{count} are wanted: `return {', '.join(exercise.returns)}`."
+    if not isinstance(value, tuple | list):
+        for part, due in zip(exercise.returns, right, strict=True):
+            if same(plain(value), plain(due), exercise.rtol):
+                raise Complaint(f"That is `{part}`, and right. But {giving}")
+        what = "a dictionary" if isinstance(value, dict) else "one value"
+        raise Complaint(f"It gives back {what}, `{describe(value, 40).replace('`', chr(39))}`. {giving}")
+    if len(value) != count:
+        raise Complaint(f"It gives back {len(value)} value{'s' * (len(value) != 1)}. {giving}")
+    for part, item in zip(exercise.returns, value, strict=True):
+        if item is None:
+            raise Complaint(
+                f"`{part}` is `None`. That would say that nobody asked for it. Here both inputs ask, so each gets its gradient."
+            )
 
 
 def _not_callable(exercise: Exercise, answers: tuple) -> str:
@@ -183,6 +270,14 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
             except TypeError:
                 return f"It is to be called as `{call}`, and yours is `{name}{signature}`."
     return ""
+
+
+def _forbidden(exercise: Exercise, answers: tuple) -> str:
+    """What to say of a right answer that was found in a way that the exercise rules out."""
+    if exercise.without is None:
+        return ""
+    names, told = exercise.without
+    return told if any(uses(answer).keys() & set(names) for answer in answers) else ""
 
 
 def _missing(exercise: Exercise, answers: tuple) -> str:
@@ -225,10 +320,10 @@ def _unfinished(got: Observed, answers: tuple) -> bool:
     return any(blank(value) for _, value, _ in got.seen)
 
 
-def _first_difference(one: Observed, other: Observed, rtol: float) -> int | None:
+def _first_difference(one: Observed, other: Observed, exercise: Exercise) -> int | None:
     """The position at which the two first differ: in a value, or in one of them having stopped."""
     for index, (a, b) in enumerate(zip(one.seen, other.seen, strict=False)):
-        if not same(a[1], b[1], rtol):
+        if not _alike(a[1], b[1], exercise):
             return index
     return None if len(one.seen) == len(other.seen) else min(len(one.seen), len(other.seen))
 
@@ -248,5 +343,5 @@ def _what(exercise: Exercise, label: str, shown: str) -> str:
     if exercise.cases is not None:
         return f"{label} is `{shown}`."
     if exercise.probe is not None:
-        return f"{label}: `{shown}`."
+        return f"{label} `{shown}`." if label[-1:] in "?,:" else f"{label}: `{shown}`."
     return f"`{label}` = `{shown}`." if len(exercise.names) > 1 else ""

@@ -16,6 +16,11 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
     for place in (2.0, 10.0, -1.0):
         x = torch.tensor(place, requires_grad=True)
         y = f(x)
+        if x.grad is not None:
+            raise Complaint(
+                "`x.grad` is filled in your function already. Only the backward pass is to do that: give back a `y` that "
+                "has the slope."
+            )
         if y is None:
             raise Complaint("`f` gives back nothing. Is there a `return`?")
         if y is Ellipsis:
@@ -26,6 +31,12 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
                 f"`f` gives back {describe(y, 40)}. It should give back something that was computed from `x`."
             )
         if not y.requires_grad:
+            elsewhere = f(torch.tensor(place + 1.0, requires_grad=True))
+            if bool((elsewhere != y.detach()).any()):
+                raise Complaint(
+                    "The *value* of `f` depends on `x`, but the way back is cut: nothing was recorded (`detach` or `no_grad` "
+                    "does that). Use `x` itself."
+                )
             raise Complaint(
                 "The result of `f` does not depend on `x`, so its slope is 0 everywhere. Use `x` in it."
             )
@@ -73,6 +84,9 @@ EXERCISES: list[Exercise] = [
         solution="slope = 7.0",
         why="$7x$ grows by 7 whenever $x$ grows by 1. Where $x$ stands makes no difference.",
         shows="The slope of $7x$ is 7, and $x = 2$ was only the place where you looked.",
+        look={
+            "slope": "How much is $7x$ at 2, and how much at 3?",
+        },
         hints=(
             "How much is $7x$ at $x = 2$, and how much at $x = 3$?",
             "It goes from 14 to 21 while $x$ goes up by 1.",
@@ -82,6 +96,21 @@ EXERCISES: list[Exercise] = [
                 14.0, "14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?"
             ),
             Wrong(2.0, "2 is where $x$ stands, not how fast $y$ grows."),
+            Wrong(0.07, "That is how far $y$ goes when $x$ goes 0.01. The slope is the ratio of the two."),
+            Wrong(
+                3.5,
+                "That is $7/2$. Nothing is divided by where $x$ stands: how far does $y$ go for each 1 of $x$?",
+            ),
+            Wrong(1.0, "1 is where the way back begins. The multiplication makes more of it."),
+            Wrong(
+                0.0,
+                "A slope of 0 would say that $y$ stays where it is when $x$ moves. Put in $x = 2$ and $x = 3$.",
+            ),
+            Wrong(
+                None,
+                "`None` is what stands in `x.grad` *before* the backward pass. After it, there is a number.",
+            ),
+            Wrong(9.0, "$7 + 2$: nothing is added. How far does $y$ go for each 1 of $x$?"),
             Wrong(3.0, "3 was the slope of $3x$. Here the factor is another one."),
             Wrong(21.0, "21 is the value of $y$ at $x = 3$. Take away the value at $x = 2$."),
         ),
@@ -96,6 +125,7 @@ EXERCISES: list[Exercise] = [
             """,
         why="The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope.",
         shows="Wherever $x$ is, a step to the right takes your $y$ five times as far down.",
+        look={"": "Which number stands before `x`, and does anything else depend on `x`?"},
         hints=(
             "Which number in `3 * x` made the gradient 3?",
             "The gradient is to be negative: $y$ has to *fall* when $x$ grows.",
@@ -108,9 +138,20 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda x: x - 5,
-                "Taking 5 away moves the line down and leaves its slope at 1. Multiply instead.",
+                "What is added or taken away moves the line up or down and leaves its slope at 1. Multiply instead.",
             ),
-            Wrong(lambda x: -x, "It falls, but by 1 for every 1. It should fall by 5."),
+            Wrong(
+                lambda x: -x,
+                "It falls, but by 1 for every 1. It should fall by 5: the number that stands *before* `x` counts.",
+            ),
+            Wrong(lambda x: -5 * x.detach(), "The *value* of `f` depends on `x`, but the way back is cut"),
+            Wrong(
+                lambda x: -3 * x,
+                "That is the 3 of the example with a minus. It should fall by 5 for every 1.",
+            ),
+            Wrong(lambda x: torch.tensor(-5.0), "The result of `f` does not depend on `x`"),
+            Wrong(lambda x: -5, "It should give back something that was computed from `x`."),
+            Wrong(lambda x: x**-5, "`**` is a power: that is $1/x^5$, a curve. `*` multiplies."),
             Wrong(
                 lambda x: x / -5, "Dividing by 5 makes the line flatter. It should be five times as steep."
             ),

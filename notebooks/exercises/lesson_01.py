@@ -7,7 +7,7 @@ from typing import Any
 
 import minigrad as torch
 
-from .model import Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question, Wrong
 
 
 def central(f, x, h):
@@ -20,14 +20,35 @@ def sigmoid_slope(t):
 
 
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Probe: what the learner's nudge says of three functions whose names can be told."""
-    yield "For x**2 at 3, with h = 1,", answer(lambda x: x**2, 3.0, 1.0)
-    yield "For x**3 - 2 * x at 2, with h = 0.5,", answer(lambda x: x**3 - 2 * x, 2.0, 0.5)
-    yield "For 1 / x at 4, with h = 2,", answer(lambda x: 1 / x, 4.0, 2.0)
+    """Probe: what the learner's nudge says of four functions. No h is 1 or 2: mistakes with h would look alike."""
+    for told, f, x, h in (
+        ("x**2", lambda x: x**2, 3.0, 0.25),
+        ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 2.0, 0.5),
+        ("1 / x", lambda x: 1 / x, 4.0, 1.5),
+        ("5 - 7 * x", lambda x: 5 - 7 * x, 1.0, 0.125),
+    ):
+        runs: list[Any] = []
+
+        def counted(place: Any, f: Any = f, runs: list[Any] = runs) -> Any:
+            runs.append(place)
+            return f(place)
+
+        slope = answer(counted, x, h)
+        if slope is not None and slope is not Ellipsis and not runs:
+            raise Complaint(
+                "`f` was not run at all for that number. A nudge runs it twice: a little to the right, a little to the left."
+            )
+        yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
 
 
 def _sigmoid_cases() -> list[tuple]:
     return [(torch.tensor([0.0, 2.0]),), (torch.tensor([-4.0, -1.0, 0.5, 3.0]),)]
+
+
+def _by_backward(t):
+    u = t.detach().clone().requires_grad_()
+    torch.sigmoid(u).sum().backward()
+    return u.grad
 
 
 def _slope(f, place: float) -> float:
@@ -89,7 +110,10 @@ EXERCISES: list[Exercise] = [
         names=("central",),
         solution=central,
         why="How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.",
-        shows="You have a judge for every slope that you will meet: it needs nothing but the function.",
+        shows="You have a judge for every slope: it needs nothing but the function. (Only at a kink it has no say: see below.)",
+        look={
+            "": "How far has $f$ moved, between which two places? And how far is it from the one to the other?"
+        },
         hints=(
             "Above the line: the value on the right, less the value on the *left*. Where is the left point?",
             "Below the line: how far is it from $x - h$ to $x + h$?",
@@ -118,6 +142,46 @@ EXERCISES: list[Exercise] = [
                 "Only the second value is divided. Put brackets around the difference.",
             ),
             Wrong(
+                lambda f, x, h: (f(x + h) - (x - h)) / (2 * h),
+                "On the left you take away the *place*, `x - h`. Take away the value there: `f(x - h)`.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / h**2,
+                "`h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / (2 * h**2),
+                "Nearly: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / 2 * 1e-3,
+                "Python reads from left to right: that is divided by 2 and then *multiplied*.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + 0.001) - f(x - 0.001)) / 0.002,
+                "That *is* the slope, nearly: your nudge is a small one of its own. Use the `h` that you are given, whatever it is.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x - h) - f(x + h)) / (2 * h),
+                "Left less right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) + f(x - h)) / (2 * h),
+                "The two values are added. How far $f$ has *moved* is their difference.",
+            ),
+            Wrong(
+                lambda f, x, h: f(x + h) - f(x - h),
+                "That is how far $f$ has moved. How far has $x$ moved? Divide by it.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / (x + h - x - h),
+                "Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x) - f(x - h)) / h,
+                "That is the nudge to the left side only. Use the point on the right, $x + h$, as well.",
+            ),
+            Wrong(
                 lambda f, x, h: (f(x + h) - f(x - h)) / (2 * x),
                 "Divide by how far $x$ was *moved*, $2h$, not by where it stands.",
             ),
@@ -139,12 +203,57 @@ EXERCISES: list[Exercise] = [
             """,
         why="Each local derivative is taken at the number that this step was given: the square at $x = 2$, the cube at $u = 5$.",
         shows="Two local derivatives, one product. A longer chain only has more factors.",
+        look={
+            "du_dx": "What is the derivative of $x^2 + 1$, at the place where $x$ stands?",
+            "dy_du": "What is the derivative of $u^3$, and where does $u$ stand?",
+            "dy_dx": "Nudge $x$ by 0.001 and follow it through both steps.",
+        },
         hints=(
             "First the values: what is $u$ at $x = 2$?",
             "The local derivative of $x^2 + 1$ is $2x$, at $x = 2$. That of $u^3$ is $3u^2$, at $u = 5$.",
             "Along a path local derivatives are multiplied.",
         ),
         wrong=(
+            Wrong(
+                {"dy_dx": 39.5},
+                "That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.",
+            ),
+            Wrong(
+                {"dy_dx": 150.0},
+                "That is half of the product. Nothing is averaged along a path: $u$ moves 4 for each 1 of $x$, and $y$ 75 for each 1 of $u$.",
+            ),
+            Wrong(
+                {"dy_dx": 37.5},
+                "75 was halved. Nothing is averaged along a path: take the 75 as many times as $u$ moves for each 1 of $x$.",
+            ),
+            Wrong(
+                {"dy_dx": 18.75},
+                "You divided. $y$ moves 75 for each 1 of $u$, and $u$ moves *4* for each 1 of $x$: more, not less.",
+            ),
+            Wrong(
+                {"dy_dx": 125.0},
+                "125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.",
+            ),
+            Wrong({"dy_dx": 4.0}, "4 is how far $u$ moves. What does $y$ make of it?"),
+            Wrong(
+                {"dy_dx": 12.0},
+                "That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.",
+            ),
+            Wrong({"dy_du": 3.0}, "3 is only the factor: the derivative of $u^3$ is $3u^2$, at $u = 5$."),
+            Wrong({"dy_du": 10.0}, "$2u$ is the slope of $u^2$. Here $u$ is cubed."),
+            Wrong({"dy_du": 27.0}, "$3^3$? The derivative of $u^3$ is $3u^2$, and $u$ is $2^2 + 1$."),
+            Wrong(
+                {"dy_du": 48.0},
+                "The derivative is $3u^2$, and $u$ is 5 (you have taken $u = 4$: the 1 is missing).",
+            ),
+            Wrong({"dy_du": 225.0}, "You squared $3u$ as a whole. $3u^2$ is $3 \\cdot 25$."),
+            Wrong({"du_dx": 4.5}, "What is added does not move: the slope of $x^2 + 1$ is that of $x^2$."),
+            Wrong(
+                {"du_dx": 3.0},
+                "$2x$ at $x = 2$ is no 3: $2 + 1$ would be the derivative *plus* the 1 that does not move.",
+            ),
+            Wrong({"du_dx": 1.0}, "1 would be the slope of $x + 1$. Here $x$ is squared: $2x$ at 2."),
+            Wrong({"du_dx": 8.0}, "$2x^2$ is 8. The derivative of $x^2$ is $2x$."),
             Wrong(
                 (4.0, 75.0, 79.0),
                 "Both local derivatives are right. Along a path they are *multiplied*, not added.",
@@ -178,6 +287,11 @@ EXERCISES: list[Exercise] = [
             """,
         why="The formula says so too: $3x^2 - 2$ is 4.75, $-1.25$ and $-2$ at the three places.",
         shows="How high a curve is and which way it goes have nothing to do with each other.",
+        look={
+            "at_minus_1_5": "Only `1`, `-1` or `0`: does the curve rise there, fall, or lie flat?",
+            "at_minus_0_5": "Only `1`, `-1` or `0`: which way does the curve go, a little to the right of that place?",
+            "at_0": "Only `1`, `-1` or `0`: follow the curve *through* that point.",
+        },
         hints=(
             "Put your finger on the curve at the place and move it a little to the *right*. Does it go up or down?",
             "Whether the curve is above or below the line at 0 does not matter.",
@@ -202,6 +316,14 @@ EXERCISES: list[Exercise] = [
                 "Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.",
             ),
             Wrong(
+                {"at_minus_1_5": 0},
+                "At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.",
+            ),
+            Wrong(
+                {"at_minus_1_5": -1},
+                "At $-1.5$ the curve lies low, but it climbs. Which way does it *go* as you walk to the right?",
+            ),
+            Wrong(
                 (1, 0, -1), "The top, where it is flat, is at about $-0.8$. At $-0.5$ it is on its way down."
             ),
         ),
@@ -217,13 +339,39 @@ EXERCISES: list[Exercise] = [
             "$\\frac{1}{v} \\cdot \\frac{v - 1}{v} = \\sigma (1 - \\sigma)$."
         ),
         shows="The slope is largest in the middle, 0.25, and dies away on both sides: there a sigmoid hardly hands anything back.",
+        look={"": "At $t = 0$, where $\\sigma$ is 0.5, the slope is 0.25; and it is the same on both sides."},
         hints=(
             "Look at the table: $\\sigma = 0.5$ has the slope 0.25. And 0.8808 has the same slope as 0.1192. What do these two add up to?",
             "Multiply 0.8808 by 0.1192.",
             "`s = torch.sigmoid(t)`. Return `s` times what is missing from `s` to 1.",
         ),
         cases=_sigmoid_cases,
+        without=(
+            ("backward", "grad"),
+            "The numbers are right, and the machine found them. Here it is to be done without `backward()`: write the slope with $\\sigma(t)$ alone.",
+        ),
         wrong=(
+            Wrong(_by_backward, "Here it is to be done without `backward()`"),
+            Wrong(
+                lambda t: (torch.sigmoid(t) + 1 - torch.sigmoid(t)) / 2,
+                "The two factors were averaged. A slope is a *product* of local derivatives: $\\sigma$ times $1 - \\sigma$.",
+            ),
+            Wrong(
+                lambda t: torch.sigmoid(t) - 1,
+                "That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.",
+            ),
+            Wrong(
+                lambda t: 2 * torch.sigmoid(t),
+                "The slope is small where the sigmoid is flat, at both ends. Yours is large on the right: look at the table once more.",
+            ),
+            Wrong(
+                lambda t: (torch.sigmoid(t + 0.001) - torch.sigmoid(t - 0.001)) / 0.002 * 0 + 0.25,
+                "0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.",
+            ),
+            Wrong(
+                lambda t: torch.sigmoid(t) * (1 + torch.sigmoid(t)),
+                "Nearly: $1 - \\sigma$, not $1 + \\sigma$. What is missing from $\\sigma$ to 1?",
+            ),
             Wrong(
                 lambda t: torch.sigmoid(t),
                 "That is the value of the sigmoid. Its slope is smaller: look at the second column.",
@@ -268,6 +416,9 @@ EXERCISES: list[Exercise] = [
             "For $2u$ to double, $u$ has to go from 7 to 14."
         ),
         shows="A local derivative depends on the number that the step was given. So the forward pass has to come first.",
+        look={
+            "b": "The slope is $2u \\cdot 3$, with $u = 3 \\cdot 2 + b$. Which $u$ makes it 84?",
+        },
         hints=(
             "The slope is $2u \\cdot 3$. One of the two factors has to become twice as large.",
             "$u$ has to be 14, and $u = 3 \\cdot 2 + b$.",
@@ -283,6 +434,23 @@ EXERCISES: list[Exercise] = [
                 "7 more than before is right, and before it was 1. With $b = 7$ it is $u = 13$ and the slope 78.",
             ),
             Wrong((14.0, "b"), "14 is what $u$ has to be. $u = 6 + b$."),
+            Wrong(
+                {"b": 0.5},
+                "Half of $b$ makes it less steep: $u$ is 6.5 then. It should become *twice* as steep.",
+            ),
+            Wrong({"b": 1.0}, "With $b = 1$ it is the old slope, 42."),
+            Wrong(
+                {"b": 4.0}, "With $b = 4$ it is $u = 10$ and the slope 60. What must $u$ be, for $6u = 84$?"
+            ),
+            Wrong(
+                {"b": 3.0}, "With $b = 3$ it is $u = 9$ and the slope 54. What must $u$ be, for $6u = 84$?"
+            ),
+            Wrong(
+                {"b": 6.0}, "With $b = 6$ it is $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?"
+            ),
+            Wrong({"b": 84.0}, "84 is the slope that should come out. $b$ is in $u = 3x + b$."),
+            Wrong({"b": 42.0}, "42 is the slope as it was. $b$ is in $u = 3x + b$."),
+            Wrong({"b": 13.0}, "$14 - 1$: but what is added to $b$ is $3x = 6$, not 1."),
             Wrong(
                 (8.0, "a"),
                 "The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.",

@@ -8,7 +8,9 @@ from typing import Any
 
 import minigrad as torch
 
+from .answers import letters
 from .model import Complaint, Exercise, Question, Wrong
+from .values import plain
 
 Seen = Iterator[tuple[str, Any]]
 
@@ -65,17 +67,6 @@ def picture_of(result: Any, leaves: dict[str, Any]) -> str:
         return f"{name}({', '.join(sorted(inputs) if name in ('Add', 'Mul') else inputs)})"
 
     return "no graph at all" if result.grad_fn is None else of(result.grad_fn)
-
-
-def letters(answer: Any, allowed: str, name: str) -> set[str]:
-    """The letters of an answer such as "abd" or "a, b, d"."""
-    if answer is None or (isinstance(answer, str) and answer.strip().casefold() == "none"):
-        return set()
-    if not isinstance(answer, str) or len(answer) > 40 or set(answer.casefold()) - set(allowed + " ,"):
-        raise Complaint(
-            f'`{name}` should be a text of letters from `{allowed}`, such as `"{allowed[:2]}"`; `""` for none of them.'
-        )
-    return set(answer.casefold()) & set(allowed)
 
 
 def one_by_one(pairs: Iterator[tuple[str, Any, Any]]) -> Seen:
@@ -147,9 +138,8 @@ def keepsakes() -> dict[str, set[str]]:
 def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     """Probe: which operands the learner thinks are kept."""
     answers = {"add": add, "mul": mul, "scaled": scaled, "matmul": matmul}
-    said = {name: letters(answer, "xwd", name) for name, answer in answers.items()}
-    if not isinstance(why, str) or why.strip().casefold() not in ("a", "b", "c"):
-        raise Complaint('`why` should be one of the letters `"a"`, `"b"` and `"c"`.')
+    said = {name: set(letters(answer, "xwd", name)) for name, answer in answers.items()}
+    reason = letters(why, "abc", "why")
     for name, kept in keepsakes().items():
         for (
             letter
@@ -158,7 +148,7 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
                 yield f"`{name}`", f"with {letter}" if letter in said[name] else f"without {letter}"
                 return
         yield f"`{name}`", "as it is"
-    yield "`why`", why
+    yield "`why`", reason
 
 
 def node_names() -> dict[str, str | None]:
@@ -180,44 +170,52 @@ def node_names() -> dict[str, str | None]:
     return {name: result.grad_fn and result.grad_fn.name() for name, result in made.items()}
 
 
+def name_of(answer: Any) -> str | None:
+    """The short name that is meant: `sub`, `torch.sub`, `SubBackward0` and `<SubBackward0 object at 0x7f>` are the same."""
+    text = plain(answer)
+    if isinstance(text, tuple) and len(text) == 1:
+        text = text[0]
+    if text is None or (isinstance(text, str) and text.strip().casefold() == "none"):
+        return None
+    if not isinstance(text, str):
+        raise Complaint('A name in quotes is wanted, such as `"MulBackward0"`, or `None`.')
+    word = text.strip(" <>()'`").casefold().removeprefix("torch.").split(" object")[0]
+    return re.sub(r"backward\d*$", "", word)
+
+
 def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any) -> Seen:
-    """Probe: the names that the learner expects; `sub`, `Sub` and `SubBackward0` are the same."""
-
-    def short(name: Any) -> Any:
-        if not isinstance(name, str) or name.strip().casefold() == "none":
-            return None
-        return re.sub(r"backward\d*$", "", name.strip().casefold())
-
+    """Probe: the names that the learner expects, up to the first that is not so."""
     answers = {"minus": minus, "average": average, "larger": larger, "layer": layer, "no_bias": no_bias}
-    for name, answer in answers.items():
-        if answer is not None and not isinstance(answer, str):
-            raise Complaint(f'`{name}` should be a name in quotes, such as `"MulBackward0"`, or `None`.')
+    said = {name: name_of(answer) for name, answer in answers.items()}
     for name, so in node_names().items():
-        if short(answers[name]) != short(so):
-            yield f"`{name}`", short(answers[name])
+        if said[name] != name_of(so):
+            if said[name] not in KNOWN_NAMES:
+                raise Complaint(
+                    f"`{name}`: nothing called `{said[name][:30]}` has run there. Which operation *ran*? Its short name, and then `Backward0`."
+                )
+            yield f"`{name}`", said[name]
             return
-        yield f"`{name}`", "another answer"  # what a learner is told to be right: the name stays to be found
+        yield f"`{name}`", "as it is"
 
 
 def graph_of_order(order: Any) -> Seen:
-    """Probe: run the lines in the learner's order; what comes out."""
-    if not isinstance(order, str) or set(order.upper()) - set("ABCDEF ,") or len(order) > 40:
-        raise Complaint('`order` should be the letters of the lines, one after the other, such as `"FBA"`.')
+    """Probe: run the lines in the learner's order; what comes out, and which lines were needed for it."""
+    chosen = letters(order, "abcdef", "order").upper()
     w, b = torch.tensor([1.5], requires_grad=True), torch.tensor([0.3], requires_grad=True)
     scope: dict[str, Any] = {"torch": torch, "w": w, "b": b, "x": torch.tensor([2.0])}
     stuck, ran = "none", 0
-    for letter in order.upper():
-        if letter in LINES:
-            try:
-                exec(LINES[letter], scope)
-                ran += 1
-            except NameError as error:
-                stuck = f"{letter}, there is no {error.name} yet" + ("" if ran else ", nor anything else")
-                break
+    for letter in chosen:
+        try:
+            exec(LINES[letter], scope)
+            ran += 1
+        except NameError as error:
+            stuck = f"{letter}, there is no {error.name} yet" + ("" if ran else ", nor anything else")
+            break
     yield "The first line that cannot run", stuck
     if stuck == "none":
         made = picture_of(scope["loss"], {"w": w, "b": b}) if "loss" in scope else "there is no loss"
         yield "The graph behind `loss`", made
+        yield "The lines that you use", "".join(sorted(chosen))
 
 
 REBUILDS = (
@@ -258,53 +256,97 @@ KNOWN_GRAPHS = {
 }
 
 
+NAMINGS = tuple(
+    Wrong({part: answer}, says)
+    for part, known in {
+        "minus": {
+            "AddBackward0": "$x - y$ is $x + (-y)$, but it has a function of its own.",
+            "MinusBackward0": "Nearly: the short name of a difference is three letters, as in `torch.sub`.",
+            "SubtractBackward0": "Nearly: names are short. `torch.subtract` is another name for the operation, and what ran is its short one.",
+            "DifferenceBackward0": "It goes by the name of the operation, and its short one: a difference is what is left when you *sub*tract.",
+            "NegBackward0": "`neg` turns a sign. Here two tensors are subtracted in one operation.",
+            None: "`minus` has a `grad_fn`: `x` and `y` ask, and a difference has a slope.",
+        },
+        "average": {
+            "SumBackward0": "A mean is not noted as a sum and a division: it is one operation.",
+            "DivBackward0": "It divides, but not in an operation of its own: the mean is one operation, and has one name.",
+            "AverageBackward0": "It goes by the name of the operation: what did you call after the dot?",
+            "AvgBackward0": "It goes by the name of the operation, and `.avg()` is not what was called.",
+            None: "`average` has a `grad_fn`: `x` asks, and a mean has a slope.",
+        },
+        "larger": {
+            "GtBackward0": "True and False have no slope. There is no way back through a comparison, so there is no function.",
+            "GreaterBackward0": "There is an operation of that name, and no way back through it: a comparison has no slope.",
+            "CompareBackward0": "What would it hand back? Whether $x > 1$ does not move by a little when $x$ does.",
+            "BoolBackward0": "True and False do not move by a little, so nothing goes back through them.",
+        },
+        "layer": {
+            "LinearBackward0": "So one would think. But rows with a bias are run as one operation named `addmm`: add a matrix product.",
+            "AddBackward0": "The product and the addition are one operation here. Its name has both in it.",
+            "MmBackward0": "There is a bias to be added as well, in the same operation.",
+            "MatMulBackward0": "`matmul` is what you would write. What ran multiplies *and adds the bias*, in one operation.",
+            "MulBackward0": "`*` works entry by entry. A layer multiplies by a matrix and adds its bias, in one operation.",
+            None: "`layer` has a `grad_fn`: the weights of a layer ask.",
+        },
+        "no_bias": {
+            "AddmmBackward0": "Without a bias there is nothing to add. What remains of `addmm`?",
+            "LinearBackward0": "It goes by the operation that was run, and that is a matrix product.",
+            "MatMulBackward0": "Tutorials draw that name. But for two tables `@` runs a product with a shorter one: print `(m @ m).grad_fn` above.",
+            "MulBackward0": "`*` works entry by entry. Here a table is multiplied by a table.",
+            "DotBackward0": "`dot` is the product of two rows. Here a table is multiplied by a table.",
+            "MvBackward0": "`mv` multiplies a table by a *vector*. Here come four rows.",
+            None: "`no_bias` has a `grad_fn`: the weights of a layer ask.",
+        },
+    }.items()
+    for answer, says in known.items()
+)
+"""Answers to exercise 2.4, part by part."""
+
+KNOWN_NAMES = {name_of(name) for wrong in NAMINGS for name in wrong.answer.values()}
+
+
 STATES = {"leaves": "abcef", "asks": "bdgh", "has_function": "dgh"}
 
-ASKED = {
-    "leaves": "Is there a history behind it?",
-    "asks": "Does it ask, or anything that it was made from?",
-    "has_function": "Was an operation recorded?",
-}
-
 FACTS = {
-    "a": "`a` was typed in and does not ask. So it is a leaf, and has no `grad_fn`.",
-    "b": "`b` was typed in and asks. It is a leaf that asks, and has no `grad_fn`: no operation made it.",
-    "c": "`c` came out of an operation, but `a` did not ask, so nothing was recorded: no asking, no `grad_fn`, a leaf.",
-    "d": "One input of `d`, which is `b`, asks. So `d` asks as well, the addition was recorded, and `d` is no leaf.",
-    "e": "True and False have no slope. So a comparison is not recorded: no asking, no `grad_fn`, a leaf.",
-    "f": "`detach()` gives the same numbers *without* the history: no asking, no `grad_fn`, a leaf.",
-    "g": "Rounding has a slope, 0 nearly everywhere. So it is recorded like any other operation: `g` is a result that asks.",
-    "h": "`h` is what `torch.ones` made, *times 0.1*. That product was recorded: `h` is a result, and it asks.",
+    "leaves": {
+        "a": "`a` does not ask, so nothing can have been recorded behind it. A tensor without a history is a leaf, always.",
+        "b": "Is there a history behind `b`? It was typed in: no operation made it.",
+        "c": "`c` is the result of an operation, but `a` did not ask, so nothing was noted. No history: a leaf.",
+        "d": "Is there a history behind `d`? The addition was noted, because one of its inputs asks.",
+        "e": "Is there a history behind `e`? A comparison gives True and False, and leaves none.",
+        "f": "Is there a history behind `f`? `detach()` gives the same numbers *without* it.",
+        "g": "Is there a history behind `g`? Rounding is an operation on a tensor that asks, and it was noted.",
+        "h": "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
+    },
+    "asks": {
+        "a": "Who makes a tensor has to say that it asks. Look at the line of `a`.",
+        "b": "Look at the line of `b`: it was made to ask.",
+        "c": "A result asks if one of its inputs does. What was `c` made from?",
+        "d": "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
+        "e": "True and False do not move by a little. What has no slope cannot ask for one.",
+        "f": "A detached tensor is a plain number to everybody after it: it asks for nothing.",
+        "g": "The slope of rounding is 0 nearly everywhere, and that is a slope: the result of `b.round()` asks, as `b` does.",
+        "h": "`h` was made from a tensor that asks. Does it ask, then?",
+    },
+    "has_function": {
+        "a": "A `grad_fn` is the way back through an operation. None made `a`.",
+        "b": "`b` asks, but no operation made it: there is nothing to get back through, so no `grad_fn`.",
+        "c": "An operation made `c`, but was it recorded? Nobody asked.",
+        "d": "An operation made `d`, and `b` asked: so its way back was recorded.",
+        "e": "There is no way back through a comparison, so none is recorded.",
+        "f": "`detach()` cuts the way back off. What is recorded behind `f`?",
+        "g": "Rounding has a way back: it hands on zeros. It was recorded like any other operation.",
+        "h": "A product made `h` of a tensor that asks: its way back was recorded.",
+    },
 }
-
-PARTICULAR = {
-    (
-        "leaves",
-        "a",
-    ): "Being a leaf has nothing to do with wanting a gradient. `a` has no history, and that is all it takes.",
-    (
-        "leaves",
-        "c",
-    ): "`c` is the result of an operation, but `a` did not ask, so nothing was noted. No history: a leaf.",
-    (
-        "leaves",
-        "h",
-    ): "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
-    (
-        "asks",
-        "d",
-    ): "A result asks by itself as soon as one of its inputs asks. How else would a gradient get through it?",
-    ("has_function", "b"): "`b` asks, but no operation made it. A leaf has no `grad_fn`.",
-}
+"""What to say to a wrong letter: of the list in which it is wrong, and of no other."""
 
 
 def _one_letter_wrong() -> Iterator[Wrong]:
     """For each list and each tensor, the answer that is wrong about this tensor in this list."""
-    for name in STATES:
-        for letter, fact in FACTS.items():
-            other = "".join(sorted(set(STATES[name]) ^ {letter}))
-            answer = tuple(other if name == each else right for each, right in STATES.items())
-            yield Wrong(answer, PARTICULAR.get((name, letter), f"{ASKED[name]} {fact}"))
+    for name, facts in FACTS.items():
+        for letter, fact in facts.items():
+            yield Wrong({name: "".join(sorted(set(STATES[name]) ^ {letter}))}, fact)
 
 
 def _functions_of_square_plus_three() -> int:
@@ -399,7 +441,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=states,
         wrong=tuple(_one_letter_wrong()),
-        right=(("a, b, c, e, f", "b d g h", "hgd"),),
+        right=(("a, b, c, e, f", "b d g h", "hgd"), (list("abcef"), ["b", "d", "g", "h"], ("d", "g", "h"))),
     ),
     Exercise(
         "2.2",
@@ -432,9 +474,15 @@ EXERCISES: list[Exercise] = [
         shows="You can tell what a network keeps in memory by reading its operations.",
         hints=(
             "For each input that asks: is the slope for it made of the other input, or of a fixed number?",
-            "In `x * 3` the slope for `x` is 3. In `d @ w` only `w` asks, and the slope for it is made of `d`.",
-            "Through an addition the gradient passes as it is: times 1.",
+            "Who does not ask gets no gradient, so nothing is kept for its sake: that decides about `d @ w`.",
         ),
+        about={
+            "add": "Through an addition the gradient passes as it is: times 1.",
+            "mul": "Both ask. The slope for `x` is `w`, and the slope for `w` is `x`.",
+            "scaled": "The slope for `x` is 3, a plain number.",
+            "matmul": "Only `w` asks. The slope for it is made of `d`.",
+            "why": "Make the inputs large, or small: does the local derivative of an addition change?",
+        },
         probe=keeps,
         wrong=(
             Wrong(
@@ -478,7 +526,11 @@ EXERCISES: list[Exercise] = [
                 "All four are right. But an addition of tensors that ask is noted like any other operation.",
             ),
         ),
-        right=((None, "w, x", "", "d", "A"),),
+        right=(
+            (None, "w, x", "", "d", "A"),
+            ("None", ["x", "w"], [], "d", ["a"]),
+            ("", {"x", "w"}, (), ["d"], "a"),
+        ),
     ),
     Exercise(
         "2.4",
@@ -494,54 +546,23 @@ EXERCISES: list[Exercise] = [
         why="The name is the short name of the operation that *ran*. A layer with a bias is one operation, a product and an addition.",
         shows="A name in a graph tells you which operation was run, and sometimes it is not the one that you typed.",
         hints=(
-            "The short name of the operation, then `Backward0`. A difference is called `sub`.",
-            "Not every result has a `grad_fn`. Where there is none, answer `None`.",
-            "You have seen the name for a layer above, for rows and with a bias. Without a bias only the product is left.",
+            "The short name of the operation that *ran*, then `Backward0`. Think of what you would write after `torch.`.",
+            "Not every result has a `grad_fn`. Where there is no slope, there is none.",
         ),
+        about={
+            "minus": "Three letters: `torch.subtract` has a shorter name.",
+            "average": "The name of the method that was called.",
+            "larger": "Has a comparison a slope?",
+            "layer": "You have seen it above: for rows and with a bias.",
+            "no_bias": "Without a bias only the product of two tables is left: `(m @ m).grad_fn.name()` above.",
+        },
         probe=names_given,
-        wrong=(
-            Wrong(
-                ("AddBackward0", "MeanBackward0", None, "AddmmBackward0", "MmBackward0"),
-                "$x - y$ is $x + (-y)$, but it has a function of its own.",
-            ),
-            Wrong(
-                ("MinusBackward0", "MeanBackward0", None, "AddmmBackward0", "MmBackward0"),
-                "Nearly: the short name of a difference is `sub`, as in `torch.sub`.",
-            ),
-            Wrong(
-                ("SubBackward0", "SumBackward0", None, "AddmmBackward0", "MmBackward0"),
-                "A mean is not noted as a sum and a division: it is one operation, `mean`.",
-            ),
-            Wrong(
-                ("SubBackward0", "AverageBackward0", None, "AddmmBackward0", "MmBackward0"),
-                "It goes by the name of the operation: you wrote `.mean()`.",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", "GtBackward0", "AddmmBackward0", "MmBackward0"),
-                "True and False have no slope. There is no way back through a comparison, so there is no function.",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", None, "LinearBackward0", "MmBackward0"),
-                "So one would think. But rows with a bias are run as one operation named `addmm`: add a matrix product.",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", None, "AddBackward0", "MmBackward0"),
-                "The product and the addition are one operation here. Its name has both in it.",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", None, "MmBackward0", "MmBackward0"),
-                "There is a bias to be added as well, in the same operation.",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", None, "AddmmBackward0", "AddmmBackward0"),
-                "Without a bias there is nothing to add. What remains of `addmm`?",
-            ),
-            Wrong(
-                ("SubBackward0", "MeanBackward0", None, "AddmmBackward0", "LinearBackward0"),
-                "It goes by the operation that was run, and that is a matrix product.",
-            ),
+        wrong=NAMINGS,
+        right=(
+            ("sub", "Mean", None, "addmm", "mmbackward0"),
+            ("<SubBackward0>", "torch.mean", "None", "<AddmmBackward0 object at 0x7f2d8c1e5f30>", "torch.mm"),
+            (["SubBackward0"], "mean()", "none", "AddmmBackward", "Mm"),
         ),
-        right=(("sub", "Mean", None, "addmm", "mmbackward0"),),
     ),
     Exercise(
         "2.5",
@@ -570,7 +591,15 @@ EXERCISES: list[Exercise] = [
                 "It runs, and the graph is smaller than the one in the picture: with `F`, `w` plays no part.",
             ),
             Wrong("DEBC", "It runs, but the last line is missing: there is no `loss`."),
+            Wrong(
+                "DEBCAF",
+                "The graph is right. But one of your six lines makes nothing that `loss` uses: leave it out.",
+            ),
+            Wrong("DEBCAA", "`a` is in `order` twice. Once is enough."),
+            Wrong("DEBBCA", "`b` is in `order` twice. Once is enough."),
+            Wrong("BDECA", "`B` adds `p` and `q`. Neither is there yet."),
+            Wrong("CDEBA", "`C` takes 1 away from `s`, and nothing is there yet."),
         ),
-        right=("EDBCA", "d, e, b, c, a"),
+        right=("EDBCA", "d, e, b, c, a", ["D", "E", "B", "C", "A"], "D E B C A"),
     ),
 ]

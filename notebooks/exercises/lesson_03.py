@@ -66,6 +66,7 @@ QUESTIONS: list[Question] = [
         "3.a",
         asks="what the mean of three numbers hands to each of them",
         truth=lambda: 1 / 3,
+        right=([1 / 3] * 3, [[1 / 3] * 3], "1/3"),
         found="Yes: each of the three numbers counts one third in the mean, so each gets one third of what arrives.",
         wrong=(
             Wrong(
@@ -129,6 +130,7 @@ EXERCISES: list[Exercise] = [
         solution=square_backward,
         why="The local derivative of $x^2$ is $2x$. A node multiplies what arrives by it, and adds nothing of its own.",
         shows="Upstream times local. The same line works for a number and for a whole tensor, entry by entry.",
+        look={"": "What arrives is multiplied by *one* thing: the derivative of $x^2$."},
         hints=(
             "What is the derivative of $x^2$? That is the *local* derivative.",
             "`upstream` is there already. The blank is for the local derivative and nothing else.",
@@ -157,6 +159,22 @@ EXERCISES: list[Exercise] = [
                 "Along a path gradients are *multiplied*: how much $y$ moves for $x$, times how much $z$ moves for $y$.",
             ),
             Wrong(
+                lambda upstream, x: (upstream + 2 * x) / 2,
+                "Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream,
+                "That hands on what arrives as it is, as an addition does. The square has a local derivative: $2x$.",
+            ),
+            Wrong(
+                lambda upstream, x: x**2,
+                "That is the forward pass once more. Backward multiplies what arrives by the local derivative.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * 3 * x**2,
+                "$3x^2$ is the derivative of $x^3$. Here $x$ is squared.",
+            ),
+            Wrong(
                 lambda upstream, x: upstream**2 * 2 * x,
                 "What was squared is `x`, and that on the way forward. `upstream` comes in once, as it is.",
             ),
@@ -170,6 +188,7 @@ EXERCISES: list[Exercise] = [
         solution=mean_backward,
         why="Each of the $n$ entries counts $1/n$ in the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.",
         shows="One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.",
+        look={"": "Every entry gets the same: how much does it count in the mean, and what arrives?"},
         hints=(
             "What is the mean of `x` if one of its $n$ entries goes up by 1?",
             "Every entry gets the same: `upstream` divided by the number of entries, `x.numel()`.",
@@ -198,6 +217,18 @@ EXERCISES: list[Exercise] = [
                 "`len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.",
             ),
             Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x) * x.numel(),
+                "Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x) / x.sum(),
+                "Divided by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x) / 3,
+                "3 is right for three entries. `x` may have another number of them: `x.numel()`.",
+            ),
+            Wrong(
                 lambda upstream, x: upstream * x.mean(),
                 "That runs the mean forward once more. Backward needs only how much each entry counts in it.",
             ),
@@ -217,6 +248,9 @@ EXERCISES: list[Exercise] = [
             "`x[i, k]` meets `w[k, j]`, and $\\bar x = \\bar y\\, w^\\top$. The shapes leave no other way."
         ),
         shows="Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.",
+        look={
+            "": "Each factor gets what arrived times *the other factor*; let the shapes tell you where a transpose belongs."
+        },
         hints=(
             "With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. The same two pairs here.",
             "`x` is (1, 2), `w` is (2, 3), `upstream` is (1, 3). Which product of `upstream` and `w.T` is (1, 2)?",
@@ -247,7 +281,35 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda upstream, x, w: x.T @ upstream,
-                "That is the gradient of `w`, and right. The node has two inputs: give both, `return grad_x, grad_w`.",
+                "That is `grad_w`, and right.",
+            ),
+            Wrong(lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and right."),
+            Wrong(
+                lambda upstream, x, w: (None, x.T @ upstream),
+                "`grad_x` is `None`. That would say that nobody asked for it.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream @ w.T, None),
+                "`grad_w` is `None`. That would say that nobody asked for it.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream, upstream @ w.T, x.T @ upstream), "It gives back 3 values."
+            ),
+            Wrong(
+                lambda upstream, x, w: {"x": upstream @ w.T, "w": x.T @ upstream},
+                "It gives back a dictionary",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream @ w.T, x.T @ upstream / len(x)),
+                "Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream @ w.T / 2, x.T @ upstream / 2),
+                "The gradient is not shared out between the two inputs. Each gets all of its own.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (upstream * w.sum(0), x.T @ upstream),
+                "For each entry of `x` a whole *row* of `w` counts, each column with its own `upstream`: that is a product with `w.T`.",
             ),
             Wrong(
                 lambda upstream, x, w: (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)),
@@ -273,12 +335,23 @@ EXERCISES: list[Exercise] = [
             """,
         why="Four nodes, four multiplications: each line takes the line above it and multiplies by one local derivative.",
         shows="You have carried a gradient through four nodes. The machine has nothing else to do either.",
+        look={
+            "grad_a": "Begin at the loss with 1.0: what is the derivative of $(a - 1)^2$ with respect to $a$?",
+            "grad_z": "It is the line above, times the local derivative of the sigmoid.",
+            "grad_b": "`b` was added: what does an addition do with what arrives?",
+            "grad_w": "`w` was multiplied: by what, and what arrives there?",
+        },
         hints=(
-            "Begin at the loss, where 1.0 arrives. The derivative of $(a-1)^2$ with respect to $a$ is $2(a-1)$.",
-            "Through the sigmoid: multiply by its local derivative $a(1-a)$. You have `a`: use it as a name.",
-            "An addition hands on what arrives, unchanged. A product hands on what arrives times the other factor.",
-            "`x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?",
+            "Begin at the loss, where 1.0 arrives, and go to the left. Each line is the line above it, times one local derivative.",
+            "You have `a` and `x` as names: nothing has to be computed by hand.",
         ),
+        about={
+            "grad_a": "The derivative of $(a-1)^2$ with respect to $a$ is $2(a-1)$.",
+            "grad_z": "Through the sigmoid: what arrives, times its local derivative $a(1-a)$.",
+            "grad_b": "An addition hands on what arrives, unchanged.",
+            "grad_w": "A product hands on what arrives times *the other* factor.",
+            "x_grad": "`x_grad` is what `x.grad` will hold. Was `x` made with `requires_grad`?",
+        },
         rtol=0.02,
         wrong=(
             Wrong(
@@ -318,6 +391,49 @@ EXERCISES: list[Exercise] = [
                 "That is multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.",
             ),
             Wrong(
+                {"grad_a": 1.0},
+                "1.0 arrives at the loss. To get to `a` it goes through the square: times $2(a - 1)$.",
+            ),
+            Wrong(
+                {"grad_a": 0.96443},
+                "That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.",
+            ),
+            Wrong({"grad_a": -2.0}, "$2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?"),
+            Wrong({"grad_a": 1.92886}, "That is $2a$. What is squared is $a - 1$."),
+            Wrong(
+                {"grad_z": -0.0012203},
+                "Half of it. Nothing is averaged or shared out on the way: what arrives, times $a(1 - a)$.",
+            ),
+            Wrong(
+                {"grad_z": -0.071142},
+                "That is what arrives, handed on as it is. The sigmoid multiplies it by $a(1 - a)$.",
+            ),
+            Wrong(
+                {"grad_z": -0.0025307},
+                "That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.",
+            ),
+            Wrong(
+                {"grad_b": -0.0012203},
+                "An addition does not share out what arrives between its two inputs: both get all of it.",
+            ),
+            Wrong(
+                {"grad_b": 0.0},
+                "A zero would say that `b` does not matter. Raise it, and $z$ rises by as much.",
+            ),
+            Wrong(
+                {"grad_w": 2.0},
+                "2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.",
+            ),
+            Wrong(
+                {"grad_w": -0.0012203},
+                "Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.",
+            ),
+            Wrong(
+                {"x_grad": -0.0024406},
+                "`x` was made without `requires_grad`, so nothing is computed for it. What is in `x.grad` then?",
+            ),
+            Wrong({"grad_w": None}, "`w` asked for its gradient. It is a number."),
+            Wrong(
                 (-0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609),
                 "That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?",
             ),
@@ -326,7 +442,10 @@ EXERCISES: list[Exercise] = [
                 "A zero would say that the loss does not depend on $x$. Nothing is computed for it, not even a zero.",
             ),
         ),
-        right=((-0.0711, -0.00244, -0.00244, -0.00488, None),),
+        right=(
+            (-0.0711, -0.00244, -0.00244, -0.00488, None),
+            ([-0.0711], torch.tensor([-0.00244]), "-0.00244", -0.00488, "None"),
+        ),
     ),
     Exercise(
         "3.5",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import permutations
 from math import prod
 
+import numpy as np
+
 import minigrad as torch
 
+from .answers import read
 from .model import Complaint, Exercise, Question, Wrong
 
 LADDER = {
@@ -27,6 +31,29 @@ def path_sum(paths):
         for local in path:
             along = along * local
         total = total + along
+    return total
+
+
+def _copied(paths):
+    return sum(path[0] * path[1] for path in paths)
+
+
+def _never_reset(paths):
+    total, along = 0.0, 1.0
+    for path in paths:
+        for local in path:
+            along = along * local
+        total = total + along
+    return total
+
+
+def _added_inside(paths):
+    total = 0.0
+    for path in paths:
+        along = 1.0
+        for local in path:
+            along = along * local
+            total = total + along
     return total
 
 
@@ -113,6 +140,14 @@ def _wrong_orders() -> tuple[Wrong, ...]:
     return tuple(wrongs)
 
 
+RIGHT_PATHS = ([3, 1, 3], [3, 1], [4, 3])
+
+
+def _factors(paths) -> list[list[float]]:
+    """The local derivatives along each path, in an order of their own: neither paths nor factors have one."""
+    return sorted(sorted(float(local) for local in path) for path in paths)
+
+
 def _products(paths) -> list[float]:
     return sorted(float(prod(float(local) for local in path)) for path in paths)
 
@@ -123,6 +158,11 @@ WRONG_PATHS = (
         "One path is missing. `z` is a product of `v` *and* `u`: an arrow leads from `z` straight to `u`.",
     ),
     Wrong(
+        [[3, 1, 3], [4, 3]],
+        "One path is missing. `v = u + x`: two arrows leave `v`, one to `u` and one to `x`.",
+    ),
+    Wrong([[3, 1, 3]], "That is the path that was given. Two more lead from `z` to `x`."),
+    Wrong(
         [[3, 1, 3], [3, 1], [3, 3]],
         "From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.",
     ),
@@ -132,7 +172,7 @@ WRONG_PATHS = (
     ),
     Wrong(
         [[3, 1, 3], [4, 1], [3, 3]],
-        "In a product each factor gets *the other* one: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
+        "In a product each factor gets *the other one*: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.",
     ),
     Wrong(
         [[3, 1, 3], [3, 1, 3], [4, 3]],
@@ -146,23 +186,66 @@ WRONG_PATHS = (
         [[3, 1, 3], [3, 1], [4, 3], [4, 1]],
         "Four are too many. From `u` only one arrow leaves, the one with 3.",
     ),
+    Wrong(
+        [[9], [3], [12]],
+        "Those are the products, and right. Write down what is multiplied: one number for each arrow on the path.",
+    ),
+    Wrong(
+        [[3, 3], [3], [4, 3]],
+        "The products are right. But an arrow with a 1 is an arrow too: `v = u + x` has the local derivative 1 on both sides.",
+    ),
+    Wrong(
+        [[3, 1, 3], [3], [4, 3]],
+        "The products are right. One arrow is missing: from `v` to `x` it carries a 1, like the one from `v` to `u`.",
+    ),
+    Wrong(
+        [[24]],
+        "24 is what all paths together bring. Write down the three paths, each with the number on each arrow.",
+    ),
+    Wrong(
+        [[7], [4], [7]],
+        "Those are sums. Along a path nothing is added: write down the numbers on its arrows, one by one.",
+    ),
+    Wrong(
+        [[8], [8], [8]],
+        "That is 24 shared out evenly. Each path has its own numbers: read them off its arrows.",
+    ),
 )
-"""Answers to exercise 4.4, told apart by their products."""
+"""Answers to exercise 4.4, told apart by the local derivatives along their paths."""
 
 
 def _three_paths(paths) -> Iterator[tuple]:
-    """What is seen of the paths of exercise 4.4: their products, in any order."""
+    """What is seen of the paths of exercise 4.4: the local derivatives along each, in any order."""
     if not isinstance(paths, list | tuple) or not all(isinstance(path, list | tuple) for path in paths):
         raise Complaint("A list of lists of numbers is wanted: one list for each path.")
-    if not all(isinstance(local, int | float) for path in paths for local in path):
-        raise Complaint("Write each local derivative as a number: `u` is 3, `v` is 4.")
+    if not paths:
+        raise Complaint("Three lists of numbers are wanted, one for each path. The first is given.")
+    zero = np.zeros(())
+    numbers = [[read(local, zero) for local in path] for path in paths]
+    if any(local is Ellipsis for path in numbers for local in path):
+        yield "The paths", ...
+        return
+    if not all(isinstance(local, np.ndarray) and local.ndim == 0 for path in numbers for local in path):
+        raise Complaint("Write each local derivative as a number, one for each arrow on the path.")
+    found = _factors(numbers)
+    if found not in (_factors(RIGHT_PATHS), *(_factors(wrong.answer) for wrong in WRONG_PATHS)):
+        raise Complaint(_about_paths(numbers))
+    yield "The numbers along your paths", found
+
+
+def _about_paths(paths) -> str:
+    """What to say of paths that nobody has listed."""
+    if len(paths) != 3:
+        return f"Three lists are wanted, one for each path from `z` to `x`. You have written {len(paths)}."
     products = _products(paths)
-    if products not in ([3.0, 9.0, 12.0], *(_products(wrong.answer) for wrong in WRONG_PATHS)):
-        raise Complaint(
-            f"Along your paths the products are {', '.join(f'{p:g}' for p in products)}, together {sum(products):g}. "
-            f"The machine finds {_by_machine():g}. Go along each path once more, arrow by arrow."
-        )
-    yield "The products along your paths", products
+    if products == _products(RIGHT_PATHS):
+        return "The products are right. But these are not the numbers on the arrows: write down the local derivative of each arrow, one by one."
+    if [3.0, 1.0, 3.0] not in [[float(local) for local in path] for path in paths]:
+        return "The first path was given: `[3, 1, 3]`, from `z` to `v`, to `u`, to `x`. Leave it, and add the two others."
+    return (
+        f"Along your paths the products are {', '.join(f'{p:g}' for p in products)}, together {sum(products):g}. "
+        f"The machine finds {_by_machine():g}. Go along each path once more, arrow by arrow."
+    )
 
 
 def _by_machine() -> float:
@@ -212,9 +295,18 @@ QUESTIONS: list[Question] = [
             Wrong(2.0, "2 is what is left when parts replace each other. They add up: $c$ feels both ways."),
             Wrong(
                 6.0,
-                "6 would be right at $x = 1$, or with $x$ used once: the local derivative of $x \\cdot x$ is $2x = 4$.",
+                "6 is what comes out if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \\cdot 4$. `c` feels both ways, so they are added.",
             ),
             Wrong(13.0, "13 is the *value* of `c`. The gradient tells how fast it moves."),
+            Wrong(
+                20.0,
+                "20 is what an engine finds that goes to `b` first and lets `y` fire twice, with 2 and then with 3. Once, with 3, is right.",
+            ),
+            Wrong(
+                24.0,
+                "$2 \\cdot 3 \\cdot 4$ counts something twice: 3 comes to `y`, and $x \\cdot x$ makes $2x = 4$ times as much of it.",
+            ),
+            Wrong(5.0, "5 is the value of `a`. The gradient tells how fast `c` moves when `x` does."),
             Wrong(3.0, "3 is the gradient of `y`. From there one more node: times $2x = 4$."),
         ),
         missed="Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.",
@@ -291,12 +383,52 @@ EXERCISES: list[Exercise] = [
             """,
         why="Multiply along each path, add over all paths. The rules from school agree: the slopes of $3x$, $x^2 + x$ and $2x^2$ are 3, $2x + 1$ and $4x$.",
         shows="No special rule for a value that is used again: parts add up, and the rules from school come out.",
+        look={
+            "thrice": "Count the arrows that end at `x`, and what each of them brings.",
+            "mixed": "Three arrows end at `x`: two from the product and one from the addition. What does each bring?",
+            "double": "Write down the two factors and what each of them gets; then follow both to `x`.",
+        },
         hints=(
             "How many arrows end at `x`? Each brings a part.",
             "In `x * x` each factor gets the other one: 5, and 5.",
             "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
         ),
         wrong=(
+            Wrong({"thrice": 0}, "Each of the three moves when `x` does. How far do they go together?"),
+            Wrong(
+                {"thrice": 5}, "5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?"
+            ),
+            Wrong({"thrice": 2}, "You have counted the plus signs. How many arrows end at `x`?"),
+            Wrong(
+                {"mixed": 5.5},
+                "That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.",
+            ),
+            Wrong(
+                {"mixed": 11 / 3},
+                "That is 11 divided by the three paths. Nothing is averaged: each brings its part, and they add up.",
+            ),
+            Wrong({"mixed": 25}, "25 is the value of `x * x`. Count what comes back to `x`."),
+            Wrong(
+                {"mixed": 5}, "Only one arrow is counted. `x * x` has two, and the last `+ x` is one more."
+            ),
+            Wrong({"mixed": 12}, "The last `+ x` is one path, and it brings 1, whatever $x$ is."),
+            Wrong(
+                {"double": 20 / 3},
+                "That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.",
+            ),
+            Wrong(
+                {"double": 5},
+                "That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.",
+            ),
+            Wrong(
+                {"double": 40},
+                "One of the factors counts twice in your sum. `(x + x)` gets 5 and hands it on twice; the other `x` gets 10.",
+            ),
+            Wrong(
+                {"double": 25},
+                "The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many does it hand it?",
+            ),
+            Wrong({"double": 4}, "$4x$ is right as a formula. Put in $x = 5$."),
             Wrong((1, 11, 20), "1 is what *each* of the three brings. There are three, and they add up."),
             Wrong((15, 11, 20), "15 is the value of `x + x + x`. How much does it rise when `x` rises by 1?"),
             Wrong((3, 10, 20), "The product brings 10. The last `+ x` is a path too."),
@@ -323,6 +455,7 @@ EXERCISES: list[Exercise] = [
         solution=path_sum,
         why="Along a path each node multiplies what arrives by its local derivative. Where paths end at the same tensor, their parts add up.",
         shows="This is the chain rule for a whole graph. It is right, and too slow for a large one: there are too many paths.",
+        look={"": "Multiply along each path; then add over all paths."},
         hints=(
             "Two questions: what happens *along* a path, and what happens *between* paths?",
             "Begin with `total = 0.0` and go through the paths. For each begin with `along = 1.0` and go through its numbers.",
@@ -348,6 +481,26 @@ EXERCISES: list[Exercise] = [
                 "Along a path you multiply, that is right. Between paths, add: the two ways are taken *together*, not one after the other.",
             ),
             Wrong(
+                _copied,
+                "That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.",
+            ),
+            Wrong(
+                lambda paths: sum(path[0] * path[1] * path[2] for path in paths),
+                "That takes three numbers of each path. Paths may be of any length: use a second loop.",
+            ),
+            Wrong(
+                _never_reset,
+                "`along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.",
+            ),
+            Wrong(
+                _added_inside,
+                "`total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.",
+            ),
+            Wrong(
+                lambda paths: max(prod(path) for path in paths),
+                "The largest path does not win. Each brings its part, and the parts add up.",
+            ),
+            Wrong(
                 lambda paths: float(prod(paths[-1])),
                 "Only the last path is left: `total` is overwritten. It has to keep what it had: `total + ...`.",
             ),
@@ -368,7 +521,11 @@ EXERCISES: list[Exercise] = [
                 "The paths are not averaged. Each brings its part, and the parts add up.",
             ),
         ),
-        right=(lambda paths: sum(prod(path) for path in paths),),
+        right=(
+            lambda paths: sum(prod(path) for path in paths),
+            lambda paths: np.array([float(sum(prod(path) for path in paths))]),
+            lambda paths: torch.tensor(float(sum(prod(path) for path in paths))),
+        ),
     ),
     Exercise(
         "4.4",
@@ -393,6 +550,8 @@ EXERCISES: list[Exercise] = [
         right=(
             [[4, 3], [3, 1, 3], [3, 1]],
             ((3, 1, 3), (3.0, 1.0), (4.0, 3.0)),
+            [[np.float64(3), 1, torch.tensor(3.0)], [Fraction(3), 1], [torch.tensor([4.0]), "3"]],
+            [[3, 1, 3], [1, 3], [3, 4]],
         ),
     ),
     Exercise(
@@ -435,6 +594,33 @@ EXERCISES: list[Exercise] = [
                 "15 is half of 30: `y` must have had its whole 5. Who overwrites everywhere has lost the 4 at `y` as well.",
             ),
             Wrong(
+                {"found_15": "a"}, "Going on at once counts something *twice*. That cannot give less than 30."
+            ),
+            Wrong(
+                {"found_6": "d"},
+                "Who adds at `y` has 5 there, and $5 \\cdot 3$ comes along each arrow. That is more than 6.",
+            ),
+            Wrong(
+                {"found_3": "b"},
+                "Firing too early, `y` sends $1 \\cdot 3$ along *two* arrows, and both are added at `x`.",
+            ),
+            Wrong(
+                {"found_15": "b"},
+                "15 is half of 30, and `y` fired once, with all that it should have. An engine that fires too early loses something *before* `x`.",
+            ),
+            Wrong(
+                {"found_6": "a"},
+                "Going on at once counts something twice, so it finds *more* than 30, not less.",
+            ),
+            Wrong(
+                {"found_3": "d"},
+                "Who adds at `y` has 5 there, and loses only one of two arrows at `x`: half of 30.",
+            ),
+            Wrong(
+                {"found_3": "a"},
+                "3 is far too little. Going on at once loses nothing; it counts something twice.",
+            ),
+            Wrong(
                 ("a", "d", "c", "b"),
                 "6 and 3 are the wrong way round. `y` with a 1 alone sends 3 along *two* arrows. Who adds them gets 6, who overwrites gets 3.",
             ),
@@ -446,7 +632,7 @@ EXERCISES: list[Exercise] = [
         names=("answer",),
         solution='answer = "b"',
         why="`a` is now made after `b`, so its number is the higher one, and among the ready nodes it goes first. `y` waits for both and adds: $1 + 2 = 2 + 1$.",
-        shows="Among nodes that are ready the order is a matter of taste. An engine that waits gives 12 either way.",
+        shows="Among nodes that are ready the order is a matter of taste (of three parts or more the last digit may differ). An engine that waits gives 12 either way.",
         hints=(
             "Which of the ready nodes does the machine take first?",
             "Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.",

@@ -1,4 +1,4 @@
-"""Exercises of lesson 05, .grad adds up: accounts, micro-batches, a gradient in the middle, None or zero, a second pass."""
+"""Exercises of lesson 05, .grad adds up: accounts, micro-batches, a gradient in the middle, None or zero, a second pass, a state."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import minigrad as torch
 
+from .answers import letters
+from .bytecode import CALLED, NAMED, SET, uses
 from .model import Complaint, Exercise, Question, Wrong
 
 SECOND = {
@@ -52,10 +54,51 @@ def _pieces(accumulate) -> Iterator[tuple]:
     t = torch.tensor([3.0, 3.0, 7.0, 8.0, 9.0, 13.0, 14.0, 17.0, 18.0, 22.0, 21.0, 26.0])
     for pieces in (4, 3, 1):
         w = torch.tensor(1.0, requires_grad=True)
+        passes: list = []
+        w.register_hook(passes.append)
         size = 12 // pieces
         cuts = [slice(start, start + size) for start in range(0, 12, size)]
         accumulate(w, [x[cut] for cut in cuts], [t[cut] for cut in cuts])
         yield f"w.grad after 12 numbers in {pieces} piece{'s' * (pieces > 1)}", w.grad
+        if w.grad is not None and len(passes) != pieces:
+            raise Complaint(
+                f"The number is right, but {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran for {pieces} pieces. "
+                "One piece at a time is all that fits into memory: a pass for each, and `.grad` adds up."
+            )
+
+
+KEPT_BACK = {
+    (
+        "retain_grad",
+        CALLED,
+    ): "`y.retain_grad()` must be called *before* the backward pass: when it was called, the gradient had gone by.",
+    (
+        "retain_grad",
+        SET,
+    ): "`y.retain_grad = True` puts a value in the place of the method, and nobody looks at it. Call it.",
+    ("retain_grad", NAMED): "`y.retain_grad` without brackets names the method and does not call it.",
+    (
+        "retain_graph",
+        NAMED,
+    ): "`retain_graph` keeps the *saved values* for another pass. It keeps no gradient in the middle.",
+    (
+        "requires_grad_",
+        CALLED,
+    ): "`requires_grad_` is about asking, and `y` asks already. Asking is not keeping: `y` is no leaf.",
+    (
+        "requires_grad",
+        SET,
+    ): "`requires_grad` is about asking, and `y` asks already. Asking is not keeping: `y` is no leaf.",
+    (
+        "detach",
+        CALLED,
+    ): "`detach()` gives another tensor, without a history. `z` was computed from `y` itself, before, and knows nothing of it.",
+    (
+        "clone",
+        CALLED,
+    ): "A clone made now is not what `z` was computed from. It is `y` itself whose gradient comes by.",
+}
+"""Exercise 5.3: what was done, as the learner's code shows it, if y.grad is empty afterwards."""
 
 
 def _middle(function) -> Iterator[tuple]:
@@ -71,8 +114,22 @@ def _middle(function) -> Iterator[tuple]:
                 raise Complaint(
                     "`y.grad` is there now, but the function does not return it. End it with `return y.grad`."
                 )
+            if returned is None:
+                raise Complaint(_why_not_kept(function, x))
         yield "It returns", returned
         yield "and x.grad is", x.grad
+
+
+def _why_not_kept(function, x) -> str:
+    used = uses(function)
+    if x.grad is None:
+        if "retain_grad" in used:
+            return "You asked for it, but no pass has run. It is `z` that a pass has to begin at."
+        return "No backward pass has run, so no gradient has come by anywhere. It is `z` that a pass has to begin at."
+    for (name, how), told in KEPT_BACK.items():
+        if how in used.get(name, ()):
+            return told
+    return "A pass has run, and `y.grad` is `None`: `y` is no leaf, so its gradient came by and was let go. Somebody has to ask for it beforehand."
 
 
 WRONG_LETTERS = (
@@ -111,13 +168,7 @@ WRONG_LETTERS = (
 
 
 def _letters(answer) -> Iterator[tuple]:
-    if isinstance(answer, str):
-        answer = [letter for letter in answer if letter.isalpha()]
-    if not isinstance(answer, list | tuple | set) or not all(isinstance(letter, str) for letter in answer):
-        raise Complaint('A list of letters is wanted, such as `["a", "b"]`.')
-    chosen = {letter.strip().lower() for letter in answer}
-    if strange := sorted(chosen - set(SECOND)):
-        raise Complaint(f"There is no line `{strange[0][:10]}`. The letters are a to f.")
+    chosen = set(letters(answer, "".join(SECOND), "raising"))
     if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in WRONG_LETTERS):
         right = sum((letter in chosen) == (letter in RAISING) for letter in SECOND)
         raise Complaint(
@@ -177,10 +228,68 @@ def _no_pass_at_all(w, xs, ts):
     return [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
 
 
+def _running_total(w, xs, ts):
+    total = 0.0
+    for x, t in zip(xs, ts, strict=True):
+        total = total + ((w * x - t) ** 2).mean() / len(xs)
+        total.backward()
+
+
+def _once_at_the_end(w, xs, ts):
+    losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]
+    sum(losses).backward()
+
+
+def _by_formula(w, xs, ts):
+    parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
+    w.grad = sum(parts) / len(parts)
+
+
+def _mean_of_gradients(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() / len(xs)).backward()
+    w.grad = w.grad / len(xs)
+
+
 def _retain_graph(y, z):
     y.backward(retain_graph=True)
     z.backward()
     return y.grad
+
+
+def _naive(y, z):
+    z.backward()
+    return y.grad
+
+
+def _named_only(y, z):
+    y.retain_grad  # noqa: B018
+    z.backward()
+    return y.grad
+
+
+def _set_to_true(y, z):
+    y.retain_grad = True
+    z.backward()
+    return y.grad
+
+
+def _made_to_ask(y, z):
+    y.requires_grad_(True)
+    z.backward()
+    return y.grad
+
+
+def _cut_off(y, z):
+    y.detach()
+    z.backward()
+    return y.grad
+
+
+def _as_a_number(y, z):
+    y.retain_grad()
+    z.backward()
+    return y.grad.item()
 
 
 def _too_late(y, z):
@@ -231,11 +340,67 @@ def _by_hook(y, z):
     return seen[0]
 
 
+def train(w, xs, lr):
+    h = torch.tensor(0.0)
+    for x in xs:
+        h = torch.tanh(w * h.detach() + x)
+        loss = (h - 1) ** 2
+        w.grad = None
+        loss.backward()
+        with torch.no_grad():
+            w -= lr * w.grad
+    return h
+
+
+def _reading(train) -> Iterator[tuple]:
+    """Where the state and the weight are after the learner's loop, on two texts."""
+    for xs, lr in (([0.3, -0.2, 0.4], 0.1), ([0.5, 0.5, -1.0, 0.2, 0.1], 0.05)):
+        w = torch.tensor(0.5, requires_grad=True)
+        h = train(w, xs, lr)
+        yield f"The last state after {len(xs)} turns", h.detach() if isinstance(h, torch.Tensor) else h
+        yield f"w after {len(xs)} turns", w.detach()
+
+
+def _carrying(before, *, again=lambda h, xs, w: h, **how):
+    """A loop like `train`, in which `before(h)` is taken over from the turn before."""
+
+    def train(w, xs, lr):
+        h = torch.tensor(0.0)
+        for turn, x in enumerate(xs):
+            h = again(h, xs[:turn], w)
+            h = torch.tanh(w * before(h) + x)
+            loss = (h - 1) ** 2
+            w.grad = None
+            loss.backward(**how)
+            with torch.no_grad():
+                w -= lr * w.grad
+        return h
+
+    return train
+
+
+def _from_the_start(h, earlier, w):
+    h = torch.tensor(0.0)
+    for x in earlier:
+        h = torch.tanh(w * h + x)
+    return h
+
+
+def _nothing_recorded(w, xs, lr):
+    h = torch.tensor(0.0)
+    for x in xs:
+        with torch.no_grad():
+            h = torch.tanh(w * h + x)
+        ((h - 1) ** 2).backward()
+    return h
+
+
 QUESTIONS: list[Question] = [
     Question(
         "5.a",
         asks="w.grad after the second pass",
         truth=_twice,
+        right=([6.0, 6.0],),
         found="Yes: 3 from the first pass are still there, and 3 more arrive.",
         wrong=(
             Wrong(3.0, "That would be so if `backward()` replaced what is there. It adds."),
@@ -244,6 +409,9 @@ QUESTIONS: list[Question] = [
                 9.0, "Within a pass, slopes along a path multiply. Two passes *add* what they bring: $3 + 3$."
             ),
             Wrong(1.5, "Nothing is averaged. The parts are added."),
+            Wrong(
+                12.0, "A pass brings what the *slope* is, 3. What is there already does not change the slope."
+            ),
         ),
         missed="The first pass has left 3, and the second brings 3. They add up to 6.",
     ),
@@ -274,6 +442,10 @@ QUESTIONS: list[Question] = [
             ),
             Wrong(-1.0, "$2 - 0.3 \\cdot 10$ uses the old gradient alone. The new one, 4, is added to it."),
             Wrong(2.0, "There is a gradient at 2, and the old one besides: $10 + 4$."),
+            Wrong(
+                -0.1,
+                "That takes the mean of the two gradients, $(10 + 4)/2$. They are not averaged in `.grad`: they are added.",
+            ),
             Wrong(6.2, "The size is right. A step goes *against* the gradient: minus."),
         ),
         missed="`.grad` holds $10 + 4 = 14$, so the step leads to $2 - 0.3 \\cdot 14 = -2.2$.",
@@ -310,12 +482,22 @@ EXERCISES: list[Exercise] = [
             """,
         why="Keep the account line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.",
         shows="You can keep the account. Whether the second pass goes through a new graph or an old one makes no difference to it.",
+        look={
+            "first": "Write down what is in the account after each of the three lines.",
+            "second": "What does the second line do to the account?",
+            "third": "What is in the account after `zero_()`, and what comes then?",
+            "fourth": "What does each of the two passes bring?",
+        },
         hints=(
-            "The slope of `w * 3` is 3, that of `w * w` at $w = 1$ is 2.",
             "Go line by line and write down what is in `w.grad` after each.",
-            "After `w.grad = None` the account is empty: the answer is `None`, without quotes.",
-            "`retain_graph=True` lets the second call run. What does it do to what the first has left?",
+            "The slope of `w * 3` is 3, that of `w * w` at $w = 1$ is 2.",
         ),
+        about={
+            "first": "Three passes, and nothing is cleared in between.",
+            "second": "After `w.grad = None` the account is empty: the answer is `None`.",
+            "third": "`zero_()` sets the account to 0. Then one more pass comes.",
+            "fourth": "`retain_graph=True` lets the second call run. What does it do to what the first has left?",
+        },
         wrong=(
             Wrong(
                 (2.0, None, 2.0, 4.0),
@@ -330,7 +512,35 @@ EXERCISES: list[Exercise] = [
                 (8.0, 0.0, 2.0, 4.0),
                 "`w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.",
             ),
-            Wrong((8.0, "None", 2.0, 4.0), "Without quotes: `None` is a value of its own, not a text."),
+            Wrong(
+                {"first": 8 / 3},
+                "That is 8 divided by the three passes. Nothing is averaged: each pass *adds* what it brings.",
+            ),
+            Wrong({"first": 18.0}, "Within a pass slopes multiply. Three passes add what they bring."),
+            Wrong({"first": 6.0}, "Two of the passes. The third brings the slope of `w * w`."),
+            Wrong(
+                {"first": 5.0}, "Two of the passes. There are two through `w * 3`, and one through `w * w`."
+            ),
+            Wrong(
+                {"first": 4.0},
+                "Three passes: 3 comes twice, and the slope of `w * w` once. Add up all three.",
+            ),
+            Wrong({"first": None}, "Nothing clears the account here. Three passes have put something in."),
+            Wrong(
+                {"third": 2.5},
+                "Nothing is averaged. `zero_()` empties the account, and one pass comes after.",
+            ),
+            Wrong({"third": 0.0}, "`zero_()` sets the account to 0, and then a pass comes after it."),
+            Wrong(
+                {"third": None},
+                "`zero_()` fills with zeros, it does not take the tensor away. And a pass comes after it.",
+            ),
+            Wrong({"third": 3.0}, "The 3 was there before `zero_()`. What comes after it?"),
+            Wrong({"third": 1.0}, "1 is the value of `w * w`. Its slope, $2w$, is 2 at 1."),
+            Wrong({"fourth": 1.0}, "1 is the value of the loss. Its slope is 2, and two passes ran."),
+            Wrong({"fourth": 3.0}, "The first pass brings 2, and so does the second: it is the same graph."),
+            Wrong({"fourth": 8.0}, "Two passes bring 2 each. Nothing is multiplied between passes."),
+            Wrong({"second": 6.0}, "There is one pass, and then the account is emptied."),
             Wrong((8.0, 3.0, 2.0, 4.0), "The second line takes the 3 away again."),
             Wrong((8.0, None, 5.0, 4.0), "`zero_()` has set the account to 0 before the second pass."),
             Wrong(
@@ -351,6 +561,9 @@ EXERCISES: list[Exercise] = [
         probe=_pieces,
         why="The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.",
         shows="In 4 pieces, in 3 or in one: the same gradient. This is how a batch is trained that does not fit into memory.",
+        look={
+            "": "After the loop, `w.grad` is what one pass over the whole batch would leave: each piece counts its share."
+        },
         hints=(
             "Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?",
             "How many pieces are there? It is the length of one of the arguments.",
@@ -379,6 +592,16 @@ EXERCISES: list[Exercise] = [
                 "Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.",
             ),
             Wrong(_no_pass_at_all, "`w.grad` is empty: no backward pass has run."),
+            Wrong(
+                _running_total,
+                "The loss still contains last turn's graph: `total` carries it from turn to turn. Go backward from the loss of *this* piece, or once after the loop.",
+            ),
+            Wrong(_once_at_the_end, "The number is right, but 1 backward pass ran for 4 pieces."),
+            Wrong(_by_formula, "The number is right, but no backward passes ran for 4 pieces."),
+            Wrong(
+                _mean_of_gradients,
+                "You average *twice*: each loss is scaled, and then `w.grad` is divided as well.",
+            ),
         ),
     ),
     Exercise(
@@ -397,13 +620,16 @@ EXERCISES: list[Exercise] = [
         wrong=(
             Wrong(
                 _too_late,
-                "Nothing has kept the gradient of `y`. `y.retain_grad()` must be called *before* the backward pass: afterwards it has gone by.",
+                "`y.retain_grad()` must be called *before* the backward pass",
             ),
-            Wrong(
-                _retain_graph,
-                "`retain_graph` keeps saved values, not gradients. And `y.backward()` is a whole extra pass: look at `x.grad`.",
-            ),
-            Wrong(_no_pass, "You asked for it, but no pass has run: `z.backward()`."),
+            Wrong(_retain_graph, "`retain_graph` keeps the *saved values* for another pass."),
+            Wrong(_no_pass, "You asked for it, but no pass has run."),
+            Wrong(_naive, "A pass has run, and `y.grad` is `None`"),
+            Wrong(_named_only, "`y.retain_grad` without brackets names the method"),
+            Wrong(_set_to_true, "`y.retain_grad = True` puts a value in the place of the method"),
+            Wrong(_made_to_ask, "`requires_grad_` is about asking"),
+            Wrong(_cut_off, "`detach()` gives another tensor, without a history."),
+            Wrong(lambda y, z: y.grad, "No backward pass has run, so no gradient has come by anywhere."),
             Wrong(
                 _own_pass,
                 "That is the gradient of `y` with respect to itself, a 1 as always. The pass has to begin at `z`.",
@@ -423,7 +649,7 @@ EXERCISES: list[Exercise] = [
                 "The number is right. But this way nothing reaches the leaf, and the check looks at `x.grad` too. Use `retain_grad()` and `backward()`.",
             ),
         ),
-        right=(_by_hook,),
+        right=(_by_hook, _as_a_number),
     ),
     Exercise(
         "5.4",
@@ -436,12 +662,44 @@ EXERCISES: list[Exercise] = [
             """,
         why="An optimizer skips a weight whose gradient is `None`. A zero is a gradient: the velocity becomes $0.9 \\cdot 10 + 0 = 9$, and the weight goes on by 0.9.",
         shows="`None` and zero differ as soon as the optimizer has a memory. Without one they happen to do the same.",
+        look={
+            "with_none": "What does the optimizer do with a weight that *has* no gradient?",
+            "with_zeros": "Put a gradient of 0 into the formula: first the velocity, then the weight.",
+            "no_momentum": "Without a velocity the step is `lr` times the gradient. What is the gradient?",
+        },
         hints=(
             "`None` means that the weight *has* no gradient. What does the optimizer do with such a weight?",
             "With a zero the formula is carried out. What is the velocity, if it was 10 and the gradient is 0?",
             "The velocity becomes 9, and $w$ moves by $0.1 \\cdot 9$, downwards.",
         ),
         wrong=(
+            Wrong(
+                {"with_none": 3.0},
+                "That would be the first step once more. With no gradient there, the weight is passed over.",
+            ),
+            Wrong(
+                {"with_none": 3.55},
+                "Nothing is averaged or half done: a weight whose gradient is `None` is skipped.",
+            ),
+            Wrong(
+                {"with_zeros": 3.55},
+                "Half of the step. The velocity is $0.9 \\cdot 10 + 0$, and $w$ moves by 0.1 of it.",
+            ),
+            Wrong(
+                {"with_zeros": 3.19},
+                "0.9 came in once too often: the velocity is 9, and $w$ moves by $0.1 \\cdot 9$.",
+            ),
+            Wrong({"with_zeros": -5.0}, "The velocity is 9, but $w$ moves by `lr` times that, 0.1."),
+            Wrong(
+                {"with_zeros": None}, "It is the *gradient* that was cleared. The weight has a value still."
+            ),
+            Wrong(
+                {"with_zeros": 0.0},
+                "It is the *gradient* that is 0. The weight was at 4 and moves on from there.",
+            ),
+            Wrong({"no_momentum": 5.0}, "The first step stays taken, whatever is cleared."),
+            Wrong({"no_momentum": 0.0}, "It is the *gradient* that is 0. Where is the weight?"),
+            Wrong({"no_momentum": None}, "The weight has a value, whatever its gradient is."),
             Wrong((3.1, 3.1, 4.0), "With `None` the weight is skipped: neither velocity nor step."),
             Wrong((0.0, -0.9, 0.0), "That is how far $w$ moves. Where does it arrive? It was at 4."),
             Wrong((None, 3.1, 4.0), "It is the *gradient* that is `None`. The weight keeps its value."),
@@ -479,6 +737,57 @@ EXERCISES: list[Exercise] = [
             "A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.",
         ),
         wrong=WRONG_LETTERS,
-        right=(("b", "c", "e"), "bce", ["e", "C", "b"]),
+        right=(("b", "c", "e"), "bce", ["e", "C", "b"], "b, c, e", {"b", "c", "e"}),
+    ),
+    Exercise(
+        "5.6",
+        title="carry the number, not the graph",
+        names=("train",),
+        solution=train,
+        probe=_reading,
+        look={
+            "": "Only the state of the turn before is to be changed: its number is wanted, and not its history."
+        },
+        why=(
+            "`h.detach()` is the old state without its history. So each turn has a graph of its own, six functions long, and the walk "
+            "never comes to a node that has been freed."
+        ),
+        shows="Each turn walks its own graph. The state goes on as a number, the past does not: that is how long texts are trained on.",
+        hints=(
+            "Which tensor of the turn before is used in this one? Its number is wanted, and not the graph behind it.",
+            "Which method gives the same values without their history?",
+            "Fill in `h.detach()`.",
+        ),
+        wrong=(
+            Wrong(
+                _carrying(lambda h: h),
+                "`h` brings the graph of the last turn along, and that has been walked: what it had kept is freed. (A `clone` brings it along as well: it is recorded like any operation.) Take over its number only.",
+            ),
+            Wrong(
+                _carrying(lambda h: h, retain_graph=True),
+                "With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut instead: take over the number.",
+            ),
+            Wrong(
+                _carrying(lambda h: h, again=_from_the_start),
+                "This runs the whole past again in each turn. It is right as a gradient, but each turn walks through all of the past. Here the old state is to be a constant.",
+            ),
+            Wrong(
+                _carrying(lambda h: 0.0),
+                "The state is gone: each turn begins from nothing. Its *number* is to go on.",
+            ),
+            Wrong(
+                _carrying(lambda h: h.requires_grad_(False)),
+                "`h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
+            ),
+            Wrong(
+                _nothing_recorded,
+                "Under `no_grad` this turn is not recorded either, so there is nothing to walk. Only the *old* state is to be cut off.",
+            ),
+        ),
+        right=(
+            _carrying(lambda h: h.item()),
+            _carrying(lambda h: h.detach().requires_grad_()),
+            _carrying(lambda h: torch.tensor(h.item())),
+        ),
     ),
 ]

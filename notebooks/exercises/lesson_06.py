@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import minigrad as torch
 
-from .model import Exercise, Question, Wrong
+from .model import Complaint, Exercise, Question, Wrong
 
 
 def rows_of_jacobian(f, x):
@@ -41,8 +41,26 @@ def _powers(x):
 
 
 def _jacobian_probe(learners):
-    yield "[x0 * x1, x1 * x2] at [1, 2, 3]", learners(_neighbours, _leaf(1.0, 2.0, 3.0))
-    yield "[x0 ** 2, x0 * x1, 5 * x1] at [3, 2]", learners(_powers, _leaf(3.0, 2.0))
+    for told, f, x, rows in (
+        ("[x0 * x1, x1 * x2] at [1, 2, 3]", _neighbours, _leaf(1.0, 2.0, 3.0), 2),
+        ("[x0 ** 2, x0 * x1, 5 * x1] at [3, 2]", _powers, _leaf(3.0, 2.0), 3),
+    ):
+        passes: list = []
+
+        def listened(x, f=f, passes=passes):
+            y = f(x)
+            if y.requires_grad:
+                y.register_hook(passes.append)
+            return y
+
+        found = learners(listened, x)
+        yield told, found
+        if found is not None and found is not Ellipsis and len(passes) < rows:
+            raise Complaint(
+                f"The numbers are right, but only {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
+                "Here each row is to come from a backward pass of its own, and none from a nudge."
+            )
+        yield f"The `v` with which your passes began, for {told}", list(passes)
 
 
 def _rows(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
@@ -59,6 +77,57 @@ def _rows(gradient, *, reset=True, take=lambda x, y: x.grad.clone(), stack=0):
         return torch.stack(rows, dim=stack)
 
     return rows_of_jacobian
+
+
+def _by_nudging(f, x):
+    at = x.detach()
+    columns = [(f(at + n) - f(at - n)) / 2 for n in torch.eye(len(at))]
+    return torch.stack(columns, dim=1)
+
+
+def _y_outside(f, x):
+    rows, y = [], f(x)
+    for i in range(len(y)):
+        x.grad = None
+        y.backward(gradient=_one_hot(y, i))
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def _y_kept(f, x):
+    rows, y = [], f(x)
+    for i in range(len(y)):
+        x.grad = None
+        y.backward(gradient=_one_hot(y, i), retain_graph=True)
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def _scalar_v(f, x):
+    rows = []
+    for i in range(len(f(x))):
+        x.grad = None
+        f(x).backward(gradient=torch.tensor(float(i)))
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def _no_v(f, x):
+    rows = []
+    for _ in range(len(f(x))):
+        x.grad = None
+        f(x).backward()
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def _last_axis(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.sum(-1)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(axis, keepdim=True)
+    return grad
 
 
 def _one_hot(y, i):
@@ -181,6 +250,12 @@ QUESTIONS: list[Question] = [
                 "$10 \\cdot 3$: but in $y_1 = x_1 x_2$ it is *the other* factor that counts, $x_1 = 2$.",
             ),
             Wrong(22.0, "The first entry of the column is 0: $y_0$ does not know of $x_2$. So $0 + 20$."),
+            Wrong(
+                11.0,
+                "11 is the sum of `v`. Go down the last column of the table: each slope times what it counts.",
+            ),
+            Wrong(31.0, "31 belongs to $x_1$. For $x_2$ take the last column."),
+            Wrong(1.0, "Averages and counts play no part: $1 \\cdot 0 + 10 \\cdot 2$, down the last column."),
             Wrong(12.0, "Along a way numbers are multiplied: $10 \\cdot 2$, not $10 + 2$."),
         ),
         missed="Down the last column: $1 \\cdot 0 + 10 \\cdot 2 = 20$.",
@@ -255,6 +330,57 @@ EXERCISES: list[Exercise] = [
                 "The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.",
             ),
             Wrong(
+                {"x_grad": [26 / 3, 25 / 3]},
+                "Averaged over the three results. Nothing is averaged: what each result brings is added.",
+            ),
+            Wrong(
+                {"x_grad": [8 / 3, 8 / 3]},
+                "The mean of the rows. Each row counts what $v$ says, and then they are *added*.",
+            ),
+            Wrong(
+                {"x_grad": [6, 30]},
+                "Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.",
+            ),
+            Wrong(
+                {"x_grad": [28, 25]},
+                "In the first column the last entry is 0: $y_2$ does not know of $x_0$. And $10 \\cdot 2$ is 20.",
+            ),
+            Wrong({"x_grad": [26, 30]}, "The last row is missing: it counts $-1$."),
+            Wrong(
+                {"x_grad": [6, 20, 0]},
+                "That is the first column, weighed. Add it up: it is the first entry of `x_grad`.",
+            ),
+            Wrong({"x_grad": 51}, "`x_grad` has an entry for each input. Do not add the two."),
+            Wrong(
+                {"x_grad": [10, 10]},
+                "10 is what the second row counts. Each entry of `x_grad` goes down a *column* of the table.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 0], [3, 2], [0, 5]]},
+                "Look at $y_1 = x_0\\,x_1$. In a product the slope is *the other* factor.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 0], [2, 3], [5, 0]]},
+                "$y_2 = 5\\,x_1$: it is $x_1$, the *second* input, that moves it. The columns are the inputs.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 0], [2, 3], [0, 10]]},
+                "10 is the value of $y_2$. How far does it move when $x_1$ moves by 1?",
+            ),
+            Wrong(
+                {"jacobian": [[9, 0], [2, 3], [0, 5]]},
+                "9 is the value of $y_0$. The slope of $x_0^2$ at 3 is another number.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 0], [6, 6], [0, 5]]},
+                "6 is the value of $y_1$. Its slopes are the other factor, one for each input.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 6], [2, 3], [0, 5]]},
+                "$y_0 = x_0^2$ does not know of $x_1$. What stands there, then?",
+            ),
+            Wrong({"jacobian": [6, 5, 5]}, "Each result has a slope for *each* input: three rows of two."),
+            Wrong(
                 ([[6, 0], [2, 3], [0, 5]], [26, 35]),
                 "Nearly: the last entry of $v$ is $-1$, so the 5 is taken away.",
             ),
@@ -271,7 +397,11 @@ EXERCISES: list[Exercise] = [
                 "The slope of $x_0^2$ at 3 is $2 \\cdot 3$.",
             ),
         ),
-        right=(([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0)),),
+        right=(
+            ([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]], (26.0, 25.0)),
+            (torch.tensor([[6.0, 0.0], [2.0, 3.0], [0.0, 5.0]]), [[26, 25]]),
+            (((6, 0), (2, 3), (0, 5)), [[26], [25]]),
+        ),
     ),
     Exercise(
         "6.2",
@@ -283,6 +413,7 @@ EXERCISES: list[Exercise] = [
             "has the rows before it in it."
         ),
         shows="Any Jacobian, with nothing but backward passes: one a row. PyTorch's `jacrev` does the same.",
+        look={"": "Print your first row, and the second. What should stand in `v` for each?"},
         hints=(
             "For row $i$: 1 at place $i$, and 0 elsewhere, as long as `y`.",
             "`v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?",
@@ -293,6 +424,31 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _rows(_one_hot, reset=False),
                 "The first row is right. The second holds the first one as well: `.grad` adds up. Clear it before each pass.",
+            ),
+            Wrong(
+                _rows(_one_hot, reset=False, take=lambda x, y: x.grad),
+                "Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.",
+            ),
+            Wrong(_by_nudging, "The numbers are right, but only no backward passes ran."),
+            Wrong(
+                _y_outside,
+                "`y` was made once, outside the loop, and its first pass has freed what it kept. Make `y` anew for each row (or keep the values on purpose: `retain_graph=True`).",
+            ),
+            Wrong(
+                _scalar_v,
+                "`v` has one entry for each entry of `y`. A single number does not say which row is meant.",
+            ),
+            Wrong(
+                _no_v,
+                "Without `v` it does not know which of the results is meant. Say it: `y.backward(gradient=v)`, with a 1 at place $i$.",
+            ),
+            Wrong(
+                _rows(lambda y, i: torch.ones_like(y) / len(y)),
+                "The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.",
+            ),
+            Wrong(
+                _rows(lambda y, i: _one_hot(y, len(y) - 1 - i)),
+                "The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 stands at place $i$.",
             ),
             Wrong(
                 _rows(lambda y, i: torch.ones_like(y)),
@@ -322,6 +478,7 @@ EXERCISES: list[Exercise] = [
         right=(
             _rows(lambda y, i: torch.tensor([1.0 if j == i else 0.0 for j in range(len(y))])),
             lambda f, x: torch.stack([torch.autograd.grad(f(x)[i], x)[0] for i in range(len(f(x)))]),
+            _y_kept,
         ),
     ),
     Exercise(
@@ -334,12 +491,16 @@ EXERCISES: list[Exercise] = [
             "from 1 is summed and kept with length 1. What was not stretched stays as it is."
         ),
         shows="Six lines, and every operation in the library may broadcast: it is undone in one place, for all of them.",
+        look={
+            "": "Print `grad.shape` and `shape` beside each other: which axes are too many, and which were stretched from 1?"
+        },
         hints=(
             "First the axes in front: as long as `grad.dim()` is larger than `len(shape)`, sum over axis 0.",
             "Now both have the same number of axes. Where `shape` says 1, sum over that axis; `keepdim=True` leaves a 1 in its place.",
             "The second half: `for axis, size in enumerate(shape):`, and in it `if size == 1: grad = grad.sum(axis, keepdim=True)`.",
         ),
         cases=_unbroadcast_cases,
+        strict=True,
         wrong=(
             Wrong(
                 lambda grad, shape: grad.sum(0),
@@ -352,6 +513,18 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda grad, shape: grad,
                 "The gradient still has the large shape. Entries that are copies of one another have to be added up.",
+            ),
+            Wrong(
+                _last_axis,
+                "That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, as often as there is one too many.",
+            ),
+            Wrong(
+                lambda grad, shape: grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape),
+                "That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.",
+            ),
+            Wrong(
+                lambda grad, shape: torch.ones(shape) * grad.numel() / torch.ones(shape).numel(),
+                "That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.",
             ),
             Wrong(
                 _averaged,
@@ -421,6 +594,51 @@ EXERCISES: list[Exercise] = [
                 ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2]),
                 "The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.",
             ),
+            Wrong({"v_sum": 1.0}, "`v` has the shape of `y`: a 1 for *each* of the four entries."),
+            Wrong(
+                {"v_sum": [1, 2, 3, 4]},
+                "Those are the values of `y`. In a sum each entry counts 1, however large it is.",
+            ),
+            Wrong(
+                {"v_sum": [0.25] * 4},
+                "A quarter is what an entry counts in the *mean*. In a sum it counts in full.",
+            ),
+            Wrong(
+                {"v_sum": [10, 10, 10, 10]},
+                "10 is the sum. `v` says how far it moves when an entry moves by 1.",
+            ),
+            Wrong(
+                {"v_mean": [2.5] * 4},
+                "2.5 is the mean itself. How far does it move when one entry moves by 1?",
+            ),
+            Wrong(
+                {"v_mean": [4, 4, 4, 4]},
+                "Four times too much: each entry is *divided* by 4 on its way into the mean.",
+            ),
+            Wrong(
+                {"v_mean": [0.25, 0.5, 0.75, 1.0]},
+                "You have multiplied by the values of `y`. In a mean each entry counts the same.",
+            ),
+            Wrong(
+                {"v_mean": 0.25},
+                "A quarter is right, for *each* of the four entries: `v` has the shape of `y`.",
+            ),
+            Wrong({"v_third": [0, 1, 0, 0]}, "Python counts from 0: `y[2]` is not the second entry."),
+            Wrong({"v_third": [1, 1, 1, 1]}, "All ones would add all entries. Only one of them is wanted."),
+            Wrong({"v_third": [1, 1, 0, 1]}, "The other way round: the entry that counts gets the 1."),
+            Wrong({"v_third": 3.0}, "`v` has the shape of `y`, four entries. Which of them counts?"),
+            Wrong(
+                {"v_squares": [1, 1, 1, 1]},
+                "That does `y.sum()`. Here the squares are summed, so each entry counts its slope.",
+            ),
+            Wrong(
+                {"v_squares": [2, 4, 9, 16]},
+                "Squares of the values, nearly. `v` holds the slopes of $y^2$ at each entry.",
+            ),
+            Wrong({"v_squares": 20.0}, "`v` has the shape of `y`: each entry has its own slope."),
+            Wrong(
+                {"v_squares": [0.5, 1, 1.5, 2]}, "The slope of $y^2$ at $y$ is not half of $y$, but twice."
+            ),
             Wrong(
                 ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 2, 3, 4]),
                 "The slope of $y^2$ is $2y$: twice that.",
@@ -430,7 +648,10 @@ EXERCISES: list[Exercise] = [
                 "You have multiplied by the values of `y`. `v` says how much each entry *counts*: in a sum, each counts 1.",
             ),
         ),
-        right=(([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8]),),
+        right=(
+            ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 4, 6, 8]),
+            ([[1, 1, 1, 1]], ["1/4"] * 4, torch.tensor([[0.0], [0.0], [1.0], [0.0]]), (2, 4, 6, 8)),
+        ),
     ),
     Exercise(
         "6.5",
@@ -443,11 +664,17 @@ EXERCISES: list[Exercise] = [
             """,
         why="A backward pass gives one row: all inputs, one $v$. Twenty scores make twenty rows. The loss is a single row.",
         shows="The number of *inputs* does not matter. That is why a network may have a billion weights and one loss.",
+        look={
+            "entries": "A row for each score, and a column for each of the 500 numbers.",
+            "passes_for_jacobian": "What does one pass give: a row, a column, or an entry? How many are there?",
+            "passes_for_loss": "How many numbers stand at the end?",
+        },
         hints=(
             "A row for each score, a column for each input.",
             "One pass with one $v$ gives one row, however long it is.",
             "The loss is one number. How many rows has its Jacobian?",
         ),
+        rtol=1e-6,
         wrong=(
             Wrong(
                 (10_000, 500, 1),
@@ -463,6 +690,30 @@ EXERCISES: list[Exercise] = [
                 "With one pass you get $v^\\top J$: the rows weighed and *added*. To see each by itself takes more.",
             ),
             Wrong((10_000, 10_000, 1), "One pass gives a whole row of 500 entries, not a single one."),
+            Wrong(
+                {"entries": 20.0},
+                "20 is the number of rows. Each row has a slope for each of the 500 numbers.",
+            ),
+            Wrong(
+                {"entries": 500.0}, "500 is the length of a row. There is a row for each of the 20 scores."
+            ),
+            Wrong(
+                {"entries": 25.0},
+                "$500/20$: nothing is divided. A row for each score, a column for each input.",
+            ),
+            Wrong(
+                {"entries": 1.0}, "The Jacobian of the *scores*: before the loss makes one number of them."
+            ),
+            Wrong({"passes_for_loss": 0.0}, "Without a backward pass there is no gradient."),
+            Wrong(
+                {"passes_for_loss": 10_000.0},
+                "The whole table is not needed for it, and one pass gives a whole row.",
+            ),
+            Wrong(
+                {"passes_for_jacobian": 520.0},
+                "Inputs cost nothing extra: one pass gives a whole row, all 500 at once.",
+            ),
+            Wrong({"passes_for_jacobian": 21.0}, "One pass for each row. The loss is no row of this table."),
             Wrong((520, 20, 1), "Each score has a slope for *each* input: $20 \\cdot 500$."),
         ),
     ),

@@ -45,19 +45,90 @@ def has_a_rule(kind: type, name: str) -> None:
         raise Complaint(f"The class `{name}` has no method `backward`. That is where its rule stands.")
 
 
-def handed_on(node: Any, grad: Any, inputs: int) -> tuple:
+def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tuple:
     """What the node's rule gives back: a tuple with an entry for each input."""
-    grads = node.backward(grad)
+    grads = unwritten(lambda: node.backward(grad), told or READ_ONLY)
     if grads is None:
-        raise Complaint("`backward` gives back nothing. Is there a `return`?")
+        missing = (
+            "an empty tuple, `return ()`: behind a leaf comes nothing more"
+            if inputs == 0
+            else "a tuple with an entry for each input"
+        )
+        raise Complaint(f"`backward` gives back nothing. Is there a `return`? The engine wants {missing}.")
     if not isinstance(grads, tuple | list):
         comma = " For a single one, write a comma behind it: `return (something,)`." if inputs == 1 else ""
         raise Complaint(
             f"`backward` must give back a tuple with an entry for each input, here {inputs}.{comma}"
         )
     if len(grads) != inputs:
+        if inputs == 0:
+            raise Complaint(
+                "Behind a leaf comes nothing more: `backward` gives back an empty tuple, `return ()`."
+            )
         raise Complaint(f"`backward` gives back {len(grads)} gradients, and the node has {inputs} inputs.")
+    if any(part is None for part in grads):
+        raise Complaint(
+            "`None` is for an input that nobody asked about, and `edge` sees to that already. A rule gives each input its gradient."
+        )
     return tuple(grads)
+
+
+READ_ONLY = (
+    "That line writes into the array that arrived (`*=`, `+=` and `out=` do). It is the engine's: an addition hands *the same* "
+    "array to both of its inputs, and the other one would get what you have made of it. Make a new array."
+)
+
+
+def arriving(*values: float) -> np.ndarray:
+    """A gradient as the engine hands it on: an array that somebody else may hold, so it is not to be written into."""
+    grad = np.array(values if len(values) != 1 else values[0])
+    grad.setflags(write=False)
+    return grad
+
+
+def unwritten(call: Callable[[], Any], told: str) -> Any:
+    """What `call` gives; a Complaint if it writes into an array that arrived."""
+    try:
+        return call()
+    except ValueError as error:
+        if "read-only" in str(error):
+            raise Complaint(told) from None
+        raise
+
+
+def walk(root: Any, grad: np.ndarray) -> None:
+    """The reference's engine, for nodes of the learner's that cannot be called yet: the lesson comes to that later."""
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        grads = handed_on(node, arrived.pop(node), len(node.next_functions))
+        for (parent, _), part, shape in zip(node.next_functions, grads, node.shapes, strict=True):
+            if parent is not None:
+                part = engine.unbroadcast(part, shape)
+                arrived[parent] = arrived[parent] + part if parent in arrived else part
+                waiting[parent] -= 1
+                if waiting[parent] == 0:
+                    ready.append(parent)
+
+
+SHARED = "On `z = tanh(x) + tanh(y)`, where one array goes to two nodes"
+
+
+def tried_in_an_engine(
+    tanh: Callable = engine.tanh, accumulator: type = engine.AccumulateGrad
+) -> Iterator[tuple[str, Any]]:
+    """The learner's piece in the place of the reference's: what comes to the leaves of graphs where arrays are shared."""
+    x, y = leaf([0.3, -1.0]), leaf([0.5, 2.0])
+    x.accumulator, y.accumulator = accumulator(x), accumulator(y)
+    walk((tanh(x) + tanh(y)).grad_fn, arriving(1.0, 1.0))
+    yield f"{SHARED}: the gradients of x and y", [x.grad, y.grad]
+    for seed in range(5):
+        result, leaves = engine.random_graph(seed, leaf, tanh)
+        walk(result.grad_fn, np.ones(()))
+        yield (
+            f"In an engine, on random graph {seed}: the gradients of its three leaves",
+            [t.grad for t in leaves],
+        )
 
 
 def leaf(value: Any) -> Tensor:
@@ -67,7 +138,7 @@ def leaf(value: Any) -> Tensor:
 def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     has_a_rule(kind, "MulBackward0")
     for a, b, grad in ((3.0, 5.0, 1.0), (3.0, 5.0, 10.0), ([1.0, 2.0], [-4.0, 0.5], [1.0, 100.0])):
-        a, b, grad = leaf(a), leaf(b), np.asarray(grad)
+        a, b, grad = leaf(a), leaf(b), arriving(*np.atleast_1d(grad))
         node = kind([a, b], {"self": a.data, "other": b.data})
         told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
         for name, part in zip(("first", "second"), handed_on(node, grad, 2), strict=True):
@@ -92,12 +163,19 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
         yield "The node's name", y.grad_fn.name()
         if x.accumulator is None or y.grad_fn.next_functions != ((x.accumulator, 0),):
             raise Complaint("The node should lead to the input `x` alone: `[x]` is the list of inputs.")
-        (part,) = handed_on(y.grad_fn, np.asarray(grad), 1)
+        (part,) = handed_on(y.grad_fn, arriving(*np.atleast_1d(grad)), 1)
         yield (
             f"What goes to x for `tanh({describe(x.data)})`, with {describe(np.asarray(grad))} arriving",
             part,
         )
     yield "A node, if nobody asks for a gradient", tanh(Tensor(0.5)).grad_fn
+    yield from tried_in_an_engine(tanh=tanh)
+
+
+ALIASED = (
+    "What had arrived first was kept itself, and now it is written into. It is the engine's array: another leaf may have been handed "
+    "*the same* one, and would change as well. Keep `grad.copy()`."
+)
 
 
 def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
@@ -106,22 +184,21 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
         yield "AccumulateGrad", ...
         return
     x, twin = leaf([0.0, 0.0]), leaf([0.0, 0.0])
-    first = np.array([1.0, 2.0])
+    first = arriving(1.0, 2.0)
     nodes = kind(x), kind(twin)
-    if any(len(given) for given in (nodes[0].backward(first), nodes[1].backward(first)) if given is not None):
-        raise Complaint(
-            "Behind a leaf comes nothing more: `backward` gives back an empty tuple, `return ()`."
-        )
+    for node in nodes:
+        handed_on(node, first, 0)
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
-    nodes[0].backward(np.array([10.0, 20.0]))
+    kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
+    handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
     yield "`x.grad` after `[10, 20]` has arrived as well", np.array(x.grad)
     yield (
         "Another leaf had received the same array `[1, 2]`, and nothing since. Its `.grad`",
         np.array(twin.grad),
     )
-    nodes[0].backward(np.array([0.0, 1.0]))
+    handed_on(nodes[0], arriving(0.0, 1.0), 0)
     yield "`x.grad` after a third, `[0, 1]`", np.array(x.grad)
-    yield "The first array that arrived, which is the engine's", first
+    yield from tried_in_an_engine(accumulator=kind)
 
 
 def diamond() -> dict[str, Tensor]:
@@ -226,6 +303,17 @@ def on_the_diamond(run: Callable) -> str:
     return f"x.grad is {describe(tensors['x'].grad, 20)}, and {told}"
 
 
+def pieces_beside(run: Any) -> tuple[Callable, Callable]:
+    """The learner's own way to make a leaf, and their own tanh, where they stand beside `run`; else the reference's."""
+    beside = getattr(run, "__globals__", {})
+    own = [
+        beside.get(name) for name in ("Tensor", "tanh", "AccumulateGrad", "MulBackward0", "record", "edge")
+    ]
+    if all(map(callable, own)) and not any(map(blank_inside, own)):
+        return lambda value: own[0](value, requires_grad=True), own[1]
+    return leaf, engine.tanh
+
+
 def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     if blank_inside(run):
         yield "run", ...
@@ -256,6 +344,13 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
         yield f"Random graph {seed}: the gradients of its three leaves", [t.grad for t in leaves]
     if not once:  # it has been told of something that matters more
         return
+    for seed in range(3):
+        result, leaves = engine.random_graph(seed, *pieces_beside(run))
+        run(result.grad_fn, np.ones(()))
+        yield (
+            f"Random graph {seed}, with the pieces of your notebook: the gradients of its three leaves",
+            [t.grad for t in leaves],
+        )
     x, y = row(DEEP)
     try:
         run(y.grad_fn, np.ones(()))
@@ -327,6 +422,17 @@ def mul_kind(rule: Callable) -> type:
     return type("MulBackward0", (Node,), {"backward": rule})
 
 
+def _in_place_product(self, grad):
+    first = grad * self._saved_other
+    grad *= self._saved_self
+    return first, grad
+
+
+def _in_place_tanh(self, grad):
+    grad *= 1 - self._saved_result**2
+    return (grad,)
+
+
 def tanh_pair(rule: Callable, saved: Callable = lambda x, result: {"result": result}) -> tuple:
     kind = type("TanhBackward0", (Node,), {"backward": rule})
 
@@ -387,6 +493,40 @@ def _clones(self, grad):
         self.variable.grad = grad.clone()
     else:
         self.variable.grad += grad
+    return ()
+
+
+def _no_return(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad.copy()
+    else:
+        self.variable.grad += grad
+
+
+def _into_what_arrived(self, grad):
+    if self.variable.grad is None:
+        self.variable.grad = grad.copy()
+    else:
+        grad += self.variable.grad
+        self.variable.grad = grad
+    return ()
+
+
+def _average(self, grad):
+    before = self.variable.grad
+    self.variable.grad = grad.copy() if before is None else (before + grad) / 2
+    return ()
+
+
+def _gives_the_gradient(self, grad):
+    before = self.variable.grad
+    self.variable.grad = grad.copy() if before is None else before + grad
+    return (grad,)
+
+
+def _largest(self, grad):
+    before = self.variable.grad
+    self.variable.grad = grad.copy() if before is None else np.maximum(before, grad)
     return ()
 
 
@@ -682,6 +822,52 @@ def takes_pairs_for_parents(root, grad):
             waiting[parent] -= 1
 
 
+def totals_in_turn(root, grad):
+    arrived, ready = {root: grad}, [root]
+    while ready:
+        node = ready.pop(0)
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+            ready.append(parent)
+
+
+def level_by_level(root, grad):
+    """All nodes at distance 1, then all at distance 2, ...; each once, by its shortest way to the root."""
+    distance, todo = {root: 0}, [root]
+    while todo:
+        node = todo.pop(0)
+        for parent, _ in node.next_functions:
+            if parent is not None and parent not in distance:
+                distance[parent] = distance[node] + 1
+                todo.append(parent)
+    arrived = {root: grad}
+    for node in sorted(distance, key=distance.get):
+        for parent, part in parts_of(node, arrived[node]):
+            arrived[parent] = arrived.get(parent, 0) + part
+
+
+def averages(root, grad):
+    waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, sum(parts[node]) / len(parts[node])):
+            parts.setdefault(parent, []).append(part)
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def keeps_the_largest(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        for parent, part in parts_of(node, arrived.pop(node)):
+            arrived[parent] = np.maximum(arrived[parent], part) if parent in arrived else part
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
 def sorts_recursively(root, grad):
     order, seen = [], set()
 
@@ -822,6 +1008,12 @@ def _unbroadcast_cases() -> list[tuple]:
     ]
 
 
+def _from_the_back(grad, shape):
+    while grad.ndim > len(shape):
+        grad = grad.sum(axis=-1)
+    return engine.unbroadcast(grad, shape)
+
+
 def _second_pass() -> float:
     tensors = diamond()
     tensors["c"].backward()
@@ -896,7 +1088,7 @@ EXERCISES: list[Exercise] = [
             "The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. "
             "With `=` in place of `+=` a leaf that is used in two passes would remember the last one only."
         ),
-        shows="None, then a copy, then plus-equals. This is the whole of AccumulateGrad, in PyTorch too.",
+        shows="None, then a copy, then plus-equals. PyTorch's does the same, and saves the copy where nobody else holds the array.",
         hints=(
             "If nothing is there yet, `self.variable.grad` becomes what arrives.",
             "If something is there, what arrives is *added*: `+=`.",
@@ -910,7 +1102,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 accumulator(_alias),
-                "It has changed although nothing came. Both leaves keep the *same* array, and `+=` changes it for both: keep `grad.copy()`.",
+                "What had arrived first was kept itself, and now it is written into.",
             ),
             Wrong(
                 accumulator(_forget_first),
@@ -926,6 +1118,20 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 accumulator(_clones),
                 "What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.",
+            ),
+            Wrong(accumulator(_no_return), "`backward` gives back nothing. Is there a `return`?"),
+            Wrong(accumulator(_into_what_arrived), "That line writes into the array that arrived"),
+            Wrong(
+                accumulator(_average),
+                "The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.",
+            ),
+            Wrong(
+                accumulator(_gives_the_gradient),
+                "Behind a leaf comes nothing more: `backward` gives back an empty tuple",
+            ),
+            Wrong(
+                accumulator(_largest),
+                "The larger one does not win. What arrives is added, whatever its size.",
             ),
             Wrong(
                 accumulator(_on_the_node),
@@ -944,6 +1150,7 @@ EXERCISES: list[Exercise] = [
         solution=engine.MulBackward0,
         why="In $a \\cdot b$ each factor gets what arrives times *the other factor*. The node kept both: `_saved_self` is the first, `_saved_other` the second.",
         shows="Each factor gets what arrived times the other one. This is the node that PyTorch has under the same name.",
+        look={"": "What does each factor meet in the product? What arrives is multiplied by that."},
         hints=(
             "The first entry is there already: what arrives, times the second factor. What does the second factor get?",
             "The first factor was kept under the name `self._saved_self`.",
@@ -971,6 +1178,32 @@ EXERCISES: list[Exercise] = [
                 mul_kind(lambda self, grad: (grad * self._saved_other, grad * _saved_self)),  # noqa: F821
                 "What a node has kept belongs to the node: `self._saved_self`.",
             ),
+            Wrong(mul_kind(_in_place_product), "That line writes into the array that arrived"),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, None)),
+                "`None` is for an input that nobody asked about",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other,)),
+                "`backward` gives back 1 gradients, and the node has 2 inputs.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad + self._saved_self)),
+                "Added. What arrives is *multiplied* by the local derivative, which is the other factor.",
+            ),
+            Wrong(
+                mul_kind(
+                    lambda self, grad: (
+                        grad * self._saved_other,
+                        grad * (self._saved_self + self._saved_other) / 2,
+                    )
+                ),
+                "The mean of the two factors. Nothing is averaged: the second factor meets the first one, and that one whole.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other / 2, grad * self._saved_self / 2)),
+                "What arrives is not shared out between the two factors. Each gets all of it, times the other factor.",
+            ),
             Wrong(
                 mul_kind(lambda self, grad: (grad * self._saved_self, grad * self._saved_other)),
                 "The two are the wrong way round. A factor is not multiplied by itself, but by the other one.",
@@ -982,7 +1215,10 @@ EXERCISES: list[Exercise] = [
                 "That multiplies by the product. The slope of $a \\cdot b$ with respect to $b$ is $a$ alone.",
             ),
         ),
-        right=(mul_kind(lambda self, grad: [self._saved_other * grad, self._saved_self * grad]),),
+        right=(
+            mul_kind(lambda self, grad: (grad * self._saved_other, np.multiply(grad, self._saved_self))),
+            mul_kind(lambda self, grad: [self._saved_other * grad, self._saved_self * grad]),
+        ),
     ),
     Exercise(
         "7.3",
@@ -994,6 +1230,7 @@ EXERCISES: list[Exercise] = [
             "and the input can be forgotten."
         ),
         shows="A forward, a rule, and what the rule needs: that is all that an operation is to an engine.",
+        look={"": "The value is `np.tanh(x.data)`; the rule hands on what arrives times $1 - \\tanh^2$."},
         hints=(
             "Look at `add` and `AddBackward0`: a class with the rule, a function that calls `record`. NumPy's is `np.tanh`.",
             '$\\tanh\' = 1 - \\tanh^2$. So keep the result: `{"result": result}`. The rule finds it as `self._saved_result`.',
@@ -1005,6 +1242,24 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 tanh_pair(lambda self, grad: grad * (1 - self._saved_result**2)),
                 "For a single one, write a comma behind it",
+            ),
+            Wrong(tanh_pair(_in_place_tanh), "That line writes into the array that arrived"),
+            Wrong(tanh_pair(lambda self, grad: (None,)), "`None` is for an input that nobody asked about"),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad + (1 - self._saved_result**2),)),
+                "Added. What arrives is *multiplied* by the local derivative.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 + self._saved_result**2),)),
+                "A minus: $\\tanh' = 1 - \\tanh^2$. The curve gets flatter to both sides, not steeper.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (self._saved_result**2 - 1),)),
+                "The sign is turned: $1 - \\tanh^2$. The curve rises everywhere.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 - 2 * self._saved_result),)),
+                "$\\tanh^2$ is a square, not twice the value.",
             ),
             Wrong(
                 (engine.TanhBackward0, lambda x: np.tanh(x)),
@@ -1078,13 +1333,26 @@ EXERCISES: list[Exercise] = [
             "in front are summed away; an axis that was stretched from 1 is summed back to 1."
         ),
         shows="What fans out on the way forward is summed on the way back. It is the plus of the diamond once more.",
+        look={
+            "": "Print `grad.shape` and `shape` beside each other: which axes are too many, and which were stretched from 1?"
+        },
         hints=(
             "It is the `unbroadcast` of lesson 6, this time for NumPy arrays. First the axes too many, then the axes of size 1.",
             "As long as `grad.ndim` is larger than `len(shape)`, sum over axis 0. A `while` does it.",
             "Then, for each axis where `shape` says 1: `grad = grad.sum(axis=axis, keepdims=True)`.",
         ),
         cases=_unbroadcast_cases,
+        strict=True,
+        gives=(np.ndarray, np.generic),
         wrong=(
+            Wrong(
+                lambda grad, shape: engine.unbroadcast(grad, shape).tolist(),
+                "An `ndarray` is wanted: whoever calls it goes on computing with what comes back.",
+            ),
+            Wrong(
+                _from_the_back,
+                "That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.",
+            ),
             Wrong(
                 lambda grad, shape: grad.sum(),
                 "Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.",
@@ -1146,6 +1414,7 @@ EXERCISES: list[Exercise] = [
             "so `x` waits for two."
         ),
         shows="Now every node knows how many gradients it will receive. Before that many have come, it must not fire.",
+        look={"": "Count, on paper, how many arrows lead *to* each node of the diamond. The root has none."},
         hints=(
             "For each parent of a node: one gradient will come from here, so its count goes up by 1.",
             "A parent that is met for the first time starts at 0 and goes on the list `todo`; one that is known already does not.",
@@ -1220,6 +1489,22 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 engine.overwrites,
                 "2: what arrived last has replaced what was there, at `y` and again at `x`. Add, `arrived[parent] + part`.",
+            ),
+            Wrong(
+                totals_in_turn,
+                "96 is $4 \\cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.",
+            ),
+            Wrong(
+                level_by_level,
+                "On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance decides nothing.",
+            ),
+            Wrong(
+                averages,
+                "3 is $1.5 \\cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.",
+            ),
+            Wrong(
+                keeps_the_largest,
+                "The larger part does not win. `c` feels both ways, so what comes back along both is added: `arrived[parent] + part`.",
             ),
             Wrong(
                 engine.follows_paths,
@@ -1299,7 +1584,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(sorts_recursively, TOO_DEEP),
         ),
-        right=(last_first, sorts_first),
+        right=(last_first, sorts_first, engine.run),
     ),
     Exercise(
         "7.7",
@@ -1309,7 +1594,8 @@ EXERCISES: list[Exercise] = [
         why="`max` with a `key` compares the sequence numbers and gives back the node. `remove` takes that node out of the list.",
         shows="Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.",
         hints=(
-            "`max(ready, key=lambda node: ...)` finds the node for which something is largest.",
+            "Two things: find the node, and take it out of the list.",
+            "`max(ready, key=lambda node: ...)` finds the node for which something is largest. What is it here?",
             "The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.",
         ),
         probe=choose_probe,
@@ -1344,7 +1630,7 @@ EXERCISES: list[Exercise] = [
             "A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and hands on the "
             "same. What the order changes is when, and with it the order of hooks and what is in memory at a time."
         ),
-        shows="Waiting makes the numbers right. The order among those that are ready is a matter of taste, and of memory.",
+        shows="Waiting makes the numbers right, up to rounding. The order among those that are ready is a matter of taste, and of memory.",
         hints=(
             "Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.",
             "When a node becomes ready, what has been added up there? Does that depend on who fired first?",
@@ -1371,6 +1657,9 @@ EXERCISES: list[Exercise] = [
         solution=engine.train_step,
         why="Clear, forward, backward, update. The gradient points uphill, so each parameter goes a little way against it.",
         shows="Clear, forward, backward, step: with your engine below it, this is a whole training loop.",
+        look={
+            "": "Four things, once each: clear, forward, backward, and one move of `lr` times the gradient."
+        },
         hints=(
             "Four things, in this order: clear each `p.grad`, compute the loss, go backward, move each parameter.",
             "Clear: `p.grad = None`. Then `loss = loss_of()` and `loss.backward()`.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import minigrad as torch
 
+from .bytecode import uses
 from .model import Complaint, Exercise, Question, Wrong
 
 
@@ -39,6 +40,10 @@ def _repaired_probe(learners):
             yield "what comes out", out
             return
         _demand_tensor(out)
+        if x.grad is not None:
+            raise Complaint(
+                "`x.grad` is filled in your function already. Only the backward pass of the result is to do that."
+            )
         yield f"the value at x = {at:g}", out.detach()
         if out.grad_fn is not None:
             out.backward()
@@ -57,6 +62,7 @@ def _layers() -> tuple:
 
 def _freeze_probe(learners):
     first, middle, last, x = _layers()
+    before = [param.detach().clone() for layer in (first, middle, last) for param in layer.parameters()]
     loss = learners(first, middle, last, x)
     if loss is None or loss is Ellipsis:
         yield "the loss", loss
@@ -69,11 +75,66 @@ def _freeze_probe(learners):
             "and let the rest be recorded."
         )
     loss.backward()
+    if all(param.grad is not None for layer in (first, middle, last) for param in layer.parameters()):
+        raise Complaint(_why_not_frozen(learners))
+    after = [param.detach() for layer in (first, middle, last) for param in layer.parameters()]
+    if not all(torch.equal(old, new) for old, new in zip(before, after, strict=True)):
+        raise Complaint("A parameter has another value than before. Freezing leaves all values as they are.")
     for name, layer in {"first": first, "middle": middle, "last": last}.items():
         yield f"{name}.weight.grad", layer.weight.grad
         yield f"{name}.bias.grad", layer.bias.grad
     for name, layer in {"first": first, "middle": middle, "last": last}.items():
-        yield f"does {name} ask for gradients?", [param.requires_grad for param in layer.parameters()]
+        yield f"Does `{name}` ask for gradients?", [param.requires_grad for param in layer.parameters()]
+
+
+NOT_FROZEN = {
+    "eval": "`eval()` changes how layers such as dropout behave. It freezes nothing: the parameters still ask.",
+    "train": "`train(False)` is `eval()`: it changes how layers such as dropout behave, and freezes nothing.",
+    "zero_grad": "`zero_grad()` empties the gradients that are there. The next pass fills them again: freezing is about *asking*.",
+    "grad": "That empties a gradient. The pass that comes after it fills it again: freezing is about *asking*, `requires_grad_(False)`.",
+    "requires_grad_": "The parameters of `middle` still ask. `requires_grad_(True)` is what it was before; and whose parameters does the loop go through?",
+    "requires_grad": "The parameters of `middle` still ask. Set `requires_grad` on each *parameter*, to False: on the layer itself it is only a new name.",
+}
+"""Exercise 8.3: what was done, as the learner's code shows it, if the middle layer has got its gradients."""
+
+
+def _why_not_frozen(function) -> str:
+    used = uses(function)
+    known = (told for name, told in NOT_FROZEN.items() if name in used)
+    return next(
+        known,
+        "Nothing is frozen: the parameters of `middle` have got their gradients. Does the loop go through any of them?",
+    )
+
+
+def _switches_mode(first, middle, last, x):
+    middle.eval()
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _empties(first, middle, last, x):
+    for param in middle.parameters():
+        param.grad = None
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _empty_loop(first, middle, last, x):
+    for _param in []:
+        pass
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _sets_the_layer(first, middle, last, x):
+    middle.requires_grad = False
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _zeroes(first, middle, last, x):
+    with torch.no_grad():
+        middle.weight.zero_()
+    for param in middle.parameters():
+        param.requires_grad_(False)
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
 
 
 def _freezing(which):
@@ -131,13 +192,13 @@ def _copy_probe(learners):
         yield "what comes out", copy
         return
     _demand_tensor(copy)
-    yield "its values", copy.detach().clone()
-    yield "does it ask for a gradient?", copy.requires_grad
-    yield "has it a grad_fn?", copy.grad_fn is not None
+    yield "Its values", copy.detach().clone()
+    yield "Does it ask for a gradient?", copy.requires_grad
+    yield "Has it a `grad_fn`?", copy.grad_fn is not None
     with torch.no_grad():
         copy[0] = 100.0
-    yield "t after something was written into the copy", t.detach().clone()
-    yield "is t itself untouched?", bool((t.detach() == before).all()) and t.requires_grad
+    yield "`t` after something was written into the copy", t.detach().clone()
+    yield "Is `t` itself untouched?", bool((t.detach() == before).all()) and t.requires_grad
 
 
 def _made_to_ask(t):
@@ -163,6 +224,12 @@ def _grad_before_cut():
     return b.grad
 
 
+def _starved() -> str:
+    one, two, three = (torch.nn.Linear(3, 3) for _ in range(3))
+    three(torch.tanh(two(one(torch.ones(5, 3)))).detach()).mean().backward()
+    return "b" if one.weight.grad is None else "a"
+
+
 def _flag_and_block() -> str:
     given = []
     for block in (False, True):
@@ -175,6 +242,56 @@ def _flag_and_block() -> str:
         (c * h).backward()
         given.append(a.grad is not None)
     return {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[tuple(given)]
+
+
+SWITCHES = {
+    "no_grad": "a",
+    "detach": "b",
+    "requires_grad_(false": "c",
+    "requires_grad_": "c",
+    "requires_grad": "c",
+    "set_grad_enabled": "d",
+    "set_grad_enabled(is_train": "d",
+    "inference_mode": "e",
+}
+
+CHOICES = tuple(
+    Wrong({part: letter}, says)
+    for part, known in {
+        "target": {
+            "a": "`no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but the wish is about *one value*, and for that there is a method.",
+            "c": "The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
+            "d": "`set_grad_enabled` takes a flag, for a stretch of code. Here is no flag, and one value.",
+            "e": "What is made in `inference_mode` cannot stand in a loss that is to be trained with: the backward pass would need it.",
+        },
+        "backbone": {
+            "a": "`no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
+            "b": "`detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
+            "d": "`set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.",
+            "e": "`inference_mode` around a layer in the middle starves all the layers before it, and more. All others are to train.",
+        },
+        "validate": {
+            "b": "`detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.",
+            "c": "You would have to freeze every weight, and to thaw it again after each epoch. Switch off a *stretch of code*.",
+            "d": "`set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a plainer one.",
+            "e": "After validation the numbers go back into training code. `inference_mode` forbids nearly all that.",
+        },
+        "serve": {
+            "a": "`no_grad` works. But a program that *only ever* answers can promise more, and is repaid for it: which switch is `no_grad` and a promise?",
+            "b": "`detach` is for one value. A program that only answers never wants a graph at all.",
+            "c": "With all weights frozen nothing is recorded either. But a program that only answers can promise more, for a whole stretch of code.",
+            "d": "`set_grad_enabled` takes a flag. Here nothing is ever switched on again.",
+        },
+        "shared_loop": {
+            "a": "`no_grad` is always off. The loop runs for training as well: the switch has to take the flag.",
+            "b": "`detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.",
+            "c": "Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.",
+            "e": "In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.",
+        },
+    }.items()
+    for letter, says in known.items()
+)
+"""Answers to exercise 8.5, part by part."""
 
 
 QUESTIONS: list[Question] = [
@@ -192,6 +309,13 @@ QUESTIONS: list[Question] = [
             Wrong(3.0, "3 gets to `y`. From `y` to `x` there is the 2 still to come: 6."),
             Wrong(None, "One way is cut, the other is whole. Through that one 6 arrives."),
             Wrong(0.0, "One way is cut, the other is whole. Through that one 6 arrives."),
+            Wrong(
+                8.0, "The mean of 6 and 10. Nothing is averaged where ways meet, and one of these is cut: 6."
+            ),
+            Wrong(
+                32.0,
+                "32 is the *value* of `out`. The gradient says how fast it moves, as far as it is seen: 6.",
+            ),
         ),
         missed="Only the attached way counts: 3, and then 2 from `y` to `x`. That makes 6.",
     ),
@@ -211,6 +335,23 @@ QUESTIONS: list[Question] = [
     ),
     Question(
         "8.c",
+        asks="what the first layer gets when the second one's result is detached",
+        truth=_starved,
+        found="Yes: no way leads there, so nothing is computed. `None`, and for the second layer as well.",
+        wrong=(
+            Wrong(
+                "a",
+                "So the exercise says. A zero would be a computed answer, *it does not matter*. No way leads there, so nothing is computed: `None`.",
+            ),
+            Wrong(
+                "c",
+                "The cut is behind the *second* layer, so the walk never gets to the first. Nothing is computed: `None`.",
+            ),
+        ),
+        missed="It is **b**: no way leads to the first layer, so nothing is computed for it.",
+    ),
+    Question(
+        "8.d",
         asks="what freezing the middle does to the first weight, by flag and by block",
         truth=_flag_and_block,
         found="Yes. The flag leaves out one gradient; the block cuts the way, and all before it is lost.",
@@ -237,6 +378,9 @@ EXERCISES: list[Exercise] = [
         solution=repaired,
         why="The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \\cdot 2 = 10$.",
         shows="A value and its gradient need not tell the same story. With `detach` you decide which part is seen.",
+        look={
+            "": "The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?"
+        },
         hints=(
             "There are $3y$ already. How many are missing to make $8y$?",
             "The part that you add is the one that the gradient sees. So it must not be detached.",
@@ -291,6 +435,14 @@ EXERCISES: list[Exercise] = [
             "constants still multiply."
         ),
         shows="You can read off which gradients are there from the cuts alone, before anything runs.",
+        look={
+            "plain": "On the way from `y` to `a`: what is `h` multiplied by, and what is `a`?",
+            "detached": "Is there any way from `y` to `a`?",
+            "b_frozen": "Freezing changes who is *given* a gradient. Does it change the way to `a`, or the value of `b`?",
+            "block": "What was recorded when `h` was made?",
+            "both": "Two halves: which of them leads back to `a`, and what does it bring?",
+            "weighed": "Put in 10 for `h.detach()`. What is left is $10\\,b\\,a\\,x$.",
+        },
         hints=(
             "First decide which are `None`: where is there no way from `y` back to `a` at all?",
             "Without a cut: 1 arrives at `y`, times $b = 3$ at `h`, times $x = 5$ at `a`.",
@@ -302,6 +454,59 @@ EXERCISES: list[Exercise] = [
                 (15, 0, 15, 0, 15, 150),
                 "The right places, but nothing is computed where there is no way: `None`, not 0.",
             ),
+            Wrong(
+                {"detached": 15},
+                "The number is that of `plain`. But `detach` cuts the only way that leads from `y` to `a`.",
+            ),
+            Wrong(
+                {"detached": 3},
+                "`detach` cuts the only way that leads from `y` to `a`. What is left of the way does not count for `a`.",
+            ),
+            Wrong({"plain": 30}, "30 is the value of `y`. Its slope in `a`: $b$ times $x$."),
+            Wrong({"plain": 6}, "$2 \\cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$."),
+            Wrong({"plain": 8}, "Added: $5 + 3$. Along a way the numbers are multiplied."),
+            Wrong(
+                {"plain": 4},
+                "The mean of 5 and 3. Along a way the numbers are multiplied, nothing is averaged.",
+            ),
+            Wrong(
+                {"plain": 7.5}, "Half. Nothing is shared out or averaged along a way: $b$ times $x$, whole."
+            ),
+            Wrong(
+                {"plain": 10},
+                "10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.",
+            ),
+            Wrong(
+                {"plain": 3}, "3 is what comes to `h`. From `h` to `a` there is the 5 of $x$ still to come."
+            ),
+            Wrong({"plain": None}, "Nothing is cut here: there is a way from `y` to `a`."),
+            Wrong(
+                {"b_frozen": 0},
+                "Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.",
+            ),
+            Wrong(
+                {"b_frozen": 5},
+                "The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.",
+            ),
+            Wrong(
+                {"block": 0},
+                "There is no way to `a`, because `h` was made in the block. Nothing is computed: not even a zero.",
+            ),
+            Wrong({"block": 5}, "The walk from `y` gets to `b` and no further: `h` has no `grad_fn`."),
+            Wrong(
+                {"both": 7.5},
+                "Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.",
+            ),
+            Wrong({"both": 0}, "One half is cut. The other is whole, and brings what `plain` brings."),
+            Wrong(
+                {"weighed": 30},
+                "30 is $b\\,h$, the value of the first half. How far does $10\\,b\\,a\\,x$ move with `a`?",
+            ),
+            Wrong(
+                {"weighed": 0},
+                "One of the two `h` is attached: there is a way back, and the constant multiplies.",
+            ),
+            Wrong({"weighed": 1500}, "The constant counts once: $10 \\cdot b \\cdot x$."),
             Wrong(
                 (15, None, None, None, 15, 150),
                 "Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.",
@@ -351,6 +556,7 @@ EXERCISES: list[Exercise] = [
             "because what comes into it asks, and the walk goes through it to the first layer."
         ),
         shows="Frozen, and not cut: the first layer has the very gradient that it has when nothing is frozen.",
+        look={"": "Only the two lines of the loop are to be filled in; what is below them stays as it is."},
         hints=(
             "`middle.parameters()` gives the layer's weight and bias, one after the other.",
             "`requires_grad_` wants to know: shall it ask, True or False?",
@@ -364,7 +570,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 _detached_input,
-                "The cut is in front of the middle layer: the first layer starves, and the middle one still learns.",
+                "The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.",
             ),
             Wrong(
                 _freezing(lambda first, middle, last: first.parameters()),
@@ -387,7 +593,14 @@ EXERCISES: list[Exercise] = [
                 _the_layer_itself,
                 "The layer is no list. It gives its weight and its bias by `middle.parameters()`.",
             ),
-            Wrong(_switched_on, "Nothing is frozen: `requires_grad_(True)` is what it was before. False."),
+            Wrong(_switched_on, "`requires_grad_(True)` is what it was before"),
+            Wrong(_switches_mode, "`eval()` changes how layers such as dropout behave."),
+            Wrong(_empties, "That empties a gradient. The pass that comes after it fills it again"),
+            Wrong(_empty_loop, "Does the loop go through any of them?"),
+            Wrong(_sets_the_layer, "on the layer itself it is only a new name"),
+            Wrong(
+                _zeroes, "The weights of `middle` have become zeros. Freezing leaves all values as they are."
+            ),
         ),
         right=(_by_attribute, _freezing(lambda first, middle, last: [middle.weight, middle.bias])),
     ),
@@ -398,6 +611,7 @@ EXERCISES: list[Exercise] = [
         solution=safe_copy,
         why="`detach` takes away the history, `clone` gives the values a memory of their own. You need both.",
         shows="What is written into the copy stays in the copy, and the backward pass of `t` still works.",
+        look={"": "The same values, in memory of their own, and no history."},
         hints=(
             "Two things are wanted: no history, and memory of its own. Each is one method.",
             "`t.clone()` copies the values, and is an operation like any other: it is recorded.",
@@ -453,36 +667,12 @@ EXERCISES: list[Exercise] = [
             "Is it about *one value*, about *weights*, or about *a stretch of code*?",
             "A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?",
         ),
-        wrong=(
-            Wrong(
-                ("b", "a", "a", "e", "d"),
-                "`no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
-            ),
-            Wrong(
-                ("b", "b", "a", "e", "d"),
-                "`detach` behind a layer in the middle starves all the layers before it. For weights that stay there is a flag.",
-            ),
-            Wrong(
-                ("a", "c", "b", "e", "d"),
-                "The target is *one value* that is to count as a constant; validation is a *stretch of code*. You have them crossed.",
-            ),
-            Wrong(
-                ("c", "c", "a", "e", "d"),
-                "The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.",
-            ),
-            Wrong(
-                ("b", "c", "e", "a", "d"),
-                "Crossed: what is made in `inference_mode` must not come back into training code.",
-            ),
-            Wrong(
-                ("b", "c", "e", "e", "d"),
-                "After validation the numbers go back into training code. `inference_mode` forbids that.",
-            ),
-            Wrong(
-                ("b", "c", "d", "e", "a"),
-                "Crossed: the loop with the flag needs the switch that takes a flag.",
-            ),
+        words=SWITCHES,
+        wrong=CHOICES,
+        right=(
+            ("B", "C", "A", "E", "D"),
+            ("detach", "requires_grad_(False)", "torch.no_grad()", "inference_mode", "set_grad_enabled"),
+            (["b"], "c)", "a", "e", "d"),
         ),
-        right=(("B", "C", "A", "E", "D"),),
     ),
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,10 @@ class Complaint(Exception):
 
 @dataclass(frozen=True)
 class Wrong:
-    """An answer that learners give, and what to say to it. A tuple where the exercise has several parts."""
+    """An answer that learners give, and what to say to it.
+
+    Where the exercise has several parts: a tuple of all, or a dict of those that are wrong (the others are right).
+    """
 
     answer: Any
     advice: str
@@ -37,15 +40,21 @@ class Exercise:
 
     id:       "3.2": the lesson and the number in it.
     title:    as in the heading above the exercise.
+    about:    for an exercise of many parts, a hint to each part by its name: they unfold side by side.
     names:    the names that the learner's cell defines, in the order in which they are handed to `check`.
     solution: functions or classes (their own source is shown), or the text of a cell.
     why:      why the solution works, shown under it.
     shows:    what a correct answer has shown, shown with the verdict *correct*.
     hints:    from a nudge to nearly everything.
+    look:     where to look again if nothing is known of a wrong answer, no hint yet: for typed numbers by name, for code "".
     wrong:    answers that learners give, each with its advice.
     right:    other answers that must be accepted as well: test data.
     cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
     returns:  what that function returns, if it is several values: they are then looked at one by one.
+    gives:    the type that such a function must give back, where a list of the right numbers will not do.
+    strict:   whether the shape of a single number matters, (1,) or (): only where shapes are the subject.
+    without:  (names that the learner's code must do without, what to say if it does not).
+    words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     rtol:     how near a number must be, relative to the reference. Numbers typed in by hand need more room.
@@ -63,6 +72,12 @@ class Exercise:
     right: tuple[Any, ...] = ()
     cases: Callable[[], list[tuple]] | None = None
     returns: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    look: Mapping[str, str] = field(default_factory=dict)
+    gives: type | tuple[type, ...] | None = None
+    strict: bool = False
+    without: tuple[tuple[str, ...], str] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
     setup: str = ""
     rtol: float = 1e-3
@@ -75,6 +90,23 @@ class Exercise:
             return textwrap.dedent(self.solution).strip()
         parts = [self.solution] if callable(self.solution) else self.solution
         return "\n\n".join(textwrap.dedent(inspect.getsource(part)).strip() for part in parts)
+
+    @cached_property
+    def letters(self) -> str:
+        """For an exercise that is answered by single letters: all that are offered, as far as they are known."""
+        known = [
+            self.reference,
+            *(tuple(w.answer.values()) if isinstance(w.answer, dict) else w.answer for w in self.wrong),
+        ]
+        found = {
+            letter for answer in known for letter in answer if isinstance(letter, str) and len(letter) == 1
+        }
+        return "".join(sorted(found))
+
+    @cached_property
+    def typed(self) -> bool:
+        """Whether the answers are typed in. If not, they are code, and what it gave may be told from what is right."""
+        return not any(callable(answer) for answer in self.reference)
 
     @cached_property
     def reference(self) -> tuple:
@@ -100,6 +132,7 @@ class Question:
     asks:   the question in a few words, for the summary at the end of the lesson.
     truth:  gives the answer, by computing it wherever it can be computed.
     found:  what to think of a prediction that came true.
+    right:  other forms of the answer that count as it: the same number for each entry, and the like.
     wrong:  predictions that people make, each with the thought behind it.
     missed: what to think of any other prediction.
     rtol:   how near a predicted number must be to count as come true.
@@ -111,4 +144,5 @@ class Question:
     found: str
     missed: str
     wrong: tuple[Wrong, ...] = field(default=())
+    right: tuple[Any, ...] = ()
     rtol: float = 0.02

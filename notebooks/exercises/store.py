@@ -3,6 +3,10 @@
 Delete the file to begin afresh. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
 path to keep it elsewhere.
+
+Beside what is solved it keeps the tries that were wrong, with the cause that was told, so that a class may look at what
+it found hard: a learner who wants to hands the file in (classroom.py reads it). No name and no time is in it, and of
+code only what was told about it.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+
+TRIES = 12  # of an exercise are kept, the last ones
 
 _session: dict[str, Any] = {}  # what could not be written to the file
 
@@ -24,7 +30,8 @@ def path() -> Path | None:
 
 
 def load() -> dict[str, Any]:
-    """{"solved": [ids], "predicted": {id: whether it came true}}. A damaged file counts as an empty one."""
+    """{"solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
+    "tries": {id: [[answer, cause], ...]}}. What is damaged counts as empty."""
     place = path()
     data = _session
     if place is not None:
@@ -32,22 +39,46 @@ def load() -> dict[str, Any]:
             data = json.loads(place.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             data = _session
-    solved, predicted = (
-        (data.get("solved"), data.get("predicted")) if isinstance(data, dict) else (None, None)
-    )
+    return tidy(data)
+
+
+def tidy(data: Any) -> dict[str, Any]:
+    """What `load` promises, out of whatever was read."""
+    data = data if isinstance(data, dict) else {}
+    solved = data.get("solved") if isinstance(data.get("solved"), list) else []
+    of = {
+        key: data[key] if isinstance(data.get(key), dict) else {} for key in ("predicted", "guesses", "tries")
+    }
+    tries = {
+        str(key): [[str(part) for part in one] for one in every if isinstance(one, list) and len(one) == 2]
+        for key, every in of["tries"].items()
+        if isinstance(every, list)
+    }
     return {
-        "solved": [str(item) for item in solved] if isinstance(solved, list) else [],
-        "predicted": {str(k): bool(v) for k, v in predicted.items()} if isinstance(predicted, dict) else {},
+        "solved": [str(item) for item in solved],
+        "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
+        "guesses": {str(key): str(guess) for key, guess in of["guesses"].items()},
+        "tries": tries,
     }
 
 
-def note(*, solved: str | None = None, predicted: tuple[str, bool] | None = None) -> None:
-    """Add a solved exercise, or a prediction (the first counts: it was made before the answer was seen)."""
+def note(
+    *,
+    solved: str | None = None,
+    predicted: tuple[str, bool, str] | None = None,
+    tried: tuple[str, str, str] | None = None,
+) -> None:
+    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), or a wrong try."""
     data = load()
+    if tried is not None:
+        key, *said = tried
+        data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]
     if solved is not None and solved not in data["solved"]:
         data["solved"] = sorted([*data["solved"], solved])
     if predicted is not None:
-        data["predicted"].setdefault(*predicted)
+        key, came_true, guess = predicted
+        if key not in data["predicted"]:
+            data["predicted"][key], data["guesses"][key] = came_true, guess
     place = path()
     try:
         if place is not None:

@@ -8,41 +8,63 @@ import numpy as np
 
 from .values import Opaque, describe, same
 
+Advice = tuple[str, str]
+"""What to say, and the cause that was recognised: "" where nothing but the difference is known."""
 
-def advise(got: Any, want: Any, rtol: float, *, called: bool, label: str) -> str:
+
+def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str) -> Advice:
     """The likely cause of `got` where `want` was due, both plain (see values.py). `got` has been shown already.
 
-    `called` tells whether the value came from a function of the learner (then the right one may be shown) or was
-    typed in (then it stays the learner's to find), `label` what was looked at.
+    `typed` tells whether the value was typed in: then the right one stays the learner's to find, and nothing is
+    said by which it could be computed, no ratio and no size. If it came from code, it may be shown.
     """
+    return _of_typed(got, want, rtol) if typed else _of_code(got, want, rtol, label)
+
+
+def _of_typed(got: Any, want: Any, rtol: float) -> Advice:
+    if isinstance(want, np.ndarray) and isinstance(got, np.ndarray):
+        if got.shape != want.shape:
+            return _specific(_shapes(got, want))
+        if same(got, np.asarray(-want), rtol) and want.any():
+            return _specific("The size is right, the sign is not.")
+        if want.ndim:
+            return _specific(f"{_place(got, want, rtol)} Go through that one once more.")
+        return "Not that number.", ""
+    if isinstance(want, np.ndarray):
+        if got is None:
+            return _specific("`None` would say that nothing is computed. Here a number comes out.")
+        return _specific(f"That is {_kind(got)}. A number or a tensor is wanted.")
+    if want is None:
+        return _specific("Is anything computed there at all? If not, the answer is `None`.")
+    if isinstance(want, str) and not isinstance(got, str):
+        return _specific(f"That is {_kind(got)}. A letter in quotes is wanted.")
+    if isinstance(want, str) and len(want) == 1 and len(got.strip()) != 1:
+        return _specific("One of the letters is wanted, in quotes.")
+    return ("Not that one." if isinstance(want, str) else "Not that."), ""
+
+
+def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
+    right = f"`{want if isinstance(want, str) else describe(want)}` is right."
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
         if got.shape != want.shape:
-            return _shapes(got, want)
-        advice = _factor(got, want, rtol)
-        if called:
-            return f"{advice} `{describe(want)}` is right.".strip()
-        return advice or "Not that number. Write down each step, then compare."
-    if got is None and called:
-        return (
-            f"Nothing has arrived there; `{describe(want)}` is right."
-            if ".grad" in label
-            else "Is there a `return`?"
-        )
+            return _specific(_shapes(got, want))
+        cause = _factor(got, want, rtol)
+        return f"{cause} {right}".strip(), cause
+    if got is None:
+        if ".grad" in label:
+            return _specific(f"Nothing has arrived there; {right}")
+        return _specific("Is there a `return`?")
     if isinstance(want, np.ndarray):
-        return f"That is {_kind(got)}. A number or a tensor is wanted."
-    if isinstance(want, str) and not called:
-        if not isinstance(got, str):
-            return f"That is {_kind(got)}. A letter in quotes is wanted."
-        return (
-            "Not that one." if len(got.strip()) == len(want) else "One of the letters is wanted, in quotes."
-        )
+        return _specific(f"That is {_kind(got)}. A number or a tensor is wanted.")
     if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
-        return f"{len(want)} values are wanted here."
-    if want is None and not called:
-        return "Not that. Is there anything to give at all?"
-    if called:
-        return f"`{want if isinstance(want, str) else describe(want)}` is right."
-    return "Not that."
+        return _specific(f"{len(want)} values are wanted here.")
+    if isinstance(want, str) and isinstance(got, str) and len(want) > 20:
+        return _specific(right)  # the probe has put into words what happened, and where it goes wrong
+    return right, ""
+
+
+def _specific(text: str) -> Advice:
+    return text, text
 
 
 def _kind(got: Any) -> str:
@@ -56,13 +78,30 @@ def _kind(got: Any) -> str:
 
 def _shapes(got: np.ndarray, want: np.ndarray) -> str:
     text = f"It has the shape {got.shape}, and {want.shape} is wanted."
-    if got.T.shape == want.shape and got.ndim > 1:
+    if got.ndim > 1 and got.T.shape == want.shape:
         return text + " Is a transpose missing, or one too many?"
+    if want.ndim == 0:
+        return text + " Is a sum or a mean missing?"
     if got.ndim == 0:
         return text + " One number came out where each entry needs its own."
-    if want.ndim == 0 or got.size > want.size:
-        return text + " Is a sum or a mean missing?"
+    if got.size > want.size:
+        return text + " Is a sum missing? And over which axis?"
+    if got.size < want.size and got.ndim == want.ndim:
+        return text + " Was it summed over the wrong axis?"
     return text
+
+
+def _place(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
+    """Where the first wrong entry stands, in words."""
+    wrong = ~np.isclose(got, want, rtol=rtol, atol=1e-6)
+    where = np.argwhere(wrong)[0] if wrong.any() else np.zeros(want.ndim, int)
+    index = "".join(f"[{place}]" for place in where)
+    several = (
+        f"{int(wrong.sum())} entries are not right yet, the first"
+        if wrong.sum() > 1
+        else "One entry is not right yet,"
+    )
+    return f"{several} at `{index}`: {float(got[tuple(where)]):g}."
 
 
 def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
@@ -73,7 +112,8 @@ def _factor(got: np.ndarray, want: np.ndarray, rtol: float) -> str:
         return "Something overflowed or was divided by zero: there is an inf or a nan in it."
     usable = np.abs(want) > 1e-12
     if not usable.any() or not got.any():
-        return "It is zero everywhere." if want.any() and not got.any() else ""
+        zero = "It is 0." if got.ndim == 0 else "It is zero everywhere."
+        return zero if want.any() and not got.any() else ""
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = float((got[usable] / want[usable]).flat[0])
         if not same(got, np.asarray(ratio * want), rtol):

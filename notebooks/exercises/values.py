@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ def _plain(value: Any, depth: int) -> Any:
         return bool(value) if isinstance(value, np.bool_) else value
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, Real | Decimal):  # int, float, Fraction, NumPy's numbers
         return np.asarray(float(value))
     if hasattr(value, "detach") and hasattr(value, "numpy"):
         return np.asarray(value.detach().numpy(), dtype=np.float64)

@@ -35,7 +35,7 @@ def go_on(key: str, *answers: Any) -> Any:
     """
     exercise = find_exercise(key)
     names = " and ".join(exercise.names)
-    state, _ = judge(exercise, answers)
+    state = judge(exercise, answers).state
     if state == CORRECT:
         print(f"{key} is solved: the lesson goes on with your {names}.")
         found = answers

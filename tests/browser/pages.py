@@ -21,9 +21,9 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import minigrad
-import viz.page
+import viz.show.page
 from tests.viz_gallery import GALLERY
-from viz.payload import payload
+from viz.show.payload import payload
 
 
 def recorded(name: str = "diamond", framework: Any = minigrad, **more: Any) -> dict:
@@ -118,4 +118,4 @@ def opened(browser: Browser, html: str, tmp: Path, **context: Any) -> Iterator[P
 
 def page_of(name: str = "diamond", *, options: dict | None = None, **more: Any) -> str:
     """The page of a program of the gallery."""
-    return viz.page.page(recorded(name, **more), options=options)
+    return viz.show.page.page(recorded(name, **more), options=options)

@@ -40,7 +40,7 @@ def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, tmp_path
         assert "No gradient reaches b and a any more." in said.inner_text()
         assert page.locator(".mgv-svg .node.unreached").count() == 2
 
-        page.get_by_label("Edge").focus()  # the clicked edge is chosen there
+        page.get_by_label("Edge", exact=True).focus()  # the clicked edge is chosen there
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Join"
         page.keyboard.press("Enter")

@@ -65,10 +65,11 @@ class Stepper:
 
     def drag_slider(self, share: float) -> None:
         """Take the slider's handle with the mouse and leave it at a share of the way."""
-        handle = self.cell.locator(".noUi-handle").bounding_box()
-        way = self.cell.locator(".noUi-base").bounding_box()
+        slider = self.cell.get_by_role("slider", name="Step of the backward pass")
+        at, last = slider.evaluate("e => [Number(e.value), Number(e.max)]")
+        way = slider.bounding_box()
         middle = way["y"] + way["height"] / 2
-        self.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+        self.mouse.move(way["x"] + 8 + at / last * (way["width"] - 16), middle)
         self.mouse.down()
         self.mouse.move(way["x"] + share * way["width"], middle, steps=5)
         self.mouse.up()

@@ -44,9 +44,9 @@ def test_a_pass_steps_in_notebook_7(browser: Browser, tmp_path: Path, monkeypatc
         pane.at(1)
         pane.press("ArrowRight")
         pane.at(2)
-        handle = lesson.page.locator(".noUi-handle")
-        expect(handle).to_have_attribute("aria-valuenow", "2.0")
-        handle.focus()
+        slider = lesson.page.get_by_role("slider", name="Step of the backward pass")
+        expect(slider).to_have_value("2")
+        slider.focus()
         lesson.page.keyboard.press("ArrowRight")
         pane.at(3)
         ground = lesson.page.evaluate(
@@ -56,7 +56,7 @@ def test_a_pass_steps_in_notebook_7(browser: Browser, tmp_path: Path, monkeypatc
         assert lesson.page.evaluate(CONTRAST) == []
         pane.press("d", "d", "a", "b")  # Notebook's own keys: delete a cell, insert cells
         assert lesson.page.locator(".jp-Cell").count() == 1
-        lesson.page.locator(".widget-play button").first.click()
+        pane.button("Play").click()
         pane.at(4)
         assert pane.grads() == {"x": [36.0]}
         own = "reading 'schema'"  # Notebook 7.6 says this of every notebook, also of one without widgets

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from exercises import lessons
+from exercises.judge import as_answers
+from exercises.values import plain
 from tests.browser.pages import recorded
+from tools.answers import said
 from tools.site import FIT, NOTEBOOKS, build
-from viz.page import frame
+from viz.show.page import frame
 
 LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
@@ -99,3 +104,99 @@ def test_formulas_are_drawn_without_a_network(page: Page, site: Path):
     page.goto((site / f"{name}.html").as_uri())
     assert page.locator("math").count() > 10
     assert "$" not in page.locator(".text").first.inner_text()
+
+
+TRY = """(tries) => tries.flatMap(({ form, texts, html, state }) => {
+    const place = document.querySelector(`form.answer[aria-label="${form}"]`);
+    if (!place) return [`${form} is not there`];
+    [...place.querySelectorAll("input")].forEach((field, i) => { field.value = texts[i]; });
+    place.requestSubmit();
+    const output = place.querySelector("output"), due = document.createElement("div");
+    due.innerHTML = html;
+    const said = output.textContent.includes(due.textContent);
+    return said && output.dataset.state === state ? [] : [`${form} ${texts}: ${output.dataset.state}: ${output.textContent}`];
+})"""
+
+
+def written(answer: object) -> str:
+    """An answer as it is typed into a form."""
+    if isinstance(answer, str):
+        return answer
+    value = plain(answer)
+    return repr(
+        value.tolist()
+        if isinstance(value, np.ndarray)
+        else list(answer)
+        if isinstance(answer, tuple)
+        else answer
+    )
+
+
+def tries_of(lesson: int) -> Iterator[dict]:
+    """Each prediction and each typed exercise: the right answer, other forms of it, and every listed wrong one."""
+    for question in lessons.questions(lesson).values():
+        expected = [
+            (question.truth(), question.found),
+            *((other, question.found) for other in question.right),
+        ]
+        for answer, says in [*expected, *((wrong.answer, wrong.advice) for wrong in question.wrong)]:
+            yield {
+                "form": f"Prediction {question.id}",
+                "texts": [written(answer)],
+                "html": said(says),
+                "state": "Noted",
+            }
+        yield {"form": f"Prediction {question.id}", "texts": ["no idea"], "html": "", "state": "Not yet"}
+    for exercise in lessons.exercises(lesson).values():
+        if not exercise.typed:
+            continue
+        form = f"Exercise {exercise.id}"
+        yield {
+            "form": form,
+            "texts": list(map(written, exercise.reference)),
+            "html": said(exercise.shows),
+            "state": "Correct",
+        }
+        for wrong in exercise.wrong:
+            answers = as_answers(exercise, wrong.answer)
+            if exercise.id == "2.5" and (len(wrong.answer), len(set(wrong.answer))) != (
+                5,
+                5,
+            ):  # the page knows orders of five lines
+                continue
+            yield {
+                "form": form,
+                "texts": list(map(written, answers)),
+                "html": said(wrong.advice),
+                "state": "Try again",
+            }
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_predictions_and_typed_answers_get_the_replies_of_the_notebook(page: Page, site: Path, name: str):
+    page.goto((site / f"{name}.html").as_uri())
+    tries = list(tries_of(int(name[:2])))
+    assert page.evaluate(TRY, tries) == []
+
+
+def test_a_form_can_be_used_by_hand_and_by_key(page: Page, site: Path):
+    page.goto((site / "04_where_paths_meet.html").as_uri())
+    form = page.get_by_role("form", name="Prediction 4.a")
+    form.get_by_label("I expect").fill("tensor([12.])")
+    form.get_by_label("I expect").press("Enter")
+    form.get_by_text("What does my prediction say?").click()
+    assert "and its slope is" in form.locator("output").inner_text()
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_page_prints_whole(page: Page, site: Path, name: str):
+    """On paper nothing can be scrolled: no text and no code is wider than the page."""
+    page.goto((site / f"{name}.html").as_uri())
+    page.set_viewport_size({"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".code, .code pre, .output > pre, .text pre")]
+            .filter((e) => e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).overflowX !== "visible")
+            .map((e) => e.textContent.slice(0, 60))"""
+    )
+    assert cut == []

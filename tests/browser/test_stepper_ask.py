@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, expect
 
 import minigrad as mg
 from tests.browser.pages import Pane, opened, recorded
-from viz.ask import questions
-from viz.page import page
-from viz.payload import payload
+from viz.show.ask import questions
+from viz.show.page import page
+from viz.show.payload import payload
 
 
 def asking(name: str = "diamond", mode: str = "gradients", **more) -> tuple[dict, str]:

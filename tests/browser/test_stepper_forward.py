@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, expect
 import minigrad as mg
 import viz
 from tests.browser.pages import opened
-from viz.ask import questions
-from viz.page import page
-from viz.payload import payload
+from viz.show.ask import questions
+from viz.show.page import page
+from viz.show.payload import payload
 
 
 def recorded_program() -> dict:
@@ -82,7 +82,7 @@ def test_a_folded_box_steps_through_its_members(browser: Browser, tmp_path: Path
         h = (h @ w).tanh()
     data = payload(h.sum(), names={"h0": h0, "w": w}, fold=True)
     fold = next(ident for ident, node in data["nodes"].items() if node["kind"] == "fold")
-    members = [k for k, step in enumerate(data["steps"], 1) if step["node"] == fold]
+    members = [k for k, step in enumerate(data["steps"], 1) if data["folds"].get(step["node"]) == fold]
     assert len(members) > 5
     with opened(browser, page(data), tmp_path) as pane:
         for k in members[:3]:

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, expect
 import minigrad as mg
 from tests.browser.pages import Pane, opened, page_of, recorded
 from tests.viz_gallery import GALLERY
-from viz.ask import questions
-from viz.page import page
-from viz.payload import payload
+from viz.show.ask import questions
+from viz.show.page import page
+from viz.show.payload import payload
 
 CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 
@@ -452,7 +452,7 @@ def test_an_svg_that_was_tampered_with_is_stripped(browser: Browser, tmp_path: P
 
 
 def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_path: Path):
-    from viz.page import frame
+    from viz.show.page import frame
 
     html = "<!doctype html><meta charset=utf-8>" + frame(recorded("diamond")) + frame(recorded("mlp"))
     file = tmp_path / "two.html"

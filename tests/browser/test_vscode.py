@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.pages import Pane, recorded
-from viz.ask import questions
-from viz.page import asset, shared, slim
+from viz.show.ask import questions
+from viz.show.page import asset, shared, slim
 
 CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 WEBVIEW = """<!doctype html>

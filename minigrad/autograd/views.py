@@ -1,0 +1,320 @@
+"""Views, and writing in place: `write` is the one door for all of it.
+
+A view shows part of its base's memory. Where its elements lie is one array of integers, its *places*: they count the
+elements of the base row by row. An in-place operation on a result re-bases it: its grad_fn becomes the node of the
+operation. On a view the base's grad_fn becomes a `CopySlices`, which hands the gradient of the written places to the
+operation and the rest on to the old history; the view's own grad_fn becomes a read of its places in the base
+(`AsStridedBackward0`), as that of every other view does when somebody asks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
+from ..words import (
+    CUSTOM_VIEW,
+    FREED,
+    INFERENCE_WRITTEN,
+    LEAF,
+    MODE_VIEW,
+    ONE_OF_SEVERAL_VIEWS,
+    OVERLAP,
+    STRETCHED,
+    VIEW_OF_LEAF,
+)
+from .anomaly import remember_traceback
+from .modes import anomaly, local, special
+from .node import Node, edge, new_node
+from .saved import short_name, versions, written_views
+
+if TYPE_CHECKING:
+    from ..ops.table import Op
+
+ndarray = np.ndarray
+
+# ---------------------------------------------------------------- views
+
+
+class ViewMeta(AutogradMeta):
+    """The AutogradMeta of a view."""
+
+    def refresh(self, view: Tensor) -> None:
+        """Make the grad_fn of a view whose base was written to: a read of its part of the base as it is now."""
+        base = self.base
+        if base._requires_grad or view._grad_fn is not None:
+            if self.made_in is not None:
+                raise RuntimeError(refusal(view, "its base or another view of its base has been"))
+            rebase(view, read_of(edge(base), base._output_nr, places(view), base._array.shape))
+        self.seen_version = view._counter.version
+
+
+def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
+    """Tell `out`, which shares the memory of `source`, that it is a view: same version counter, known base.
+
+    several: it is one of several views that one operation gives.
+    """
+    counter = out._counter = source._own_counter()
+    if source.__class__ is InferenceTensor:
+        out.__class__ = InferenceTensor  # outside of all graphs, so nobody asks for its base
+        return
+    known, meta = source._meta, ViewMeta()
+    base = source if known is None or known.base is None else known.base
+    meta.base, meta.seen_version = base, counter.version
+    if special and not local.records:
+        meta.made_in = "inference" if local.inference else "no_grad"
+        out._requires_grad = meta.borrows = base._requires_grad
+    elif several:
+        meta.made_in = "multi_output"
+    elif known is not None and known.made_in is not None:
+        meta.made_in = known.made_in
+    out._meta = meta
+    if not base._requires_grad or meta.borrows:
+        counter.add_view(out)
+
+
+def places(view: Tensor) -> ndarray:
+    """Where the elements of a view are in its base, whose elements are counted row by row; in the shape of the view."""
+    base, array = view._meta.base._array, view._array
+    size = base.itemsize
+    offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // size
+    numbers = memory = np.arange(base.size)
+    if not base.flags.c_contiguous:  # lay the numbers out as the base lies
+        reach = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True)) // size
+        memory = np.empty(max(reach, 1), numbers.dtype)
+        strided(memory, base.shape, base.strides, 0, size)[...] = numbers.reshape(base.shape)
+    return strided(memory, array.shape, array.strides, offset, size).copy()
+
+
+def strided(memory: ndarray, shape: tuple, strides: tuple, offset: int, itemsize: int) -> ndarray:
+    """A window on `memory`, laid out as one whose elements have `itemsize` bytes, beginning at element `offset`."""
+    if not memory.size or 0 in shape:
+        return np.empty(shape, memory.dtype)
+    step = memory.itemsize
+    return ndarray(shape, memory.dtype, memory, offset * step, tuple([s // itemsize * step for s in strides]))
+
+
+def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
+    """The node of a read of the places `where` in what `base` made, which is of this shape."""
+    return new_node(AsStridedBackward0, (base,), (output_nr,), (where, shape))
+
+
+class AsStridedBackward0(Node):
+    """The node of a view whose base was written to: a read of its places in the base as it is now."""
+
+    __slots__ = ()
+
+    def _vjp(self, grad: object, recorded: bool) -> tuple:
+        where, shape = self._kept
+        if recorded:
+            return (grad._spread_places(shape, where),)
+        out = np.zeros(shape, grad.dtype)
+        np.add.at(out.reshape(-1), where, grad)
+        return (out,)
+
+
+class CopySlices(Node):
+    """The node of a base of which a view was written to: the gradient of the written places goes to the node of what was
+    written, the rest to the history that the base had before."""
+
+    __slots__ = ()
+    _frees = True
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def _vjp(self, grad: object, recorded: bool) -> tuple:
+        if self._kept is None:
+            raise RuntimeError(FREED)
+        inner, where = self._kept
+        if recorded:
+            first, *others = inner._vjp(grad._take_places(where), True)
+            first = wrap(np.zeros(where.shape, grad._array.dtype)) if first is None else first
+            rest = grad._put_places(first, where)
+        else:
+            rest = np.array(grad, order="C")
+            flat = rest.reshape(-1)
+            first, *others = inner._vjp(flat[where], False)
+            flat[where] = 0 if first is None else first
+        return (None if self._edges[0] is None else rest, *others)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
+    """Run an operation and write the result into its first input. Returns that input.
+
+    Raises RuntimeError, before anything is written, if the input is a leaf that requires grad (or a view of one), if the
+    result does not fit, or if the memory is shared in a way that leaves no clear meaning.
+    """
+    if special and local.interpreter is not None:
+        return local.interpreter.write(op, inputs, params)
+    inputs = tuple([t if t is None else t._outside() for t in inputs])  # of a transform that has ended
+    target, array = inputs[0], inputs[0]._array
+    recording = is_recorded(op, inputs)
+    if recording or (not op.differentiable and target._requires_grad and local.records):
+        check_writable(target)
+    if op.name not in ("fill", "zero"):  # the same number everywhere
+        check_memory(inputs)
+    if recording and "self" in op.saves:
+        inputs = (old_value(target), *inputs[1:])  # the rules need the value from before the write
+    new = op.core(*inputs, *params)
+    check_result(new._array, array)
+    array[...] = new._array
+    count_write(target)
+    if recording and new._grad_fn is not None:
+        save_again(new._grad_fn, target)
+        hang(target, new._grad_fn)
+    return target
+
+
+def is_recorded(op: Op, inputs: tuple) -> bool:
+    """Does writing the result of the operation into its first input become part of the graph? Not into integers."""
+    if inputs[0]._array.dtype.kind != "f" or (special and not local.records):
+        return False
+    return bool([i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad])
+
+
+def check_writable(t: Tensor) -> None:
+    """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
+    meta = t._meta
+    base = None if meta is None else meta.base
+    if base is None:
+        if t._requires_grad and (t._grad_fn is None or (meta is not None and meta.argument)):
+            raise RuntimeError(LEAF)
+        return
+    if meta.made_in is not None:
+        raise RuntimeError(refusal(t, "is being"))
+    if t._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
+        raise RuntimeError(VIEW_OF_LEAF)
+    # Its base became part of a graph after it was made, and nobody has asked since.
+    if t._requires_grad and t._grad_fn is None:
+        raise RuntimeError(LEAF)
+
+
+def check_memory(inputs: tuple) -> None:
+    """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
+    array = inputs[0]._array
+    if (
+        array.size
+        and 0 in array.strides
+        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
+    ):
+        raise RuntimeError(STRETCHED)
+    for t in inputs[1:]:
+        if t is not None and t._counter is not None and t._counter is inputs[0]._counter:
+            other = t._array
+            same = other.strides == array.strides and other.shape == array.shape
+            if same and t.data_ptr() == inputs[0].data_ptr():
+                continue
+            if np.shares_memory(array, other):
+                raise RuntimeError(OVERLAP)
+
+
+def check_result(result: ndarray, target: ndarray) -> None:
+    """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
+    if result.dtype is target.dtype and result.shape == target.shape:
+        return
+    if result.shape != target.shape:
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    if "biuf".index(result.dtype.kind) > "biuf".index(target.dtype.kind) and not (
+        result.dtype.kind == "u" and target.dtype.kind == "i"
+    ):
+        raise RuntimeError(
+            f"result type {dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
+        )
+
+
+def count_write(t: Tensor) -> None:
+    """Count a write. A tensor made in inference_mode cannot count, which is an error outside of it: as in PyTorch, after
+    the write."""
+    if t.__class__ is InferenceTensor and not local.inference:
+        raise RuntimeError(INFERENCE_WRITTEN)
+    t._own_counter().version += 1
+
+
+def old_value(t: Tensor) -> Tensor:
+    """A copy of `t`, with its place in the graph, from before it is written to."""
+    node = edge(t)
+    before = wrap(t._array.copy(), t._requires_grad)
+    before._grad_fn, before._output_nr = node, t._output_nr
+    return before
+
+
+def save_again(node: Node, t: Tensor) -> None:
+    """The result that a node saved is now the tensor that was written to: share its memory and version."""
+    if node._op is None or not node._op.saved_results:
+        return
+    saved = list(node._kept)
+    for i in node._op.saved_results:
+        if type(saved[i]) is ndarray:
+            saved[i] = t._array
+    node._kept, node._counter = tuple(saved), t._own_counter()
+    node._version = versions(node)
+
+
+def hang(t: Tensor, node: Node) -> None:
+    """`node` is the history of what was just written into `t`."""
+    base, counter = t._base, t._counter
+    if base is None:
+        known = t._requires_grad
+        rebase(t, node)
+        if counter.views and not known:
+            t._tell_views()
+        return
+    where, shape = places(t), base._array.shape
+    slices = new_node(
+        CopySlices,
+        (edge(base), *node._edges[1:]),
+        (base._output_nr, *(node._input_nrs or (0,) * len(node._edges))[1:]),
+        (node, where),
+    )
+    if anomaly.on:
+        remember_traceback(slices)
+    known = base._requires_grad
+    rebase(base, slices)
+    if counter.views and not known:
+        base._tell_views()
+    # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
+    rebase(t, read_of(slices, 0, where, shape))
+    t._meta.seen_version = counter.version
+    if node._op is not None and node._op.saved_results:
+        whole, part = weakref.ref(slices), weakref.ref(t._grad_fn)
+        written_views[node] = lambda: part() or (whole() and read_of(whole(), 0, where, shape))
+
+
+def rebase(t: Tensor, node: Node) -> None:
+    """Make `node` the history of a tensor that has been written to; a retained gradient moves with it."""
+    old = t._grad_fn
+    if t._meta is not None and t._meta.retains_grad and old is not None and old._hooks is not None:
+        ref = old._hooks.retain.pop(t._output_nr, None)
+        if ref is not None:
+            node._all_hooks().retain[0] = ref
+    t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
+
+
+def refusal(view: Tensor, modified: str) -> str:
+    """Why a view must not be written to, or have its base written to (`modified` says which)."""
+    made_in, node = view._meta.made_in, view._grad_fn
+    output = "" if node is None else f"Output {view._output_nr} of {short_name(node)} is a view"
+    if made_in == "custom":
+        start = f"{output} and {modified} modified inplace." if output else (
+            f"A view was created in no_grad mode and {modified} modified inplace with grad mode enabled."
+        )  # fmt: skip
+        return start + CUSTOM_VIEW
+    block, now = "no_grad", "with grad mode enabled"
+    if made_in == "inference":
+        block, now = "inference_mode", "in normal mode"
+    maker = f"{output} of a view which was created" if output else "A view was created"
+    start = f"{maker} in {block.removesuffix('_mode')} mode and {modified} modified inplace {now}."
+    if made_in == "multi_output":
+        start = f"{output} and {modified} modified inplace." if output else start
+        return start + ONE_OF_SEVERAL_VIEWS
+    return start + MODE_VIEW.format(block)

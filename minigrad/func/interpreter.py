@@ -1,0 +1,204 @@
+"""Transforms as interpreters: each wraps values at its own level and says what an operation does to the wrapped ones.
+
+`local.interpreter` is the innermost active one. Every operation comes to it through one door, `process` (`write`, if it is
+in place); it unwraps what is its own, does its part with operations of the level `below`, and wraps the result. So
+transforms nest in any order. Wrapped tensors carry a graph of their own (their *face*), for gradients that are taken
+inside the transform. A view of a wrapped tensor has a value that is a view below: what is written there all see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..autograd import views
+from ..autograd.modes import local
+from ..autograd.node import edge
+from ..tensor import Tensor, new_object
+
+if TYPE_CHECKING:
+    from ..ops.table import Op
+
+
+class Wrapper(Tensor):
+    """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
+
+    `extra` is what it adds: a tangent, or which dimension counts the examples. `_array` has the shape and the dtype that
+    this level shows, and its memory tells where a view lies in its base; the values must be asked of `value`.
+    """
+
+    __slots__ = ()
+    seen = 0  # of a view: the version that its base had when its value was last looked at
+
+    @classmethod
+    def of(cls, level: Interpreter, value: Tensor, extra: object = None) -> Wrapper:
+        """A new wrapper, without history at this level."""
+        out = new_object(cls)
+        out._array, out._requires_grad, out._output_nr = cls.shown(value._array, extra), False, 0
+        out._grad_fn = out._counter = out._meta = None
+        out.level, out.value, out.extra = level, value, extra
+        return out
+
+    @staticmethod
+    def shown(array: np.ndarray, extra: object) -> np.ndarray:
+        """From the value's array one of the shape and dtype that this level shows."""
+        return array
+
+    def face(self) -> Wrapper:
+        """The same value with a face of its own: no history at this level, all history below."""
+        return self.of(self.level, *self.level.unwrap(self))
+
+    def detach(self) -> Wrapper:
+        out = self.of(self.level, self.value.detach(), self.extra)
+        out._counter = self._own_counter()
+        return out
+
+    def item(self) -> float | int | bool:
+        return self.value.item()
+
+    def tolist(self) -> list:
+        return self.value.tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        return self.value.numpy(force=force) if force or not self._requires_grad else super().numpy()
+
+    data = property(lambda self: self.value.data)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        raise RuntimeError(
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
+            "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+            "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+            "transformed instead."
+        )
+
+
+class Interpreter:
+    """One level of the stack of transforms. What each kind of transform has of its own:
+
+    wrapper: the class of its tensors.
+    compute(op, values, extras, params): (result, what this level adds to each of its tensors), by operations below.
+    admit(op, target, values): called before `values` are written into a tensor, which need not be of this level.
+    store(target, new): writes the value of `new` into the memory of `target`, by operations below.
+    process_function(cls, args): calls a custom Function.
+    """
+
+    below: Interpreter | None = None
+    active = False
+    user = False  # is it forward mode's dual_level, and not a transform?
+
+    def __enter__(self) -> Interpreter:
+        self.below, self.active = local.interpreter, True
+        local.update(interpreter=self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.active = False
+        local.update(interpreter=self.below)
+
+    def owns(self, t: object) -> bool:
+        return isinstance(t, Wrapper) and t.level is self
+
+    def lift(self, t: Tensor | None) -> Tensor | None:
+        """`t` as a tensor of this level: itself if it is one, else a wrapped constant."""
+        return t if t is None or self.owns(t) else self.wrapper.of(self, t)
+
+    def unwrap(self, t: object) -> tuple[object, object]:
+        """(value, extra) of a tensor of this level; (t, None) for anything else."""
+        return (t.value, t.extra) if self.owns(t) else (t, None)
+
+    def lower(self, values: tuple) -> tuple:
+        """The inputs, or the parameters, of an operation with the values of what belongs to this level."""
+        return tuple(self.lower(v) if isinstance(v, tuple) else self.unwrap(v)[0] for v in values)
+
+    def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
+        """Do one operation on tensors of which some may belong to this level."""
+        pairs, own = [self.unwrap(t) for t in inputs], [t for t in inputs if self.owns(t)]
+        with at(self.below):
+            result, added = self.compute(op, [v for v, _ in pairs], [e for _, e in pairs], params)
+        if not own and all(e is None for e in added):
+            return result
+        several = isinstance(result, tuple)
+        outs = [self.wrapper.of(self, *p) for p in zip(result if several else (result,), added, strict=True)]
+        if op.view and self.owns(inputs[0]):
+            for out in outs:
+                if base_of(out.value) is base_of(inputs[0].value):  # else the value had to be copied
+                    views.make_view(out, inputs[0], several)
+                    out.seen = out._counter.version
+        if local.records and any(t._requires_grad for t in own):
+            op.record([self.lift(t) for t in inputs], params, outs)
+        return op.scope["as_result"](outs) if several else outs[0]
+
+    def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:
+        """Do one operation and write the result into the first input, at this level and those below."""
+        target = inputs[0]
+        self.admit(op, target, [*inputs[1:], *tensors_in(params)])
+        if not self.owns(target):
+            with at(self.below):
+                return views.write(op, self.lower(inputs), self.lower(params))
+        recording = views.is_recorded(op, inputs)
+        if recording:
+            views.check_writable(target)
+        if op.name not in ("fill", "zero"):  # the same number everywhere
+            views.check_memory(inputs)
+        if "self" in op.saves:  # the rules need the value from before the write, also those of a level below
+            inputs = (self.old_value(target), *inputs[1:])
+        new = self.process(op, inputs, params)
+        views.check_result(new._array, target._array)
+        with at(self.below):
+            self.store(target, new)
+        views.count_write(target)
+        if recording and new._grad_fn is not None:
+            views.save_again(new._grad_fn, target)
+            views.hang(target, new._grad_fn)
+        return target
+
+    def old_value(self, t: Wrapper) -> Wrapper:
+        """A copy of `t`, with its place in the graph, from before it is written to."""
+        node, (value, extra) = edge(t), self.unwrap(t)
+        with at(self.below):
+            before = t.of(self, value.clone(), extra)
+        before._requires_grad, before._grad_fn, before._output_nr = t._requires_grad, node, t._output_nr
+        return before
+
+    def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
+        return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
+
+    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
+        """A random tensor that is made inside, by calling `draw` at the level below."""
+        with at(self.below):
+            return draw(*args, **kwargs)
+
+
+class at:
+    """Inside this context operations go to `level`."""
+
+    def __init__(self, level: Interpreter | None):
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.before = local.interpreter
+        local.update(interpreter=self.level)
+
+    def __exit__(self, *exc: object) -> None:
+        local.update(interpreter=self.before)
+
+
+def call(op: Op, values: Sequence[Tensor | None], params: tuple) -> object:
+    """Do an operation on tensors, where it goes now; the parameters are in order."""
+    if local.interpreter is not None:
+        return local.interpreter.process(op, tuple(values), params)
+    values = [v if v is None else v._outside() for v in values]
+    return op.core(*((values,) if op.variadic else values), *params)
+
+
+def base_of(t: Tensor) -> Tensor:
+    return t if t._base is None else t._base
+
+
+def tensors_in(params: tuple) -> list[Tensor]:
+    """The index tensors among an operation's parameters."""
+    return [t for p in params if isinstance(p, tuple) for t in p if isinstance(t, Tensor)]

@@ -1,0 +1,104 @@
+"""Nested tuples, lists and dictionaries of tensors, and modules as functions of a dictionary of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..ops.shape import stack
+from ..tensor import Tensor
+
+
+def tree_map(fn: Callable, tree: Any) -> Any:
+    """The same structure with `fn` applied to each leaf."""
+    if isinstance(tree, dict):
+        return type(tree)((k, tree_map(fn, part)) for k, part in tree.items())
+    if not isinstance(tree, (tuple, list)):
+        return fn(tree)
+    parts = [tree_map(fn, part) for part in tree]
+    return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
+
+
+def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
+    """(leaves, rebuild): `rebuild(new_leaves)` gives the same structure around other leaves."""
+    leaves: list = []
+    marks = tree_map(leaves.append, tree)
+
+    def rebuild(new: Iterable) -> Any:
+        new = iter(new)
+        return tree_map(lambda _: next(new), marks)
+
+    return leaves, rebuild
+
+
+def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
+    """One entry of `prefix` for each leaf of `tree`; `prefix` may stop early. None if the structures do not fit."""
+    if not isinstance(prefix, (tuple, list, dict)):
+        return [prefix] * len(flattened(tree)[0])
+    if type(prefix) is not type(tree) or len(prefix) != len(tree):
+        return None
+    if isinstance(tree, dict) and prefix.keys() != tree.keys():
+        return None
+    found = [
+        broadcast_prefix(prefix[k], tree[k]) for k in (tree if isinstance(tree, dict) else range(len(tree)))
+    ]
+    return None if None in found else [entry for part in found for entry in part]
+
+
+def spec(tree: Any, indent: int = 2) -> str:
+    """The structure of a tree as PyTorch's messages tell it: TreeSpec(tuple, None, [*])."""
+    if not isinstance(tree, (tuple, list, dict)):
+        return "*"
+    parts, name, context = tree, type(tree).__name__, None
+    if isinstance(tree, dict):
+        parts, context = tree.values(), list(tree)
+    elif hasattr(tree, "_fields"):
+        name, context = "namedtuple", type(tree)
+    inside = (",\n" + " " * indent).join(spec(part, indent + 2) for part in parts)
+    return f"TreeSpec({name}, {context}, [{inside}])"
+
+
+# ---------------------------------------------------------------- modules
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """`module(*args, **kwargs)` with these tensors in the place of its parameters and buffers of the same names.
+
+    A tensor that the module knows by several names is replaced under all of them. As in PyTorch, names that the module has
+    not are passed over.
+    """
+    one = isinstance(parameter_and_buffer_dicts, dict)
+    dicts = [parameter_and_buffer_dicts] if one else parameter_and_buffer_dicts
+    named = module.named_parameters, module.named_buffers
+    own = {name: t for of in named for name, t in of(remove_duplicate=False)}
+    new = {id(own[name]): t for given in dicts for name, t in given.items() if name in own}
+    stores = [store for owner in module.modules() for store in (owner._parameters, owner._buffers)]
+    before = [(store, name, t) for store in stores for name, t in store.items() if id(t) in new]
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    try:
+        for store, name, t in before:
+            store[name] = new[id(t)]
+        return module(*args, **(kwargs or {}))
+    finally:
+        for store, name, t in before:
+            store[name] = t
+
+
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """(parameters, buffers) of several models of one class, each stacked along a new first dimension, for vmap."""
+    if len({(type(m), m.training) for m in models}) != 1:
+        raise RuntimeError(
+            "stack_module_state: Expected models of one class, all in the same training/eval mode."
+        )
+    parts = []
+    for kind in ("named_parameters", "named_buffers"):
+        columns = [dict(getattr(m, kind)()) for m in models]
+        parts.append({name: stack([c[name].detach() for c in columns]) for name in columns[0]})
+        for name, t in columns[0].items():
+            parts[-1][name].requires_grad_(t.requires_grad)
+    return parts[0], parts[1]

@@ -1,0 +1,280 @@
+"""Layers: modules with weights, with a behaviour of their own in training, and those that are one function."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import dtypes
+from ..ops.publish import MODULES, NN
+from ..ops.shape import flatten
+from ..tensor import Tensor, wrap
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import new_parameter
+
+
+class Identity(Module):
+    """Returns its input. Takes any arguments, so that it can replace any layer."""
+
+    def __init__(self, *args: object, **kwargs: object):
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input` itself."""
+        return input
+
+
+class Linear(Module):
+    """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: dtypes.dtype | None = None
+    ):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = new_parameter((out_features, in_features), dtype)
+        self.register_parameter("bias", new_parameter((out_features,), dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new starting values."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init.fans(self.weight)["fan_in"]
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`x Wᵀ + b`."""
+        own = self._parameters  # quicker than self.weight, which is looked for elsewhere first
+        if "weight" in own and "bias" in own:
+            return F.linear(input, own["weight"], own["bias"])
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class Conv2d(Module):
+    """Convolution of (N, C, H, W); arguments as F.conv2d. weight: (O, C, KH, KW), uniform in ±1/√(C·KH·KW)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple,
+        stride: int | tuple = 1,
+        padding: int | tuple = 0,
+        *,
+        bias: bool = True,
+        dtype: dtypes.dtype | None = None,
+    ):
+        super().__init__()
+        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, F.pair(kernel_size)
+        self.stride, self.padding = F.pair(stride), F.pair(padding)
+        self.weight = new_parameter((out_channels, in_channels, *self.kernel_size), dtype)
+        self.register_parameter("bias", new_parameter((out_channels,), dtype) if bias else None)
+        self.reset_parameters()
+
+    reset_parameters = Linear.reset_parameters
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The convolution of `input` with the weight, plus the bias."""
+        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding)
+
+    def extra_repr(self) -> str:
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
+        text += "" if self.padding == (0, 0) else f", padding={self.padding}"
+        return text if self.bias is not None else text + ", bias=False"
+
+
+class Embedding(Module):
+    """A table of num_embeddings vectors: int64 (*) → (*, embedding_dim). weight: normal."""
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, *, dtype: dtypes.dtype | None = None):
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.weight = new_parameter((num_embeddings, embedding_dim), dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new starting values."""
+        init.normal_(self.weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The vectors with these numbers."""
+        return F.embedding(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_embeddings}, {self.embedding_dim}"
+
+
+class _Norm(Module):
+    """What the normalisations share: a weight that starts as ones and a bias that starts as zeros, or neither."""
+
+    def _make_affine(self, shape: tuple, weight: bool, bias: bool, dtype: dtypes.dtype | None) -> None:
+        for name, wanted in (("weight", weight), ("bias", weight and bias)):
+            self.register_parameter(name, new_parameter(shape, dtype) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to ones, the bias to zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Norm):
+    """Normalises over the last dimensions, `normalized_shape`; then weight and bias of that shape."""
+
+    def __init__(
+        self,
+        normalized_shape: int | tuple,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        dtype: dtypes.dtype | None = None,
+    ):
+        super().__init__()
+        one = isinstance(normalized_shape, int)
+        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        self._make_affine(self.normalized_shape, elementwise_affine, bias, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised."""
+        own = self._parameters  # quicker than self.weight
+        return F.layer_norm(input, self.normalized_shape, own["weight"], own["bias"], self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class _BatchNorm(_Norm):
+    _dims: tuple[int, ...]
+    _words: str
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: dtypes.dtype | None = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self._make_affine((num_features,), affine, bias, dtype)
+        wanted, tracked = dtypes.to_numpy(dtype or dtypes.get_default_dtype()), track_running_stats
+        self.register_buffer("running_mean", wrap(np.zeros(num_features, wanted)) if tracked else None)
+        self.register_buffer("running_var", wrap(np.ones(num_features, wanted)) if tracked else None)
+        self.register_buffer("num_batches_tracked", wrap(np.zeros((), np.int64)) if tracked else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, normalised: with the batch's statistics in training, else with the running ones."""
+        if input.dim() not in self._dims:
+            raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
+        momentum, mean, var = self.momentum, self.running_mean, self.running_var
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if momentum is None:  # the plain mean of all batches
+                momentum = 1.0 / self.num_batches_tracked.item()
+        use_batch = self.training or mean is None
+        return F.batch_norm(input, mean, var, self.weight, self.bias, use_batch, momentum or 0.0, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by running statistics (see F.batch_norm)."""
+
+    _dims, _words = (2, 3), "2D or 3D"
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises each channel of (N, C, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
+
+    _dims, _words = (4,), "4D"
+
+
+class Dropout(Module):
+    """In training each element is set to 0 with probability p, the others divided by 1 - p."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False):
+        super().__init__()
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`, partly dropped."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Layer(Module):
+    """A function of one tensor or, a loss, of two, and the options that it is called with."""
+
+    _function: Callable
+    _options: list[str]
+
+    def __init__(self, *args: object, **kwargs: object):
+        super().__init__()
+        given = inspect.signature(type(self)).bind(*args, **kwargs)
+        given.apply_defaults()
+        for name, value in given.arguments.items():
+            if "weight" in name:
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, self.kernel_size if name == "stride" and value is None else value)
+
+    def forward(self, *input: Tensor) -> Tensor:
+        """The function of `input`."""
+        own, buffers = self.__dict__, self._buffers  # quicker than getattr, which looks elsewhere first
+        return self._function(*input, **{n: own[n] if n in own else buffers[n] for n in self._options})
+
+    def extra_repr(self) -> str:
+        shown = [(name, getattr(self, name)) for name in self._options]
+        return ", ".join(f"{name}={value!r}" for name, value in shown if name != "inplace" or value)
+
+
+def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) -> type[Layer]:
+    """The module of a function: it is made with what `function` takes beside its inputs. defaults: where PyTorch's differ."""
+    options = list(inspect.signature(function).parameters.values())[inputs:]
+    options = [
+        p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in options
+    ]
+    body = {"_function": staticmethod(function), "_options": [p.name for p in options]}
+    body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
+    return type(name, (Layer,), body)
+
+
+MaxPool2d = layer("MaxPool2d", F.max_pool2d)
+AvgPool2d = layer("AvgPool2d", F.avg_pool2d)
+Flatten = layer("Flatten", flatten, start_dim=1)
+globals().update({name: layer(name, NN[run.__name__]) for name, run in MODULES.items()})
+__all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
+__all__ = [name for name in __all__ if name[0] != "_" and name != "Layer"]

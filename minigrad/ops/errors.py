@@ -1,0 +1,104 @@
+"""What a failed operation says: PyTorch's words for what a learner gets wrong, NumPy's with the operation and the shapes
+in front for everything else. Worked out when a call has failed; one that succeeds pays nothing for it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+
+if TYPE_CHECKING:
+    from .table import Op
+
+ndarray = np.ndarray
+
+# Functions that PyTorch has in several forms: its message then lists all of them.
+OVERLOADED = frozenset({
+    "all", "any", "arange", "argsort", "bernoulli", "bitwise_and", "bitwise_or", "bitwise_xor", "bmm", "clamp",
+    "clamp_max", "clamp_min", "clip", "count_nonzero", "cumprod", "cumsum", "div", "divide", "eq", "fill",
+    "floor_divide", "fmod", "ge", "greater", "greater_equal", "gt", "index_fill", "le", "lerp", "less", "less_equal",
+    "linspace", "logcumsumexp", "lt", "masked_fill", "max", "mean", "median", "min", "movedim", "multiply",
+    "nan_to_num", "narrow", "ne", "norm", "normal", "not_equal", "pow", "prod", "rand", "randint", "randn",
+    "remainder", "repeat_interleave", "rsub", "scatter", "sort", "split", "squeeze", "std", "subtract", "sum", "to",
+    "true_divide", "unflatten", "var", "view", "where", "xlogy",
+})  # fmt: skip
+NEGATED_BOOL = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
+ONE_BOOL = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
+OF_NUMPY = (
+    "array",
+    "axis",
+    "axes",
+    "broadcast",
+    "dimension",
+    "operand",
+    "shape",
+)  # what NumPy's own messages speak of
+
+
+def explained(
+    error: Exception, op: Op, arrays: Sequence[ndarray | None], args: tuple, kwargs: dict, method: bool
+) -> Exception:
+    """The exception to raise in place of `error`, which NumPy raised when it was asked for an operation.
+
+    args, kwargs, method: the call, if nobody has looked at them yet. Raises TypeError if they are to blame.
+    """
+    if isinstance(error, (TypeError, AttributeError)) and args:
+        op.signature.bind(args, kwargs, method=method)
+    name, elementwise = op.name, op.kind == "elementwise"
+    arrays, text = [a for a in arrays if a is not None], str(error)
+    if isinstance(error, TypeError) and "boolean subtract" in text:
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
+    if isinstance(error, TypeError) and "boolean negative" in text:
+        return RuntimeError(NEGATED_BOOL)
+    if isinstance(error, TypeError) and "ufunc" in text and arrays:
+        word = dtypes.word(np.result_type(*arrays))
+        return NotImplementedError(f"\"{name}_cpu\" not implemented for '{word}'")
+    if isinstance(error, ValueError) and (elementwise or "broadcast" in text):
+        found = unlike_sizes(arrays)
+        if found is not None:
+            return found
+    if "cannot reshape array of size" in text:
+        numel, shape = re.fullmatch(
+            r"cannot reshape array of size (\d+) into shape \((.*?),?\)", text
+        ).groups()
+        return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")
+    if isinstance(error, ValueError) and text.startswith("Integers to negative"):
+        return RuntimeError(text)
+    if isinstance(error, ValueError) and arrays and any(word in text for word in OF_NUMPY):
+        shapes = ", ".join(str(list(a.shape)) for a in arrays)
+        return RuntimeError(f"{name} of {shapes}: {text}")
+    return error
+
+
+def unlike_sizes(arrays: Sequence[ndarray]) -> RuntimeError | None:
+    """PyTorch's error for shapes that do not broadcast; None if they do."""
+    ndim = max((a.ndim for a in arrays), default=0)
+    shapes = [(1,) * (ndim - a.ndim) + a.shape for a in arrays]
+    for a, b in itertools.pairwise(shapes):
+        for dim in reversed(range(ndim)):
+            if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
+                return RuntimeError(
+                    f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
+                    f"dimension {dim}"
+                )
+    return None
+
+
+def told_missing(names: Sequence[str]) -> str:
+    """Which arguments are missing. The plural is PyTorch's own."""
+    plural = "s" if len(names) == 1 else ""
+    return f"{len(names)} required positional argument{plural}: " + ", ".join(f'"{n}"' for n in names)

@@ -1,0 +1,155 @@
+"""Where people find what is declared: torch.*, methods of Tensor, torch.nn.functional.*, torch.linalg.*, modules.
+
+Several declarations of one name are the *forms* of one function: the first that takes the arguments runs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from .signature import ALIASES, Argument, Signature
+
+# `minigrad/__init__.py` attaches METHODS to Tensor, all in one place.
+METHODS: dict[str, object] = {}
+FUNCTIONS: dict[str, Callable] = {}  # torch.*
+NN: dict[str, Callable] = {}  # torch.nn.functional.*
+LINALG: dict[str, Callable] = {}  # torch.linalg.*
+MODULES: dict[str, Callable] = {}  # modules made of one function: nn.Tanh
+PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
+
+
+def described(
+    call: Callable, name: str, doc: str | None, signature: Signature, method: bool = False
+) -> Callable:
+    """Give a function that was made what help() shows: name, docstring, signature."""
+    call.__name__ = call.__qualname__ = name
+    call.__module__, call.__doc__ = "minigrad", doc
+    call.__signature__ = signature.in_python(method)
+    return call
+
+
+def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
+    """Let people find a function in these places (see `table.op`), under its name and the aliases."""
+    for place in at.split():
+        if place.startswith("nn."):
+            MODULES[place.removeprefix("nn.")] = call
+            continue
+        for public in (name, *aliases.split()):
+            found = with_inplace(call, public) if place == "F(inplace)" else call
+            if place == "Tensor" and hasattr(call, "as_method"):
+                found = call.as_method
+            public = public.removeprefix("linalg_") if place == "linalg" else public
+            add_form(PLACES[place.removesuffix("(inplace)")], public, found)
+
+
+def with_inplace(call: Callable, name: str) -> Callable:
+    """A function of torch.nn.functional that takes PyTorch's `inplace=`."""
+    in_place, parameters = call.op.in_place(name), call.op.signature.parameters
+
+    def found(*args, inplace: bool = False, **kwargs):
+        if len(args) > len(parameters):
+            args, inplace = args[:-1], args[-1]
+        return (in_place if inplace else call)(*args, **kwargs)
+
+    found.op = call.op
+    return described(
+        found, name, call.__doc__, Signature(name, [*parameters, Argument("inplace", "bool", False)])
+    )
+
+
+def add_form(place: dict[str, object], name: str, call: Callable) -> None:
+    """Put a function into a place; where there is one of that name already, they become the forms of one function."""
+    known = place.get(name)
+    if known is not None:
+        call = overloaded(name, [*getattr(known, "forms", [known]), call], place is METHODS)
+    place[name] = call
+
+
+def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
+    """One function of several forms. Which one runs depends on the types of the arguments, and is remembered."""
+    chosen: dict[tuple, Callable] = {}
+
+    def call(*args, **kwargs):
+        if kwargs:
+            kinds = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+        else:
+            kinds = type(args[0]) if len(args) == 1 else (*map(type, args),)
+        found = chosen.get(kinds)
+        if found is None:
+            found = chosen[kinds] = fitting(args, kwargs)
+        return found(*args, **kwargs)
+
+    def fitting(args: tuple, kwargs: dict) -> Callable:
+        errors = []
+        for form in forms:
+            try:
+                signature_of(form).bind(args, kwargs, name, method)
+                return form
+            except TypeError as error:
+                errors.append(error)
+        if name.startswith("__"):  # an operator, and nothing that it knows
+            return lambda *args: NotImplemented
+        plausible = [s for s in map(signature_of, forms) if s.takes_as_many(args, kwargs)]
+        if len({tuple((p.name, p.kind) for p in s.positional) for s in plausible}) == 1:
+            plausible[0].bind(args, kwargs, name, method, alone=True)
+        raise next((e for e in errors if "combination" in str(e)), errors[-1])
+
+    call.forms = forms
+    told = "\n".join(f"    {name}{signature_of(form).in_python(method)}" for form in forms)
+    return described(call, name, f"{forms[-1].__doc__}\n\nForms:\n{told}", signature_of(forms[-1]), method)
+
+
+def signature_of(form: Callable) -> Signature:
+    return form.op.signature if hasattr(form, "op") else form.signature()
+
+
+def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
+    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors;
+    `axis`, `keepdims` and `input` are understood for `dim`, `keepdim` and `self`."""
+
+    def decorate(run: Callable) -> Callable:
+        public = name or run.__name__
+        signature = functools.cache(lambda: Signature.of(run, public))
+
+        def made(method: bool) -> Callable:
+            @functools.wraps(run)
+            def call(*args, **kwargs):
+                try:
+                    return run(*args, **kwargs)
+                except (TypeError, AttributeError):  # were it the arguments, or was it something inside?
+                    signature().bind(args, kwargs, method=method)
+                    named = {own_name(key, signature()): value for key, value in kwargs.items()}
+                    if named.keys() == kwargs.keys():
+                        raise
+                return run(*args, **named)
+
+            call.signature = signature
+            return call
+
+        call = made(method=False)
+        call.as_method = made(method=True)
+        publish(call, public, at, aliases)
+        return call
+
+    return decorate
+
+
+def own_name(key: str, signature: Signature) -> str:
+    """What the function calls an argument that was given by one of its other names."""
+    return (
+        key
+        if key in signature.kinds
+        else next((k for k in ALIASES.get(key, ()) if k in signature.kinds), key)
+    )
+
+
+def method(*names: str) -> Callable:
+    """Decorator: the function becomes a method of Tensor, under its own name if none is given."""
+
+    def attach(found: Callable) -> Callable:
+        for name in names or (found.__name__,):
+            METHODS[name] = found
+        return found
+
+    return attach

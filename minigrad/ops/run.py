@@ -1,0 +1,238 @@
+"""How an operation is run that is not as usual, and what the functions that template.py writes call.
+
+`general` puts the arguments of a call in order, whatever they are; `perform` asks a transform if one is active, and calls the
+operation's `core`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import dtypes
+from ..autograd.anomaly import remember_traceback
+from ..autograd.modes import anomaly, local, special
+from ..autograd.node import Node
+from ..autograd.saved import Packed, versions
+from ..basics import wrap_dim
+from ..tensor import InferenceTensor, Tensor, wrap
+from ..words import INFERENCE_SAVED
+from .errors import ONE_BOOL
+
+if TYPE_CHECKING:
+    from .table import Op
+
+ndarray = np.ndarray
+
+# ---------------------------------------------------------------- arguments
+
+# Python numbers as tensors, by number, type and dtype beside them: making the array each time would double the cost of
+# `x * 2`. Of the zeros only the integers are kept, as 0.0 == -0.0.
+numbers: dict[tuple, Tensor] = {}
+
+
+def operand(value: object, like: Tensor, floating: bool = False) -> object:
+    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else as it is.
+
+    floating: in an operation whose result is floating point in any case, so that an integer need not fit a small dtype.
+    """
+    kind, dtype = type(value), like._array.dtype
+    key = (value, kind, dtype.char, floating, dtypes.default_float().char)
+    try:
+        found = numbers.get(key)
+    except TypeError:  # it cannot be hashed, so it is no number
+        return value
+    if found is not None:
+        return found
+    if isinstance(value, np.generic):
+        value = value.item()
+        kind = type(value)
+    if kind is not float and kind is not int and kind is not bool:
+        return wrap(value) if isinstance(value, ndarray) else value
+    if kind is int and not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError("int too big to convert")
+    given = float(value) if floating and kind is int and dtype.kind != "f" else value
+    own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
+    found = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
+    found._number = value  # what `_saved_other` shows: an integer stays one beside floats
+    if len(numbers) > 4096:
+        numbers.clear()
+    if value or kind is not float:
+        numbers[key] = found
+    return found
+
+
+def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
+    """The arrays in the common dtype in which the operation is done, None for one that is not given."""
+    if op.no_bool and any(a is not None and a.dtype.kind == "b" for a in arrays):
+        raise RuntimeError(ONE_BOOL)
+    parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
+    wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
+    if op.floating and wanted.kind != "f":
+        wanted = dtypes.default_float()
+    return [a if a is None or a.dtype == wanted else a.astype(wanted) for a in arrays]
+
+
+def as_dims(dims: object, ndim: int) -> tuple[int, ...]:
+    """An int or several, counted from the front; all dimensions for None and for ()."""
+    if type(dims) is tuple and len(dims) == 1 and isinstance(dims[0], (tuple, list)):
+        dims = dims[0]  # one sequence where several numbers may stand: `x.permute((1, 0))`
+        if not dims:
+            return ()
+    if dims is None or (type(dims) is tuple and not dims):
+        return tuple(range(ndim))
+    found = tuple([wrap_dim(d, ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,))])
+    if len(set(found)) < len(found):
+        twice = next(d for i, d in enumerate(found) if d in found[:i])
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return found[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0
+
+
+def as_size(size: object) -> tuple[int, ...]:
+    """Lengths that were given one by one, or as one sequence."""
+    if type(size) is not tuple and not isinstance(size, (tuple, list)):
+        return (size,)
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    for n in size:
+        if type(n) is not int:
+            return tuple([n.__index__() for n in size])
+    return size if type(size) is tuple else tuple(size)
+
+
+def as_shape(size: object, numel: int) -> tuple[int, ...]:
+    """A shape for `numel` elements, in which one length may be -1. RuntimeError in PyTorch's words if that does not fit."""
+    size, known, free = as_size(size), 1, None
+    if not size or min(size) >= 0:
+        return size
+    for place, n in enumerate(size):
+        if n >= 0:
+            known *= n
+        elif n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(size)}")
+        elif free is not None:
+            raise RuntimeError("only one dimension can be inferred")
+        else:
+            free = place
+    if known == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of {numel} elements into shape {list(size)} because the unspecified dimension size -1 "
+            "can be any value and is ambiguous"
+        )
+    if numel % known:
+        raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
+    return (*size[:free], numel // known, *size[free + 1 :])
+
+
+def as_number(value: object) -> object:
+    """A Python number for a tensor with one element; anything else as it is."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+# What a parameter of each kind becomes before it reaches `forward`: as an expression in which {} is its name and {x} the
+# array of the first input, the usual case first, and as a function of both.
+ORDERED = {
+    "dim": (
+        "{} if 0 <= {} < {x}.ndim else wrap_dim({}, {x}.ndim)",
+        lambda value, x: wrap_dim(value.__index__(), x.ndim),
+    ),
+    "newdim": ("wrap_dim({}, {x}.ndim + 1)", lambda value, x: wrap_dim(value.__index__(), x.ndim + 1)),
+    "dims": (
+        "({},) if type({}) is int and 0 <= {} < {x}.ndim else as_dims({}, {x}.ndim)",
+        lambda value, x: as_dims(value, x.ndim),
+    ),
+    "size": ("as_size({})", lambda value, x: as_size(value)),
+    "shape": ("as_shape({}, {x}.size)", lambda value, x: as_shape(value, x.size)),
+    "Scalar": ("{} if type({}) in (int, float) else as_number({})", lambda value, x: as_number(value)),
+    "dtype": ("to_numpy({})", lambda value, x: dtypes.to_numpy(value)),
+}
+
+
+# ---------------------------------------------------------------- the general way
+
+
+def general(op: Op, args: tuple, kwargs: dict, method: bool = False) -> object:
+    """Run an operation, whatever its arguments are and whatever is going on."""
+    values = op.signature.bind(args, kwargs, method=method)
+    inputs, params = op.split(values)
+    flat = inputs[0] if op.variadic else inputs
+    if not any(isinstance(t, Tensor) for t in flat) and any(
+        isinstance(t, (ndarray, np.generic)) for t in flat
+    ):
+        arrays = [
+            t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in flat
+        ]  # inside a rule
+        params = op.order(arrays[0] if arrays[0] is not None else arrays[1], params)
+        return op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
+    inputs = op.as_tensors(inputs)
+    first = inputs[0][:1] if op.variadic else inputs
+    if any(t is not None for t in first):
+        params = op.order(next(t._array for t in first if t is not None), params)
+    return perform(op, inputs, params)
+
+
+def perform(op: Op, inputs: tuple, params: tuple) -> object:
+    """Run an operation on tensors; the parameters are in order."""
+    if special and local.interpreter is not None:
+        return local.interpreter.process(op, tuple(inputs[0]) if op.variadic else inputs, params)
+    if op.variadic:
+        return op.core([t._outside() for t in inputs[0]], *params)
+    return op.core(*[t if t is None else t._outside() for t in inputs], *params)
+
+
+def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
+    """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
+    for i in op.saved_inputs:
+        if node._kept[i].__class__ is InferenceTensor:
+            raise RuntimeError(INFERENCE_SAVED)
+    if local.saved_hooks and op.node_class._frees:
+        saved, hooks = list(node._kept), local.saved_hooks[-1]
+        for i in op.saved_tensors:
+            if saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
+                source, position = op.sources[i]
+                saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
+        for i, kept in enumerate(saved):
+            if type(kept) is tuple and any(isinstance(v, Tensor) for v in kept):  # of an index
+                saved[i] = tuple([Packed(v, hooks, node) if isinstance(v, Tensor) else v for v in kept])
+        node._kept = tuple(saved)
+        node._version = versions(node)
+    if anomaly.on:
+        remember_traceback(node)
+
+
+def fit(grad: object, shape: tuple, dtype: np.dtype) -> object:
+    """Undo broadcasting and promotion: sum `grad` to `shape` and cast it to `dtype`."""
+    if isinstance(grad, Tensor):
+        if grad._array.shape != shape:
+            grad = grad.sum_to_size(shape)
+        return grad if grad._array.dtype == dtype else grad.to(dtypes.of_numpy(dtype))
+    if grad is None:
+        return None
+    grad = np.asarray(grad)
+    if grad.shape != shape:
+        bias = grad.ndim == 2 and shape == grad.shape[1:] and grad.dtype.char in "fd"
+        grad = ones(len(grad), grad.dtype.char).dot(grad) if bias else sum_to(grad, shape)
+    return grad if grad.dtype is dtype or grad.dtype == dtype else grad.astype(dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def ones(shape: int | tuple, dtype: str) -> ndarray:
+    """A product with ones sums in half the time of NumPy's own."""
+    return np.ones(shape, dtype)
+
+
+def sum_to(array: ndarray, shape: tuple) -> ndarray:
+    """Sum an array over the axes that broadcasting has added or stretched."""
+    lead = array.ndim - len(shape)
+    axes = tuple(
+        [i for i, n in enumerate(array.shape) if i < lead or (n != 1 and i >= lead and shape[i - lead] == 1)]
+    )
+    if axes:
+        array = np.add.reduce(array, axis=axes, keepdims=True)
+    if lead > 0:
+        array = array.reshape(array.shape[lead:])
+    # a gradient that is smaller than its input is stretched
+    return array if array.shape == shape else np.broadcast_to(array, shape)

@@ -1,0 +1,248 @@
+"""Every number that the pane shows, at every step, against the framework's own hooks: folded and not, minigrad and PyTorch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+import minigrad
+from tests.browser.pages import opened
+from viz.show.page import page
+from viz.show.payload import payload
+
+
+def residual(t: Any) -> tuple[Any, dict]:
+    """A residual net of 20 blocks, of which a fold makes boxes."""
+
+    class Block(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.up, self.down = t.nn.LayerNorm(3), t.nn.Linear(3, 4), t.nn.Linear(4, 3)
+
+        def forward(self, x):
+            return x + self.down(t.nn.functional.gelu(self.up(self.norm(x))))
+
+    t.manual_seed(0)
+    net = t.nn.Sequential(*(Block() for _ in range(20)))
+    return net(t.randn(2, 3)).pow(2).mean(), dict(net.named_parameters())
+
+
+def recurrent(t: Any) -> tuple[Any, dict]:
+    """An unrolled RNN: three leaves, each used at every step."""
+    t.manual_seed(1)
+    w, u = (t.randn(2, 2).requires_grad_(True) for _ in range(2))
+    b, h = t.zeros(2, requires_grad=True), t.zeros(1, 2)
+    for x in t.randn(12, 1, 2):
+        h = (x @ w + h @ u + b).tanh()
+    return h.sum(), {"w": w, "u": u, "b": b}
+
+
+def tied(t: Any) -> tuple[Any, dict]:
+    """One matrix looks words up and scores them."""
+    t.manual_seed(2)
+    table = t.nn.Embedding(4, 3)
+    h = table(t.tensor([1, 3, 1]))
+    scores = h.tanh() @ table.weight.t()
+    return t.nn.functional.cross_entropy(scores, t.tensor([0, 2, 1])), {"table.weight": table.weight}
+
+
+def several(t: Any) -> tuple[Any, dict]:
+    """A function with several outputs, of which one is not used and one twice."""
+    x = t.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]], requires_grad=True)
+    a, _, c = x.unbind(0)
+    return (a * c + c).sum() * x.mean(), {"x": x}
+
+
+PROGRAMS: dict[str, tuple[Callable, dict]] = {
+    "residual, folded by module": (residual, {"fold": "module"}),
+    "residual, folded": (residual, {"fold": True}),
+    "residual": (residual, {"fold": False, "view": "functions"}),
+    "rnn, folded": (recurrent, {"fold": True}),
+    "rnn": (recurrent, {"fold": False, "view": "functions"}),
+    "tied embedding": (tied, {"view": "graph"}),
+    "several outputs": (several, {"view": "graph"}),
+    "several outputs, cards": (several, {"view": "cards"}),
+}
+
+
+@dataclass
+class Fired:
+    """What a hook of the framework itself saw at one node."""
+
+    name: str
+    receives: list[np.ndarray | None]
+    sends: list[np.ndarray | None]
+    grads: dict[str, np.ndarray | None] = field(default_factory=dict)
+
+
+def told_by_hooks(result: Any, leaves: dict) -> list[Fired]:
+    """The pass as it is: no code of viz runs here."""
+    fired: list[Fired] = []
+
+    def copies(values: Any) -> list:
+        return [None if v is None else np.array(v.detach().numpy()) for v in values]
+
+    def watch(node: Any) -> Callable:
+        def hook(sent, received):
+            grads = {
+                name: None if leaf.grad is None else leaf.grad.detach().numpy().copy()
+                for name, leaf in leaves.items()
+            }
+            fired.append(Fired(node.name(), copies(received), copies(sent), grads))
+
+        return hook
+
+    seen, stack = set(), [result.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        node.register_hook(watch(node))
+        stack += [target for target, _ in node.next_functions if target is not None]
+    result.backward()
+    return fired
+
+
+READ = """async () => {
+    const array = (el) => el.matches('.mgv-none') ? null : { values: el.dataset.values ? JSON.parse(el.dataset.values) : null,
+        shape: JSON.parse(el.dataset.shape || 'null'),
+        text: [...el.querySelectorAll(".mgv-caption > span")].map((e) => e.textContent).join("\\n") };
+    const rows = (title) => [...document.querySelectorAll(`.mgv-col-${title} .mgv-part`)].map((row) => {
+        const shown = row.querySelector('.mgv-array, .mgv-none'), not = row.querySelector('.mgv-not');
+        return { who: row.querySelector('.mgv-who')?.innerText, array: shown ? array(shown) : null, not: not?.innerText };
+    });
+    const slider = document.querySelector('.mgv-slider'), steps = [];
+    for (let k = 1; k <= Number(slider.max); k++) {
+        slider.value = k;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        // of many leaves those that changed last stand there; all of them in every eighth step and in the last
+        const more = document.querySelector('.mgv-col-gradsofar details');
+        const whole = !more || k % 8 === 0 || k === Number(slider.max);
+        const unfold = async (open) => {
+            if (more && whole) { more.open = open; await new Promise((done) => setTimeout(done, 0)); }
+        };
+        await unfold(true);
+        const now = document.querySelector('.mgv-svg .mgv-now');
+        now.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, clientX: 5, clientY: 5 }));
+        const tip = [...document.querySelectorAll('.mgv-tip .mgv-part')].find((row) => row.firstChild.innerText === 'grad');
+        steps.push({ sentence: document.querySelector('.mgv-sentence').innerText,
+            receives: rows('receives'), sends: rows('sends'), stores: rows('addstograd'),
+            marked: [...document.querySelectorAll('.mgv-changed')].map((e) => e.dataset.leaf),
+            grads: [...document.querySelectorAll('[data-leaf]')].map((row) => [row.dataset.leaf,
+                array(row.querySelector('.mgv-array, .mgv-none'))]),
+            now: now.dataset.id, tip: tip ? array(tip.querySelector('.mgv-array')) : null,
+            arrows: [...document.querySelectorAll('.mgv-svg .edge .mgv-label')].map((label) => [label.parentNode.dataset.id,
+                label.parentNode.classList.contains('mgv-hot'), label.dataset.sent]), whole });
+        await unfold(false);
+    }
+    return steps;
+}"""
+
+
+def numbers(text: str) -> list[float]:
+    return [float(x.replace("−", "-")) for x in re.findall(r"[-−]?\d+(?:\.\d+)?(?:e[-−]?\d+)?", text)]
+
+
+def same(shown: dict | None, true: np.ndarray | None, where: str) -> None:
+    """One array of the pane: all of its numbers, or its shape and range."""
+    if true is None or shown is None:
+        assert (shown is None) is (true is None), where
+        return
+    assert shown["shape"] == list(true.shape), where
+    if shown["values"] is not None:
+        np.testing.assert_allclose(shown["values"], true.ravel(), rtol=2e-6, atol=1e-9, err_msg=where)
+    else:
+        np.testing.assert_allclose(
+            numbers(shown["text"].split("\n")[1])[:2], [true.min(), true.max()], rtol=2e-3, err_msg=where
+        )
+
+
+def same_text(text: str, true: np.ndarray, where: str) -> None:
+    """What is written on an arrow: one number, or the shape with the numbers or the range."""
+    found = numbers(text)
+    if true.size == 1:
+        wanted = [float(true.ravel()[0]), *true.shape]
+    elif true.size <= 16:
+        wanted = [*true.shape, *true.ravel()]
+    else:
+        wanted = [*true.shape, true.min(), true.max()]
+    np.testing.assert_allclose(found, wanted, rtol=6e-3, atol=1e-12, err_msg=where)
+
+
+@pytest.mark.parametrize("framework", ["minigrad", "torch"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, request, name, framework):
+    t = request.getfixturevalue("torch") if framework == "torch" else minigrad
+    program, options = PROGRAMS[name]
+    true = told_by_hooks(*program(t))
+    result, leaves = program(t)
+    data = payload(result, names=leaves, check=False, **options)
+    assert [step["name"] for step in data["steps"]] == [f.name.rsplit("::")[-1] for f in true]
+    assert bool(data["folds"]) is ("folded" in name)
+    with opened(browser, page(data), tmp_path) as pane:
+        walked = pane.page.evaluate(READ)
+    last: dict[str, np.ndarray] = {}  # what went along each edge, newest last
+    for k, (step, fired, said) in enumerate(zip(data["steps"], true, walked, strict=True), 1):
+        where = f"step {k}, {fired.name} of {step['tensor']}"
+        assert said["sentence"].startswith(f"Step {k} of {len(true)}. "), where
+        assert said["now"] == data["folds"].get(step["node"], step["node"]), where
+        received = [r for r in fired.receives if r is not None]
+        # what arrives: the parts, and where several meet or several outputs are, the sum of each
+        totals = [row["array"] for row in said["receives"] if "total" in row["who"]]
+        if len(fired.receives) > 1:
+            for row, array in zip(totals, fired.receives, strict=True):
+                same(row, array, where)
+        else:
+            same(totals[0] if totals else said["receives"][0]["array"], received[0], where)
+            if len(totals) == 1 and len(said["receives"]) > 2 and received[0].size == 1:
+                parts = [row["array"]["values"][0] for row in said["receives"] if "total" not in row["who"]]
+                np.testing.assert_allclose(sum(parts), float(received[0].ravel()[0]), rtol=1e-5)
+        for row, array in zip(said["sends"], fired.sends, strict=False):
+            if row["not"] is None:
+                same(row["array"], array, where)
+        # .grad of every leaf, in the panel and where it is stored
+        grads = dict(said["grads"])
+        assert len(said["grads"]) == len(grads), where
+        assert set(grads) <= set(fired.grads), where
+        assert len(grads) == len(fired.grads) or not said["whole"], where
+        for leaf, shown in grads.items():
+            same(shown, fired.grads[leaf], f"{where}, {leaf}.grad")
+        if step["accumulate"]:
+            assert said["marked"] == [step["accumulate"]["leaf"]], where
+            same(said["stores"][2]["array"], fired.grads[step["accumulate"]["leaf"]], where)
+            same(said["stores"][1]["array"], received[0], where)
+        else:
+            assert said["marked"] == [], where
+        # the tip of the active box, where it is one node
+        if said["tip"] is not None:
+            wanted = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else received[0]
+            same(said["tip"], wanted, f"{where}, tip")
+        # the arrows: what goes along them now, and what went before
+        now: dict[str, list] = {}
+        for out, array in zip(step["outgoing"], fired.sends, strict=False):
+            if out["edge"] and out["value"] is not None:
+                last[out["edge"]] = array
+                now.setdefault(data["lines"].get(out["edge"], out["edge"]), []).append(array)
+        numbers_in_sentence = numbers(said["sentence"])
+        for array in (a for a in received if a.size == 1 and not step["accumulate"]):
+            value = float(array.ravel()[0])
+            assert any(abs(n - value) <= 1e-3 * abs(value) for n in numbers_in_sentence), where
+        for line, hot, text in said["arrows"]:
+            if hot and line in now:
+                if len(now[line]) == 1:
+                    same_text(text, now[line][0], f"{where}, arrow {line}")
+                else:
+                    assert text.count(";") == len(now[line]) - 1
+            elif not hot:
+                assert line not in data["lines"].values(), f"{where}: {line} stands for several edges"
+                same_text(text, last[line], f"{where}, arrow {line}")
+        hot = {line for line, is_hot, _ in said["arrows"] if is_hot}
+        assert {line for line in now if line in data["edges"]} <= hot, where

@@ -1,0 +1,336 @@
+"""Wrong answers as people give them, beside those that the exercises list: what the replies are measured with.
+
+`TOLD` are answers with words that the reply must hold (and words that it must not). `BY_BELIEF` turns each typed answer
+into what follows from common beliefs. `UNLISTED` are pieces of code that nobody listed: `None` of them may be accepted,
+and few may get a reply that knows no cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import minigrad as torch
+from exercises import lesson_04, lesson_05, lesson_06, lesson_07, lesson_08, lessons, tiny_engine
+from exercises.judge import as_answers
+from exercises.model import Exercise
+
+TOLD: list[tuple[str, Any, str, str]] = [
+    # (exercise, answer, words in the reply, words that must not be there)
+    ("2.4", {"no_bias": "MatMulBackward0"}, "a product with a shorter one", "another answer"),
+    ("2.4", {"minus": "SubtractBackward0"}, "names are short", "another answer"),
+    ("2.4", {"average": "DivBackward0"}, "the mean is one operation", "another answer"),
+    ("2.4", {"minus": None}, "has a `grad_fn`", "Is there a `return`"),
+    ("3.3", lambda upstream, x, w: (None, x.T @ upstream), "both inputs ask", "Is there a `return`"),
+    ("3.3", lambda upstream, x, w: upstream @ w.T, "That is `grad_x`, and right. But 2 are wanted", "shape"),
+    ("3.3", lambda upstream, x, w: (1, 2, 3), "It gives back 3 values", "A number or a tensor is wanted"),
+    ("3.3", lambda upstream, x, w: {"x": 1}, "a dictionary", "A number or a tensor is wanted"),
+    ("1.1", lambda f, x, h: (f(x + h) - (x - h)) / (2 * h), "you take away the *place*", "to one side"),
+    ("1.1", lambda f, x, h: (f(x + h) - f(x - h)) / h**2, "`h` comes in once", "twice too large"),
+    ("1.1", lambda f, x, h: (f(x + 1e-4) - f(x - 1e-4)) / 2e-4, "Use the `h` that you are given", "is right"),
+    ("4.2", {"mixed": 5.5}, "not averaged", "exactly 2 times"),
+    ("4.2", {"double": 6.667}, "Nothing is averaged", "exactly 3 times"),
+    ("5.1", {"first": 2.667}, "Nothing is averaged", "exactly 3 times"),
+    ("1.2", {"dy_dx": 37.5}, "Nothing is averaged", "exactly 8 times"),
+    ("4.3", lesson_04._copied, "paths may be of any length", "is right."),
+    ("4.4", [[24]], "24 is what all paths together bring", "The machine finds"),
+    ("4.4", [], "Three lists", "products are ,"),
+    ("5.2", lesson_05._running_total, "still contains last turn's graph", "Specify retain_graph=True"),
+    ("6.2", lesson_06._y_outside, "Make `y` anew for each row", "Specify retain_graph=True"),
+    ("5.3", lesson_05._naive, "let go", "y.retain_grad()"),
+    ("5.3", lesson_05._named_only, "without brackets", "must be called *before*"),
+    ("5.3", lesson_05._set_to_true, "puts a value in the place", "must be called *before*"),
+    ("5.3", lesson_05._made_to_ask, "Asking is not keeping", "must be called *before*"),
+    ("5.3", lesson_05._cut_off, "without a history", "must be called *before*"),
+    ("6.3", lesson_06._last_axis, "sums over the *last* axis", "Is a sum or a mean missing"),
+    ("7.6", lesson_07.totals_in_turn, "96 is", "is right."),
+    ("7.6", lesson_07.level_by_level, "distance decides nothing", "is right."),
+    ("7.6", lesson_07.averages, "Nothing is averaged", "is right."),
+    ("7.1", lesson_07.accumulator(lesson_07._average), "Nothing is averaged", "is right."),
+    ("8.2", {"detached": 15}, "cuts the only way", "anything to give at all"),
+    ("8.2", {"b_frozen": 0}, "leaves `a` alone", "zero everywhere"),
+    ("8.3", lesson_08._switches_mode, "It freezes nothing", "requires_grad_(True)"),
+    ("8.3", lesson_08._empties, "That empties a gradient", "requires_grad_(True)"),
+    ("8.3", lesson_08._empty_loop, "Does the loop go through any", "requires_grad_(True)"),
+    ("8.5", ("a", "c", "a", "e", "d"), "the wish is about *one value*", "crossed"),
+    ("8.5", ("b", "c", "d", "e", "d"), "would work here as well", "rossed"),
+    ("8.5", {"serve": "a"}, "`no_grad` works.", "Not that one"),
+    ("0.2", lambda x: -5 * x.detach(), "the way back is cut", "slope is 0 everywhere"),
+    ("1.3", {"at_minus_1_5": 0}, "It is flat only", "zero everywhere"),
+    ("5.1", {"first": 0}, "Write down", "zero everywhere"),
+]
+"""From trying the lessons: what was said wrongly, and what is said now."""
+
+ALIKE: list[tuple[str, Any]] = [
+    ("0.1", Fraction(7)),
+    ("0.1", Decimal(7)),
+    ("0.1", torch.tensor([[7.0]])),
+    ("0.1", np.float32(7)),
+    ("4.4", [[np.float64(3), 1, torch.tensor(3.0)], [3, 1], [Decimal(4), Fraction(3)]]),
+    ("6.4", ([[1, 1, 1, 1]], [Fraction(1, 4)] * 4, [0, 0, 1, 0], torch.tensor([2.0, 4.0, 6.0, 8.0]))),
+    ("3.4", {"x_grad": "None"}),
+    ("8.2", {"detached": "none", "block": "None"}),
+    ("2.1", (["a", "b", "c", "e", "f"], ("b", "d", "g", "h"), "d,g,h")),
+    ("2.3", (None, {"x", "w"}, "", ["d"], ["a"])),
+    ("2.5", list("DEBCA")),
+    ("2.4", {"minus": "<SubBackward0>", "no_bias": "torch.mm"}),
+    ("8.5", {"target": "detach", "serve": ["e"]}),
+    ("4.3", lambda paths: np.array([tiny_path_sum(paths)])),
+    ("5.3", lesson_05._as_a_number),
+    ("6.1", {"x_grad": [[26, 25]]}),
+]
+"""Right answers in other forms."""
+
+FORESEEN: list[tuple[str, Any]] = [
+    ("0.a", torch.tensor([3.0])),
+    ("2.b", "True"),
+    ("2.b", 1),
+    ("3.a", [1 / 3] * 3),
+    ("3.a", "1/3"),
+    ("3.b", "None"),
+    ("3.c", [2.0]),
+    ("4.a", torch.tensor([12.0])),
+    ("4.a", [12]),
+    ("5.a", [6.0, 6.0]),
+    ("5.b", ["b"]),
+    ("5.b", "(b)"),
+    ("6.c", torch.tensor([[6.0, 60.0]])),
+    ("8.a", [6]),
+    ("8.b", "none"),
+]
+"""Predictions that came true, in other forms."""
+
+
+def tiny_path_sum(paths: list) -> float:
+    return float(sum(np.prod(path) for path in paths))
+
+
+def by_belief(exercise: Exercise) -> Iterator[tuple]:
+    """What follows from averaging, counting twice, forgetting, and from taking nothing for zero, part by part."""
+    if not exercise.typed:
+        return
+    for name, right in zip(exercise.names, exercise.reference, strict=True):
+        if isinstance(right, int | float) or right is None:
+            number = float(right or 0)
+            answers: list[Any] = [
+                0.0,
+                1.0,
+                -number,
+                number / 2,
+                number / 3,
+                2 * number,
+                number + 1,
+                number - 1,
+                None,
+            ]
+        elif isinstance(right, str) and len(right) == 1:
+            answers = list("abcde")
+        else:
+            continue
+        for answer in answers:
+            if answer == right:
+                continue
+            yield as_answers(exercise, {name: answer} if len(exercise.names) > 1 else answer)
+
+
+# code that nobody has listed
+
+
+def _loop_of_gradients(upstream, x):
+    out = torch.zeros_like(x)
+    for _ in range(x.numel()):
+        out[0] = upstream
+    return out
+
+
+def _counts_by_len(root):
+    waiting, todo = {}, [root]
+    while todo:
+        node = todo.pop()
+        waiting[node] = len(node.next_functions)
+        todo += [p for p, _ in node.next_functions if p is not None and p not in waiting]
+    return waiting
+
+
+def _fires_leaves_only(root, grad):
+    for node in tiny_engine.count_consumers(root):
+        if not node.next_functions:
+            node(grad)
+
+
+def _fires_each_with_ones(root, grad):
+    for node in tiny_engine.count_consumers(root):
+        node(np.ones(()))
+
+
+def _forgets_to_pop(root, grad):
+    arrived, ready = {root: grad}, [root]
+    waiting = tiny_engine.count_consumers(root)
+    while ready:
+        node = ready[0]
+        for (parent, _), part in zip(node.next_functions, node(arrived[node]), strict=True):
+            if parent is not None:
+                arrived[parent] = arrived.get(parent, 0) + part
+                waiting[parent] -= 1
+
+
+def _two_steps(loss_of, parameters, lr):
+    for _ in range(2):
+        loss = tiny_engine.train_step(loss_of, parameters, lr)
+    return loss
+
+
+def _rounded_step(loss_of, parameters, lr):
+    loss = tiny_engine.train_step(loss_of, parameters, lr)
+    return round(loss)
+
+
+def _half_step(loss_of, parameters, lr):
+    return tiny_engine.train_step(loss_of, parameters, lr / 2)
+
+
+def _first_layer_bias(first, middle, last, x):
+    first.bias.requires_grad_(False)
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean()
+
+
+def _no_tanh(first, middle, last, x):
+    for param in middle.parameters():
+        param.requires_grad_(False)
+    return (last(middle(first(x))) ** 2).mean()
+
+
+def _sum_for_mean(first, middle, last, x):
+    for param in middle.parameters():
+        param.requires_grad_(False)
+    return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).sum()
+
+
+UNLISTED: list[tuple[str, Any]] = [
+    ("0.2", lambda x: -5 * x + x * x),
+    ("0.2", lambda x: abs(x) * -5),
+    ("0.2", lambda x: -5),
+    ("0.2", lambda x: "-5x"),
+    ("0.2", lambda x: -5 * x.item()),
+    ("0.2", lambda x: x * 5 * 0),
+    ("1.1", lambda f, x, h: f(x)),
+    ("1.1", lambda f, x, h: f(x + h) / (2 * h)),
+    ("1.1", lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h / 2),
+    ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x)) / (2 * h)),
+    ("1.1", lambda f, x, h: 3 * x**2 - 2),
+    ("1.1", lambda f, x, h: (f(x) + h - f(x) - h) / 2 * h),
+    ("1.1", lambda f, x, h: f),
+    ("1.4", lambda t: 0.25),
+    ("1.4", lambda t: torch.sigmoid(t) * (1 - t)),
+    ("1.4", lambda t: torch.sigmoid(t * (1 - t))),
+    ("1.4", lambda t: torch.sigmoid(t) - torch.sigmoid(t) * 2),
+    ("1.4", lambda t: (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum()),
+    ("1.4", lambda t: torch.tanh(t)),
+    ("2.2", lambda p, q: torch.exp(p * q) + q),
+    ("2.2", lambda p, q: p),
+    ("2.2", lambda p, q: 3),
+    ("2.2", lambda p, q: (p * torch.exp(q)).sum()),
+    ("3.1", lambda upstream, x: upstream * 2),
+    ("3.1", lambda upstream, x: upstream * 2 * x * x),
+    ("3.1", lambda upstream, x: upstream / (2 * x)),
+    ("3.1", lambda upstream, x: upstream * x + 2),
+    ("3.1", lambda upstream, x: 2 * upstream),
+    ("3.1", lambda upstream, x: [upstream, 2 * x]),
+    ("3.2", lambda upstream, x: x / x.numel()),
+    ("3.2", lambda upstream, x: [upstream / x.numel()]),
+    ("3.2", _loop_of_gradients),
+    ("3.2", lambda upstream, x: upstream * torch.ones_like(x) / x.numel() ** 2),
+    ("3.2", lambda upstream, x: torch.zeros_like(x)),
+    ("3.3", lambda upstream, x, w: (upstream @ w.T, x @ upstream.T)),
+    ("3.3", lambda upstream, x, w: (upstream, upstream)),
+    ("3.3", lambda upstream, x, w: (x, w)),
+    ("3.3", lambda upstream, x, w: 0),
+    ("3.3", lambda upstream, x, w: (upstream @ w.T, (x.T @ upstream) * 2)),
+    ("3.3", lambda upstream, x, w: (upstream.sum() * w.T, x.T)),
+    ("4.3", lambda paths: len(paths)),
+    ("4.3", lambda paths: [np.prod(path) for path in paths]),
+    ("4.3", lambda paths: sum(max(path) for path in paths)),
+    ("4.3", lambda paths: sum(paths)),
+    ("4.3", lambda paths: -tiny_path_sum(paths)),
+    ("4.3", lambda paths: sum(path[0] for path in paths)),
+    ("5.2", lambda w, xs, ts: ((w * xs[0] - ts[0]) ** 2).mean().backward()),
+    ("5.2", lambda w, xs, ts: sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward()),
+    ("5.3", lambda y, z: z.grad),
+    ("5.3", lambda y, z: y.retain_grad()),
+    ("5.3", lambda y, z: z.backward()),
+    ("5.3", lambda y, z: 1.0),
+    ("5.3", lambda y, z: y.grad_fn),
+    ("6.2", lambda f, x: f(x)),
+    ("6.2", lambda f, x: torch.eye(len(x))),
+    ("6.2", lambda f, x: torch.autograd.grad(f(x).sum(), x)[0]),
+    ("6.2", lambda f, x: torch.zeros(len(f(x)), len(x))),
+    ("6.3", lambda grad, shape: grad.reshape(shape)),
+    ("6.3", lambda grad, shape: grad.sum(1)),
+    ("6.3", lambda grad, shape: torch.zeros(shape)),
+    ("6.3", lambda grad, shape: shape),
+    ("6.3", lambda grad, shape: grad.mT),
+    ("7.1", lesson_07.accumulator(lambda self, grad: grad)),
+    ("7.1", lesson_07.accumulator(lambda self, grad: ())),
+    ("7.2", lesson_07.mul_kind(lambda self, grad: (grad, grad))),
+    ("7.2", lesson_07.mul_kind(lambda self, grad: grad * self._saved_other)),
+    ("7.2", lesson_07.mul_kind(lambda self, grad: (grad * self._saved_other, grad / self._saved_self))),
+    ("7.2", lesson_07.mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_self, grad))),
+    ("7.2", lesson_07.mul_kind(lambda self, grad: (grad * self._saved_other, -grad * self._saved_self))),
+    ("7.3", lesson_07.tanh_pair(lambda self, grad: (grad,))),
+    ("7.3", lesson_07.tanh_pair(lambda self, grad: (grad / (1 - self._saved_result**2),))),
+    ("7.3", (tiny_engine.TanhBackward0, lambda x: x)),
+    ("7.3", (tiny_engine.TanhBackward0, lambda x: tiny_engine.Tensor(np.tanh(x.data)))),
+    ("7.4", lambda grad, shape: grad.reshape(shape)),
+    ("7.4", lambda grad, shape: np.zeros(shape)),
+    ("7.4", lambda grad, shape: grad.sum(axis=1)),
+    ("7.4", lambda grad, shape: grad.T),
+    ("7.5", _counts_by_len),
+    ("7.5", lambda root: {}),
+    ("7.5", lambda root: 5),
+    ("7.5", lambda root: {root: 0}),
+    ("7.6", _fires_leaves_only),
+    ("7.6", _fires_each_with_ones),
+    ("7.6", _forgets_to_pop),
+    ("7.6", lambda root, grad: root(grad)),
+    ("7.6", lambda root, grad: tiny_engine.run(root, grad * 2)),
+    ("7.6", lambda root, grad: tiny_engine.run(root, 0 * grad)),
+    ("7.7", lambda ready: ready),
+    ("7.7", lambda ready: ready[0]),
+    ("7.7", lambda ready: sorted(ready, key=lambda n: n.sequence)[-1]),
+    ("7.7", lambda ready: sorted(ready, key=lambda n: n.sequence).pop()),
+    ("7.9", _two_steps),
+    ("7.9", _rounded_step),
+    ("7.9", _half_step),
+    ("7.9", lambda loss_of, parameters, lr: loss_of().data.item()),
+    ("8.1", lambda x: x * 16),
+    ("8.1", lambda x: x * 10),
+    ("8.1", lambda x: 32),
+    ("8.1", lambda x: (x * 2).detach() * 8),
+    ("8.1", lambda x: x * 10 + 12),
+    ("8.3", _first_layer_bias),
+    ("8.3", _no_tanh),
+    ("8.3", _sum_for_mean),
+    ("8.3", lambda first, middle, last, x: 0.0),
+    ("8.4", lambda t: t.tolist()),
+    ("8.4", lambda t: t.detach().numpy()),
+    ("8.4", lambda t: t * 1),
+    ("8.4", lambda t: t.detach() + 1),
+    ("8.4", lambda t: t.data),
+]
+
+
+def every_wrong_answer() -> Iterator[tuple[Exercise, tuple]]:
+    """All of the above, and all that the exercises list."""
+    for number in lessons.numbers():
+        for exercise in lessons.exercises(number).values():
+            for wrong in exercise.wrong:
+                yield exercise, as_answers(exercise, wrong.answer)
+            for answers in by_belief(exercise):
+                yield exercise, answers
+    for key, answer, *_ in [*TOLD, *UNLISTED]:
+        exercise = lessons.find_exercise(key)
+        yield exercise, as_answers(exercise, answer)

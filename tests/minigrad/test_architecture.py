@@ -1,0 +1,241 @@
+"""The plan of minigrad: how long it may be, who may import whom, and that each thing is said in one place."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOUSE = ROOT / "minigrad"
+FILES = {
+    ".".join(path.relative_to(HOUSE).with_suffix("").parts): path for path in sorted(HOUSE.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+LINES = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in FILES.items()}
+
+each_file = pytest.mark.parametrize("name", FILES)
+
+# ---------------------------------------------------------------- how long it may be
+
+CORE = "modes node saved views engine passes hooks"
+BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today's numbers, which only fall
+    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1961,
+    " ".join(f"autograd.{name}" for name in CORE.split()): 1676,
+    "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
+    "autograd.anomaly": 1491,
+    "ops.*": 4964,
+    "func.*": 1055,
+    "nn.*": 2021,
+    "optim.* utils.*": 827,
+}
+
+
+def belonging(words: str) -> list[str]:
+    """The files that a row of the table means."""
+    return [
+        name
+        for word in words.split()
+        for name in FILES
+        if name == word or (word.endswith(".*") and name.startswith(word[:-1]))
+    ]
+
+
+@pytest.mark.parametrize("files", BUDGETS, ids=[words.split()[0] for words in BUDGETS])
+def test_no_package_grows(files: str) -> None:
+    """Who adds to a package takes something out of it."""
+    lines = {name: LINES[name] for name in belonging(files)}
+    assert sum(lines.values()) <= BUDGETS[files], lines
+
+
+def test_all_together_and_each_alone() -> None:
+    assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
+    assert sum(LINES.values()) <= 13_995
+    assert not {name: lines for name, lines in LINES.items() if lines > 500}
+
+
+def test_what_backward_needs_is_read_in_one_sitting() -> None:
+    needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
+    assert sum(LINES[name] for name in needed) <= 2998, {name: LINES[name] for name in needed}
+
+
+# ---------------------------------------------------------------- who may import whom
+
+# From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
+DRAWN = """
+dtypes basics printing mersenne words autograd.modes
+tensor
+autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.engine autograd.passes
+ops.errors ops.signature ops.run ops.template ops.publish ops.table
+ops.special ops.comparison ops.pointwise ops.reduction ops.shape ops.arranging ops.indexing ops.products ops.linalg
+ops.nn ops.images
+creation random
+func.trees func.interpreter
+autograd.function autograd.forward_ad autograd.functional autograd.numerical autograd.graph
+func.batching func.transforms
+nn.parameter serialization
+nn.init nn.hooks nn.utils nn.module nn.functional nn.layers nn.losses nn.containers nn.attention nn.recurrent
+optim.optimizer optim.algorithms optim.lr_scheduler
+utils.checkpoint utils.data
+"""
+ORDER = DRAWN.split()
+# Those that say what a package offers: they may import all of it. Nobody imports them, but for the names of the next line.
+DOORS = {name for name in FILES if name.split(".")[-1] == "__init__"}
+
+
+def imported(name: str) -> Iterator[str]:
+    """The files of minigrad that a file imports when it runs, wherever in it."""
+
+    def running(node: ast.AST) -> Iterator[ast.AST]:
+        yield node
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+                yield from running(child)
+
+    package = name.split(".")[:-1]
+    for node in running(TREES[name]):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield (
+                    alias.name.removeprefix("minigrad.")
+                    if alias.name.startswith("minigrad")
+                    else f"<{alias.name}>"
+                )
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield f"<{node.module}>"
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1]
+            start = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                inner = f"{start}.{alias.name}".lstrip(".")
+                yield (
+                    inner if inner in FILES else start if start in FILES else f"{start}.__init__".lstrip(".")
+                )
+
+
+@each_file
+def test_it_imports_only_numpy_and_the_standard_library(name: str) -> None:
+    outside = {word.strip("<>").split(".")[0] for word in imported(name) if word.startswith("<")}
+    assert outside - sys.stdlib_module_names - {"__future__"} <= {"numpy"}
+
+
+def test_every_file_has_its_place_in_the_order() -> None:
+    assert sorted([*ORDER, *DOORS]) == sorted(FILES)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_imports_point_one_way(name: str) -> None:
+    ours = {other for other in imported(name) if not other.startswith("<")}
+    assert not ours - set(ORDER[: ORDER.index(name)])
+
+
+def loaded_by(statement: str) -> list[str]:
+    """The modules that are in memory after `statement` in a fresh interpreter."""
+    code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
+    return subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
+
+
+def test_importing_minigrad_loads_numpy_and_nothing_else() -> None:
+    packages = {name.split(".")[0] for name in loaded_by("import numpy, minigrad")} - sys.stdlib_module_names
+    assert packages <= {"numpy", "minigrad"} | {
+        name.split(".")[0] for name in loaded_by("import numpy, numpy.random")
+    }
+
+
+def test_the_modes_and_the_larger_parts_are_loaded_when_they_are_used() -> None:
+    lean = set(loaded_by("import minigrad"))
+    later = ("nn", "optim", "utils", "autograd.numerical", "autograd.functional")
+    assert not lean & {f"minigrad.{name}" for name in later}
+
+
+# ---------------------------------------------------------------- each thing is said in one place
+
+
+def top_level(name: str) -> Iterator[tuple[str, ast.stmt]]:
+    """The functions and classes that a file defines, and its constants."""
+    for node in TREES[name].body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node
+        elif isinstance(node, ast.Assign):
+            yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
+
+
+# Names that two files define, and why that is no second meaning.
+SAME = {
+    "__all__": "what a module offers",
+    "__dir__": "what completion offers",
+    "__getattr__": "what is loaded when it is first used, or not offered",
+    "ndarray": "np.ndarray, quicker to look up",
+    "grad": "torch.autograd.grad and torch.func.grad",
+    "hessian": "of torch.autograd.functional and of torch.func",
+    "jvp": "the same",
+    "vjp": "the same",
+    "normal_": "of torch.nn.init and of tensors",
+    "uniform_": "the same",
+}
+
+
+def test_no_name_has_two_meanings() -> None:
+    places = defaultdict(set)
+    for name in FILES:
+        for defined, _ in top_level(name):
+            places[defined].add(name)
+    assert not {n: sorted(w) for n, w in places.items() if len(w) > 1 and n not in SAME and n != "_"}
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_module_does_not_take_the_place_of_a_function(name: str) -> None:
+    """`import minigrad.autograd.x` must not put a module where PyTorch has the function `torch.autograd.x`."""
+    package, _, stem = name.rpartition(".")
+    path = ".".join(filter(None, ["minigrad", package]))
+    if callable(getattr(importlib.import_module(path), stem, None)):
+        code = f"import {path}.{stem}; import minigrad; assert callable({path}.{stem})"
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize(
+    "first", ["import {}.gradcheck", "from {}.gradcheck import GradcheckError", "import {}.numerical"]
+)
+def test_gradcheck_is_a_function_and_a_path_whichever_is_used_first(first: str) -> None:
+    code = f"""
+import minigrad
+{first.format("minigrad.autograd")}
+x = minigrad.ones(2, dtype=minigrad.float64, requires_grad=True)
+assert minigrad.autograd.gradcheck(minigrad.sin, x)
+from minigrad.autograd.gradcheck import gradcheck, GradcheckError
+assert gradcheck is minigrad.autograd.gradcheck and issubclass(GradcheckError, RuntimeError)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_nothing_is_bound_late() -> None:
+    """No file sets an attribute of what another one defines, or imports under a name that is put together; Tensor's methods
+    are attached in minigrad/__init__.py."""
+    found = []
+    for name, tree in TREES.items():
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+        foreign = {alias.asname or alias.name for node in imports for alias in node.names}
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            for target in [t for part in targets for t in ast.walk(part) if isinstance(t, ast.Attribute)]:
+                if isinstance(target.value, ast.Name) and target.value.id in foreign:
+                    found.append(f"{name}:{node.lineno}: {ast.unparse(target)}")
+        for node in ast.walk(tree):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called.endswith(("import_module", "__import__")) and name not in DOORS:
+                found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
+            if called == "setattr" and ast.unparse(node.args[0]) == "Tensor" and name != "__init__":
+                found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
+    assert not found, "\n".join(found)
+
+
+@each_file
+def test_no_exception_is_swallowed(name: str) -> None:
+    handlers = [node for node in ast.walk(TREES[name]) if isinstance(node, ast.ExceptHandler)]
+    assert not [h.lineno for h in handlers if h.type is None or all(isinstance(s, ast.Pass) for s in h.body)]

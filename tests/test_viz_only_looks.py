@@ -1,0 +1,335 @@
+"""viz.record only looks: the program gives the same result, or the same exception, as without it. viz.draw needs no numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+import viz
+
+
+def class_and_instance(t: Any) -> Any:
+    class Net(t.nn.Module):
+        def __init__(self):
+            half = self  # a name for what is not built yet
+            super().__init__()
+            self.inner = t.nn.Linear(2, 1)
+            assert half is self
+
+        def forward(self, x):
+            return self.inner(x).sum()
+
+    t.manual_seed(0)
+    net = Net()
+    loss = net(t.ones(1, 2))
+    loss.backward()
+    return loss, net.inner.weight.grad
+
+
+def raises_in_a_module(t: Any) -> Any:
+    class Net(t.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            raise KeyError(f"not here {float(y)}")
+
+    return Net()(t.tensor(3.0, requires_grad=True))
+
+
+def raises_in_a_property(t: Any) -> Any:
+    class Odd:
+        def __getattr__(self, name):
+            raise ValueError(f"no {name} today")
+
+        @property
+        def __dict__(self):
+            raise ValueError("closed")
+
+    odd = Odd()
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * x
+    assert odd is not None
+    return y
+
+
+def raises(t: Any) -> Any:
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    y = x @ t.ones(3)
+    return y
+
+
+def func_grad(t: Any) -> Any:
+    f = __import__(f"{t.__name__}.func", fromlist=["grad"])
+
+    def cube(x):
+        y = x * x
+        return (y * x).sum()
+
+    x = t.tensor([1.0, 2.0])
+    return f.grad(cube)(x), f.jacrev(lambda x: x * x)(x), f.hessian(cube)(x)
+
+
+def func_jvp(t: Any) -> Any:
+    f = __import__(f"{t.__name__}.func", fromlist=["jvp"])
+    x = t.tensor([1.0, 2.0])
+    return f.jvp(lambda x: (x * x).sin(), (x,), (x,)), f.vmap(lambda row: row * row.sum())(t.ones(3, 2))
+
+
+def func_in_a_graph(t: Any) -> Any:
+    f = __import__(f"{t.__name__}.func", fromlist=["vmap"])
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    rows = t.ones(3, 2)
+    out = f.vmap(lambda row: (row * w).tanh().sum())(rows)
+    return out.sum()
+
+
+def threads(t: Any) -> Any:
+    found: dict = {}
+
+    def work(k):
+        x = t.tensor(float(k), requires_grad=True)
+        y = (x * x).sin()
+        y.backward()
+        found[k] = x.grad
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * x
+    for worker in workers:
+        worker.join()
+    return y, [found[k] for k in range(4)]
+
+
+def generator(t: Any) -> Any:
+    x = t.tensor(2.0, requires_grad=True)
+
+    def powers():
+        y = x
+        while True:
+            y = y * x
+            yield y
+
+    return sum(y for y, _ in zip(powers(), range(3), strict=False))
+
+
+def scripted(t: Any) -> Any:
+    def f(x):
+        y = x * 2
+        return y.sin()
+
+    x = t.ones(2, requires_grad=True)
+    return t.jit.trace(f, (t.ones(2),))(x).sum()
+
+
+def compiled(t: Any) -> Any:
+    def f(x):
+        y = x * 2
+        return y.sin().sum()
+
+    x = t.ones(2, requires_grad=True)
+    loss = t.compile(f, backend="eager", fullgraph=True)(x)
+    loss.backward()
+    return loss, x.grad
+
+
+def compiled_module(t: Any) -> Any:
+    t.manual_seed(0)
+    net = t.nn.Sequential(t.nn.Linear(2, 2), t.nn.Tanh())
+    fast = t.compile(net, backend="eager", fullgraph=True)
+    loss = fast(t.ones(1, 2)).sum()
+    loss.backward()
+    return loss, net[0].weight.grad
+
+
+def copied(t: Any) -> Any:
+    t.manual_seed(0)
+    net = t.nn.Sequential(t.nn.Linear(2, 2), t.nn.Tanh())
+    twin = copy.deepcopy(net)
+    third = pickle.loads(pickle.dumps(net))
+    return twin(t.ones(1, 2)).sum() + third(t.ones(1, 2)).sum()
+
+
+def exported(t: Any) -> Any:
+    class Net(t.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            return y.sin()
+
+    x = t.ones(2)
+    net = Net()
+    return t.export.export(net, (x,)).module()(x), t.fx.symbolic_trace(net)(x)
+
+
+def meta(t: Any) -> Any:
+    x = t.ones(2, 3, device="meta", requires_grad=True)
+    y = x * 2
+    z = (y @ y.t()).sum()
+    return tuple(z.shape), tuple(y.shape)
+
+
+def sparse(t: Any) -> Any:
+    s = t.eye(3).to_sparse()
+    w = t.ones(3, 2, requires_grad=True)
+    y = t.sparse.mm(s, w)
+    z = (s * 2).to_dense().sum() + y.sum()
+    e = t.nn.Embedding(4, 2, sparse=True)
+    with t.no_grad():
+        e.weight.fill_(0.5)
+    loss = e(t.tensor([1, 2])).sum() * z
+    loss.backward()
+    return loss, w.grad, e.weight.grad.to_dense()
+
+
+def sparse_leaf(t: Any) -> Any:
+    s = t.eye(3).to_sparse().requires_grad_(True)
+    y = t.sparse.sum(s * 2)
+    return y.to_dense() if y.is_sparse else y
+
+
+def fake(t: Any) -> Any:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        x = t.ones(2, 2, requires_grad=True)
+        y = x * 2
+        z = y.sum()
+    return tuple(y.shape), tuple(z.shape)
+
+
+def half_and_complex(t: Any) -> Any:
+    x = t.ones(2, dtype=t.float16, requires_grad=True)
+    b = t.ones(2, dtype=t.bfloat16, requires_grad=True)
+    c = t.ones(2, dtype=t.complex64, requires_grad=True)
+    y = (x * 2).sum()
+    z = (b * 3).sum()
+    q = (c * (1 + 2j)).abs().sum()
+    q.backward()
+    return y, z, q, c.grad
+
+
+def subclass(t: Any) -> Any:
+    class Mine(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = t.ones(2).as_subclass(Mine).requires_grad_(True)
+    y = (x * 2).sum()
+    return y.detach().as_subclass(t.Tensor), type(x * 2).__name__
+
+
+def checkpointed(t: Any) -> Any:
+    from torch.utils.checkpoint import checkpoint
+
+    x = t.ones(2, requires_grad=True)
+    y = checkpoint(lambda x: (x * 2).sin(), x, use_reentrant=False).sum()
+    y.backward()
+    return y, x.grad
+
+
+def under_modes(t: Any) -> Any:
+    with t.inference_mode() if hasattr(t, "inference_mode") else contextlib.nullcontext():
+        a = t.ones(2) * 2
+    with t.no_grad():
+        b = t.ones(2) * 3
+    x = t.ones(2, requires_grad=True)
+    with t.autograd.graph.saved_tensors_hooks(lambda s: s * 1, lambda s: s):
+        y = (x * x).sum()
+    y.backward()
+    return a, b, y, x.grad
+
+
+BOTH = "class_and_instance raises_in_a_module raises_in_a_property raises func_grad func_jvp func_in_a_graph threads "
+BOTH += "generator under_modes copied"
+TORCH = "scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed"
+PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
+    (name, "torch") for name in f"{BOTH} {TORCH}".split()
+]
+
+
+def outcome(program: Callable, t: Any) -> Any:
+    try:
+        return plain(program(t))
+    except Exception as error:  # what is compared is whatever the program raises
+        return type(error).__name__, str(error).split("\n")[0]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [plain(v) for v in value]
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach()
+    value = value.float() if "bfloat16" in str(value.dtype) else value
+    return str(value.dtype), value.numpy().tolist()
+
+
+@pytest.mark.parametrize(("name", "framework"), PROGRAMS)
+def test_a_recording_changes_nothing(request, name, framework):
+    program = globals()[name]
+    t = request.getfixturevalue("torch") if framework == "torch" else minigrad
+    before = {n: t.Tensor.__dict__.get(n) for n in ("__mul__", "sin", "sum", "__matmul__")}
+    alone = outcome(program, t)
+    with viz.record():
+        recorded = outcome(program, t)
+    assert recorded == alone
+    assert {n: t.Tensor.__dict__.get(n) for n in before} == before  # and leaves nothing behind
+
+
+def test_an_exception_leaves_the_block_as_it_would(request):
+    t = minigrad
+    with pytest.raises(ZeroDivisionError, match="by zero") as told, viz.record():
+        x = t.tensor(2.0, requires_grad=True)
+        y = x * x
+        _ = 1 // 0
+    assert told.value.__context__ is None and told.value.__cause__ is None
+    assert y.grad_fn.metadata  # what was seen before it is remembered
+
+
+@pytest.mark.parametrize("kind", ["meta", "sparse", "fake", "half", "bfloat16", "complex"])
+def test_draw_needs_no_numbers(request, kind):
+    t = request.getfixturevalue("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode() if kind == "fake" else contextlib.nullcontext():
+        more = {"meta": {"device": "meta"}, "half": {"dtype": t.float16}, "bfloat16": {"dtype": t.bfloat16}}
+        more["complex"] = {"dtype": t.complex64}
+        w = t.ones(3, 2, requires_grad=True, **more.get(kind, {}))
+        s = t.ones(3, 3, **more.get(kind, {}))
+        s = s.to_sparse() if kind == "sparse" else s
+        y = s @ w
+        loss = y.abs().sum()
+    for view in ("graph", "cards", "functions"):
+        picture = viz.draw(loss, view, names={"w": w, "y": y, "s": s, "loss": loss})
+        assert "w" in picture.svg and "(3, 2)" in picture.svg
+
+
+@pytest.mark.parametrize("kind", ["meta", "fake"])
+def test_step_says_in_a_sentence_why_it_cannot_show_a_number(request, kind):
+    t = request.getfixturevalue("torch")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode() if kind == "fake" else contextlib.nullcontext():
+        w = t.ones(3, requires_grad=True, **({"device": "meta"} if kind == "meta" else {}))
+        loss = (w * 2).sum()
+        with pytest.raises(TypeError, match=r"viz\.step shows numbers, but w .* has none\. .*viz\.draw"):
+            viz.step(loss, names={"w": w})
+        assert w.grad is None
+
+
+def test_a_sparse_gradient_is_walked_through_as_the_dense_one_that_it_stands_for(request):
+    t = request.getfixturevalue("torch")
+    e = t.nn.Embedding(4, 2, sparse=True)
+    loss = e(t.tensor([1, 2, 1])).sum()
+    stepper = viz.step(loss)
+    (leaf,) = (s["accumulate"] for s in stepper.data["steps"] if s["accumulate"])
+    np.testing.assert_allclose(leaf["after"]["values"], e.weight.grad.to_dense().numpy().ravel())

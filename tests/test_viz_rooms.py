@@ -1,0 +1,88 @@
+"""The rooms of viz: which may know of which, how large a file may be, and that the front end's files join to one module."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.test_architecture import imports_of, inside
+from viz.show.page import FRONT, PROGRAM, asset
+
+VIZ = Path(__file__).resolve().parent.parent / "viz"
+ROOMS = ["read", "run", "picture", "show"]  # the way of a tensor; each may import those before it
+MODULES = sorted(VIZ.rglob("*.py"))
+FILES = [*MODULES, *sorted(FRONT.iterdir())]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(VIZ)))
+def test_imports_run_one_way(path):
+    room = path.relative_to(VIZ).parts[0]
+    if room not in ROOMS:
+        return  # viz/__init__.py and viz/__main__.py stand above all rooms
+    later = {f"viz.{name}" for name in ROOMS[ROOMS.index(room) + 1 :]} | {"viz.__main__"}
+    if room == "picture":
+        later.add("viz.run")  # a drawing runs nothing
+    assert not [name for name in imports_of(path) if inside(name, *later)]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_modules_of_a_room_do_not_import_each_other_in_a_circle(room):
+    names = {path.stem: path for path in (VIZ / room).glob("*.py") if path.stem != "__init__"}
+    needs = {
+        name: {other for other in names if inside_any(path, f"viz.{room}.{other}")} - {name}
+        for name, path in names.items()
+    }
+    while needs:
+        free = [name for name, others in needs.items() if not others & set(needs)]
+        assert free, f"a circle among {sorted(needs)}"
+        needs = {name: others for name, others in needs.items() if name not in free}
+
+
+def inside_any(path: Path, module: str) -> bool:
+    return any(inside(name, module) for name in imports_of(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(VIZ)))
+def test_no_file_is_long_and_each_says_what_it_is_for(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 500
+    assert max(map(len, lines)) <= (128 if path.suffix == ".py" else 400)
+    assert re.match(r'"""\S|// \w|/\* \w', lines[0])
+
+
+def test_it_stays_as_short_as_it_was():
+    python = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES)
+    front = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FRONT.iterdir())
+    assert python <= 7_100
+    assert front <= 2_500
+
+
+def test_the_files_of_the_front_end_join_to_one_module():
+    assert {f"{name}.js" for name in PROGRAM.split()} == {p.name for p in FRONT.glob("*.js")}
+    joined = asset("stepper.js")
+    assert not re.search(r"^import ", joined, re.MULTILINE)
+    assert joined.count("export default") == 1
+    texts = [(FRONT / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM.split()]
+    named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
+    assert len(named) == len(set(named))  # in one module no two things have one name
+
+
+@pytest.mark.parametrize("name", PROGRAM.split())
+def test_each_file_of_the_front_end_imports_what_it_uses_from_those_before_it(name):
+    text = (FRONT / f"{name}.js").read_text(encoding="utf-8")
+    before = PROGRAM.split()[: PROGRAM.split().index(name)]
+    offered = {
+        other: set(re.findall(r"^export (?:const|function) (\w+)", (FRONT / f"{other}.js").read_text(), re.M))
+        for other in before
+    }
+    for names, other in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', text, re.MULTILINE):
+        assert set(names.split(", ")) <= offered[other]
+    imported = set(re.findall(r"\w+", " ".join(re.findall(r"^import \{([^}]*)\}", text, re.MULTILINE))))
+    code = re.sub(r"^import .*$|//.*$", "", text, flags=re.MULTILINE)
+    for other in before:
+        for thing in offered[other] - imported:
+            assert not re.search(rf"(?<![\w.\"'-]){thing}\(", code), (
+                f"{thing} of {other}.js is used, not imported"
+            )

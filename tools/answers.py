@@ -1,0 +1,238 @@
+"""The predictions and typed answers of a static lesson page: a form for each, and as data what `check` and `predict` say.
+
+No Python runs in a browser, so everything that can be said is asked of the exercises here, when the page is made; the
+script (answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
+such an exercise says so.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from exercises import lessons
+from exercises.answers import wanted
+from exercises.cards import paragraphs
+from exercises.judge import CORRECT, as_answers, judge
+from exercises.lesson_02 import KNOWN_NAMES, name_of
+from exercises.lesson_04 import RIGHT_PATHS
+from exercises.model import Exercise, Question
+from exercises.symptoms import advise
+from exercises.values import plain
+from tools.mathml import FORMULA, mathml
+
+SCRIPT = f"<script>{Path(__file__).with_name('answers.js').read_text(encoding='utf-8')}</script>"
+
+STYLE = """
+form.answer { margin: 10px 0 0; padding: 10px 14px; border: 1px solid var(--rule); border-left: 4px solid var(--link);
+  border-radius: 7px; max-width: 46em; }
+form.answer label { display: block; margin: 4px 0; } form.answer input { font: inherit; font-family: ui-monospace, monospace;
+  font-size: 15px; width: 22em; max-width: 100%; padding: 3px 8px; color: inherit; background: var(--raised);
+  border: 1px solid var(--mute); border-radius: 5px; }
+form.answer button { font: inherit; font-size: 15px; margin-top: 6px; padding: 3px 14px; color: inherit;
+  background: var(--raised); border: 1px solid var(--mute); border-radius: 5px; cursor: pointer; }
+form.answer output { display: block; margin-top: 6px; } form.answer p { margin: 0.3em 0; }
+@media print {
+  body { max-width: none; font-size: 11pt; color: #000; background: #fff; }
+  nav, form.answer button { display: none; }
+  .code, .output, .text pre, .text table, math[display="block"] { overflow: visible; }
+  .code pre, .output > pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .code, .output, form.answer, h2, h3, img, iframe { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  form.answer input { border: 0; border-bottom: 1px solid #000; border-radius: 0; background: none; }
+}
+"""
+
+
+def said(text: str) -> str:
+    """A reply as HTML, formulas as MathML. (A formula is taken out before the text is escaped, and put back after it.)"""
+    formulas: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        if match[3] is None:
+            return match[0]
+        formulas.append(mathml(match[3]))
+        return f"\x00{len(formulas) - 1}\x00"
+
+    page = paragraphs(FORMULA.sub(keep, text)) if text else ""
+    return re.sub("\x00(\\d+)\x00", lambda match: formulas[int(match[1])], page)
+
+
+def _value(answer: Any) -> Any:
+    """A listed answer as JSON: a number, nested lists, a text, a truth value or null."""
+    value = plain(answer)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(map(_value, value)) if isinstance(value, tuple) else value
+
+
+def form(key: str, *, prediction: bool) -> str:
+    """The form under the cell of a prediction, or of an exercise."""
+    if prediction:
+        data = _prediction(lessons.find_question(key))
+        return _form(f"Prediction {key}", ["I expect"], data)
+    exercise = lessons.find_exercise(key)
+    data = _exercise(exercise)
+    if data is None:
+        return '<p class="mute">The answer is code. It is checked in the notebook, where Python runs.</p>'
+    return _form(f"Exercise {key}", list(exercise.names), data)
+
+
+def _form(title: str, names: list[str], data: dict) -> str:
+    fields = "".join(
+        f'<label><code>{html.escape(name)}</code> <input name="{place}" autocomplete="off" spellcheck="false"></label>'
+        for place, name in enumerate(names)
+    )
+    packed = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return (
+        f'<form class="answer" aria-label="{html.escape(title)}">{fields}<button>Check</button>'
+        f'<output role="status"></output><script type="application/json">{packed}</script></form>'
+    )
+
+
+def _prediction(question: Question) -> dict:
+    truth = question.truth()
+    return {
+        "kind": "prediction",
+        "want": _value(truth),
+        "right": [_value(other) for other in question.right],
+        "rtol": question.rtol,
+        "wrong": [{"value": _value(wrong.answer), "says": said(wrong.advice)} for wrong in question.wrong],
+        "found": said(question.found),
+        "missed": said(question.missed),
+        "unread": said(f"That cannot be taken for an answer. {wanted(plain(truth))}"),
+    }
+
+
+def _exercise(exercise: Exercise) -> dict | None:
+    """What a page knows of an exercise; None where the answer is code."""
+    if not exercise.typed:
+        return None
+    if exercise.probe is None:
+        return _parts(exercise)
+    makers: dict[str, Callable[[Exercise], dict]] = {
+        "2.1": lambda e: _flips(e, dict.fromkeys(e.names, "abcdefgh")),
+        "2.3": lambda e: _flips(e, {name: "abc" if name == "why" else "xwd" for name in e.names}),
+        "2.4": _names,
+        "2.5": lambda e: _table(
+            e, "in order", map("".join, permutations("ABCDEF", 5)), "Five lines are needed, each once."
+        ),
+        "4.1": lambda e: _table(
+            e,
+            "in order",
+            map(list, permutations(("loss", "k", "b", "a", "h"))),
+            "All five names are wanted, each once, such as `loss, k, b, a, h`.",
+        ),
+        "4.4": lambda e: _table(
+            e,
+            "paths",
+            [RIGHT_PATHS, *(wrong.answer for wrong in e.wrong)],
+            "Three lists of numbers are wanted, one for each path. Go along each once more, arrow by arrow.",
+        ),
+        "5.5": lambda e: _table(
+            e,
+            "any order",
+            [
+                "".join(letter for bit, letter in enumerate("abcdef") if number >> bit & 1)
+                for number in range(64)
+            ],
+            "Letters from a to f are wanted.",
+        ),
+    }
+    return makers[exercise.id](exercise)
+
+
+def _parts(exercise: Exercise) -> dict:
+    """Numbers and letters, part by part: compared by the script, which knows the mistakes that the exercise lists."""
+    parts = []
+    for name, reference in zip(exercise.names, exercise.reference, strict=True):
+        want = plain(reference)
+        told = {
+            "unknown": advise(_other(want), want, exercise.rtol, typed=True, label=name)[0],
+            "none": advise(None, want, exercise.rtol, typed=True, label=name)[0],
+            "text": advise("words", want, exercise.rtol, typed=True, label=name)[0],
+        }
+        if isinstance(want, np.ndarray) and want.any():
+            told["sign"] = advise(-want, want, exercise.rtol, typed=True, label=name)[0]
+        told["unknown"] += f" {exercise.look[name]}" if name in exercise.look else ""
+        parts.append(
+            {"name": name, "want": _value(reference), "says": {key: said(text) for key, text in told.items()}}
+        )
+    return {
+        "kind": "parts",
+        "parts": parts,
+        "rtol": exercise.rtol,
+        "words": dict(exercise.words),
+        "wrong": [
+            {"values": list(map(_value, as_answers(exercise, wrong.answer))), "says": said(wrong.advice)}
+            for wrong in exercise.wrong
+        ],
+        "correct": said(exercise.shows),
+    }
+
+
+def _other(want: Any) -> Any:
+    """A wrong answer of the right kind of which nothing is known."""
+    if isinstance(want, np.ndarray):
+        return np.asarray(want + 123.456)
+    return np.asarray(123.456) if want is None else "z"
+
+
+def _flips(exercise: Exercise, letters: dict[str, str]) -> dict:
+    """Sets of letters: what is said of the first letter that is wrong, as `check` says it."""
+    right = dict(zip(exercise.names, exercise.reference, strict=True))
+    parts = []
+    for name, every in letters.items():
+        says = {}
+        for letter in every:
+            single = name == "why"
+            answer = letter if single else "".join(sorted(set(right[name]) ^ {letter}))
+            if answer != right[name]:
+                says[letter] = said(judge(exercise, as_answers(exercise, {name: answer})).message)
+        parts.append(
+            {"name": name, "want": right[name], "letters": every, "single": name == "why", "says": says}
+        )
+    return {"kind": "flips", "parts": parts, "correct": said(exercise.shows)}
+
+
+def _names(exercise: Exercise) -> dict:
+    """Names of functions, part by part; `sub` and `SubBackward0` are the same."""
+    right = dict(zip(exercise.names, map(name_of, exercise.reference), strict=True))
+    parts = []
+    for name in exercise.names:
+        said_of = {
+            known or "none": said(judge(exercise, as_answers(exercise, {name: known})).message)
+            for known in sorted(KNOWN_NAMES, key=str)
+            if known != right[name]
+        }
+        unknown = judge(exercise, as_answers(exercise, {name: "WhateverBackward0"})).message
+        parts.append({"name": name, "want": right[name] or "none", "says": said_of, "unknown": said(unknown)})
+    return {"kind": "names", "parts": parts, "correct": said(exercise.shows)}
+
+
+def _table(exercise: Exercise, order: str, every: Iterable[Any], otherwise: str) -> dict:
+    """Every answer that makes sense, with its reply; equal replies are kept once."""
+    replies: list[str] = []
+    at: dict[str, int] = {}
+    for answer in every:
+        verdict = judge(exercise, (answer,))
+        reply = said(exercise.shows if verdict.state == CORRECT else verdict.message)
+        reply = ("+" if verdict.state == CORRECT else "-") + reply
+        if reply not in replies:
+            replies.append(reply)
+        at[_key(answer, order)] = replies.index(reply)
+    return {"kind": "table", "order": order, "replies": replies, "at": at, "otherwise": said(otherwise)}
+
+
+def _key(answer: Any, order: str) -> str:
+    """An answer as the script writes it to look it up."""
+    if order == "paths":
+        return ";".join(sorted(",".join(sorted(f"{float(n):g}" for n in path)) for path in answer))
+    parts = [part.lower() for part in answer]
+    return ",".join(sorted(parts) if order == "any order" else parts)

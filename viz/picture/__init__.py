@@ -1,0 +1,1 @@
+"""What is drawn and where: views, folding, DOT, layout, SVG."""

@@ -1,0 +1,214 @@
+"""A picture as a ``graphviz.Digraph``: the visual language, in one place.
+
+Every size is fixed by us and every name is an id of ours, so the layout does not depend on fonts, and text of the user's
+appears only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+
+import graphviz
+
+from ..read.text import fit, width
+from ..read.values import Value
+from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
+
+FONT = "Helvetica, Arial, sans-serif"
+INK = "#1b1f24"
+#            kind or class: (fill, line) in light, (fill, line) in dark
+COLOURS: dict[str, tuple[str, str, str, str]] = {
+    "tensor": ("#f1f3f5", "#5c636a", "#2a2f36", "#98a2ad"),
+    "leaf": ("#b2f2bb", "#2b7a3b", "#14401f", "#69db7c"),
+    "input": ("#e2e6ea", "#5c636a", "#32383f", "#98a2ad"),
+    "alias": ("#d8f5dd", "#2b7a3b", "#14401f", "#69db7c"),
+    "function": ("#a5d8ff", "#1864ab", "#0d3358", "#74c0fc"),
+    "accumulate": ("#ffec99", "#a86400", "#4a3a00", "#ffd43b"),
+    "none": ("#f8f9fa", "#868e96", "#22262b", "#868e96"),
+    "fold": ("#dbe4ff", "#3b5bdb", "#1f2a55", "#91a7ff"),
+    "saved": ("#fff4e6", "#c2500b", "#3d2410", "#ffa94d"),
+    "second": ("#e5dbff", "#6741d9", "#33235f", "#b197fc"),
+    "custom": ("#c5f6fa", "#0b7285", "#083b45", "#66d9e8"),
+}
+EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
+    "backward": ("#343a40", "#ced4da", "", 1.5),
+    "forward": ("#868e96", "#7d8790", "5 4", 1.1),
+    "store": ("#d9480f", "#ff922b", "", 1.5),
+    "not_computed": ("#868e96", "#7d8790", "1.5 3.5", 1.3),
+    "grad_fn": ("#495057", "#adb5bd", "", 1.0),
+    "saved": ("#c2500b", "#ffa94d", "2 2", 1.0),
+    "cut": ("#c92a2a", "#ff8787", "1.5 3.5", 1.5),
+}
+FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
+_STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut": "dotted"}
+
+
+def colours(item: Item) -> tuple[str, str, str, str]:
+    """Fill and line of an item, light then dark."""
+    for css in ("second", "custom"):
+        if css in item.classes and item.kind in ("function", "accumulate"):
+            return COLOURS[css]
+    return COLOURS[item.kind]
+
+
+def digraph(p: Picture) -> graphviz.Digraph:
+    """The picture in DOT: ``graphviz`` renders it as it is, and the layout is taken from it."""
+    dot = graphviz.Digraph(name="viz", encoding="utf-8")
+    wide = p.direction in ("LR", "RL")
+    dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep="0.45" if wide else "0.35", pad="0.12")
+    dot.attr("graph", bgcolor="white", fontname=FONT, splines="true", newrank="true")
+    dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
+    dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
+    # statements are written straight into the body: all values are quoted by us, five times faster
+    body = dot.body
+    body.extend(map(_node, p.items))
+    framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
+    inside: list[list[str]] = [[] for _ in p.clusters]
+    for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
+        members = " ".join(item.id for item in pair)
+        text = f'subgraph cluster_pair{i} {{ graph [label="" margin=2 rank=same style=invis] {members} }}'
+        where = {framed.get(item) for item in pair}
+        if len(where) == 1 and None not in where:
+            inside[where.pop()].append(text)
+        else:
+            body.append(f"\t{text}\n")
+    for k, (caption, items) in enumerate(p.clusters):
+        text = fit(caption, WIDEST, CAPTION, bold=True)
+        label = _table(f"<TR><TD>{escaped(text)}</TD></TR>", width(text, CAPTION, bold=True), CAPTION + 3)
+        style = f'label=<{label}> margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        members = " ".join([*inside[k], *(item.id for item in items)])
+        body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
+    body.extend(_edge(link) for link in p.links)
+    return dot
+
+
+def _quote(text: str) -> str:
+    """A quoted string in which nothing is special: no escapes of Graphviz's own (``\\N``), no markup."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _attributes(values: dict[str, str]) -> str:
+    return "[" + " ".join(f"{k}={v}" for k, v in values.items()) + "]"
+
+
+_SHAPES = {"cylinder": "cylinder", "ellipse": "ellipse", "diamond": "diamond"}
+_NODE_STYLES = dict.fromkeys(("card", "fold", "tag"), "filled,rounded") | {"stub": "filled,dashed"}
+
+
+def _node(item: Item) -> str:
+    fill, line, _, _ = colours(item)
+    style = _NODE_STYLES.get(item.outline, "filled")
+    if "freed" in item.classes or "unreached" in item.classes:
+        style = style.replace("filled", "dashed")
+    values = {
+        "id": item.id,
+        "class": _quote(item.css),
+        "shape": _SHAPES.get(item.outline, "box"),
+        "style": _quote(style),
+        "fillcolor": _quote(fill),
+        "color": _quote(line),
+        "width": _inches(item.width),
+        "height": _inches(item.height),
+        "fontsize": f"{item.lines[0].size - 1:g}",
+        "label": _cells_label(item) if item.boxes else _quote("\n".join(x.text for x in item.lines)),
+        "tooltip": _quote(item.tooltip),
+    }
+    if "root" in item.classes:
+        values["penwidth"] = "2.4"
+    return f"\t{item.id} {_attributes(values)}\n"
+
+
+def _edge(link: Link) -> str:
+    light, _, _, wide = EDGES[link.kind]
+    values = {"id": link.id, "class": _quote(link.css), "color": _quote(light), "penwidth": f"{wide:g}"}
+    if link.kind in _STYLE:
+        values["style"] = _STYLE[link.kind]
+    tail, head = link.tail.id, link.head.id
+    arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
+    if link.backwards:
+        tail, head = head, tail
+        values |= {"dir": "back", "arrowtail": arrow}
+    elif arrow != "normal":
+        values["arrowhead"] = arrow
+    if not link.constraint:
+        values["constraint"] = "false"
+    if link.spine:
+        values["weight"] = "8"
+    if link.label:
+        # a table of fixed size: the layout knows how much room the text needs without asking a font
+        font = f'<FONT COLOR="#495057">{escaped(link.label)}</FONT>'
+        values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
+    values["tooltip"] = _quote(link.tooltip)
+    return f"\t{tail} -> {head} {_attributes(values)}\n"
+
+
+def _inches(points: float) -> str:
+    return f"{points / 72:.4f}"
+
+
+def escaped(text: str) -> str:
+    return html.escape(text, quote=True).replace("\\", "&#92;") or " "
+
+
+def _table(rows: str, w: float = 0, h: float = 0, more: str = 'BORDER="0"') -> str:
+    size = f' FIXEDSIZE="TRUE" WIDTH="{w:g}" HEIGHT="{h:g}"' if w else ""
+    return f'<TABLE CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" {more}{size}>{rows}</TABLE>'
+
+
+def _cells_label(item: Item) -> str:
+    """The label of a card: its lines, then its boxes side by side with the value painted."""
+    rows = []
+    for x in item.lines:
+        if x.css == "caption":
+            continue
+        text = f"<B>{escaped(x.text)}</B>" if x.bold else escaped(x.text)
+        rows.append(
+            f'<TR><TD COLSPAN="{len(item.boxes)}"><FONT POINT-SIZE="{x.size - 1:g}">{text}</FONT></TD></TR>'
+        )
+    rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
+    cells = []
+    for caption, (_, _, w, h) in item.boxes.items():
+        value = shown(item, caption)
+        cells.append(f"<TD>{cells_table(value, w, h)}</TD>")
+    rows.append("<TR>" + "".join(cells) + "</TR>")
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
+
+
+def cells_table(value: Value | None, w: float, h: float) -> str:
+    cells = value.cells()[0] if value is not None and value.array.size else None
+    if cells is None or cells.size == 1:
+        text = "" if cells is None else f'<FONT POINT-SIZE="9">{escaped(value.short(40).strip("[]"))}</FONT>'
+        return _table(f"<TR><TD>{text}</TD></TR>", w, h, 'BORDER="1" COLOR="#adb5bd" BGCOLOR="white"')
+    top = scale(cells)
+    size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
+    rows = []
+    for row in cells.tolist():
+        tds = "".join(f'<TD {size} BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>' for x in row)
+        rows.append(f"<TR>{tds}</TR>")
+    return _table("".join(rows))
+
+
+def shown(item: Item, caption: str) -> Value | None:
+    """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it."""
+    if caption == "tangent":
+        return item.output.tangent
+    return item.value if caption == "value" else None
+
+
+def scale(cells) -> float:
+    """The magnitude that is painted in full colour."""
+    finite = [abs(float(x)) for x in cells.ravel() if math.isfinite(float(x))]
+    return max(finite, default=0.0) or 1.0
+
+
+def shade(x: float, top: float) -> str:
+    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number."""
+    if math.isnan(x):
+        return "#adb5bd"
+    if math.isinf(x):
+        return "#000000"
+    full = POSITIVE if x >= 0 else NEGATIVE
+    t = min(1.0, abs(x) / top) ** 0.7
+    return "#" + "".join(f"{round(255 + (int(full[i : i + 2], 16) - 255) * t):02x}" for i in (1, 3, 5))

@@ -1,0 +1,223 @@
+"""``viz.draw``: the graph of a tensor as a picture."""
+
+from __future__ import annotations
+
+import base64
+import html
+import pathlib
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import graphviz
+
+from ..read.graph import Graph
+from ..read.recall import prepare
+from ..read.source import mark_second
+from ..read.text import one_line
+from . import dot as language
+from . import svg as painter
+from .fold import Group, groups
+from .layout import FORMATS, Places, cost, places, render
+from .parts import Picture
+from .views import VIEWS, build
+
+SMALL = 40  # nodes; up to this many the graph view is offered without being asked for, to half as many in both directions
+MAP_FROM = 12  # nodes; from here on also a picture in which the modules are folded
+WIDEST = 2_600  # points; a graph view that would be wider is not drawn unless it is asked for
+GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
+WHOLE_UP_TO = 1_500  # nodes; above this a graph is folded unless fold=False
+WHOLE_COST = 25_000  # the same for the estimated cost of the layout
+
+
+class Drawing:
+    """A drawn graph: ``.dot`` (a ``graphviz.Digraph``), ``.svg`` (text) and ``.save("z.svg")``.
+
+    Shows itself in a notebook as an image that survives saving, and as one line of text.
+    """
+
+    def __init__(self, picture: Picture, graph: Graph):
+        self.picture, self.graph = picture, graph
+        self.dot: graphviz.Digraph = language.digraph(picture)
+        self._places: Places | None = None
+        self._svg: str | None = None
+
+    @property
+    def places(self) -> Places:
+        """Where everything is; Graphviz is asked once."""
+        if self._places is None:
+            self._places = places(self.picture, self.dot.source)
+        return self._places
+
+    @property
+    def svg(self) -> str:
+        """The picture as a standalone SVG: same program, same bytes."""
+        if self._svg is None:
+            self._svg = painter.paint(self.picture, self.places)
+        return self._svg
+
+    def save(self, path: str | pathlib.Path) -> pathlib.Path:
+        """Write the picture to ``path``; its ending says the format: svg, png, pdf or dot."""
+        path = pathlib.Path(path)
+        form = path.suffix.lower().removeprefix(".")
+        if form not in FORMATS:
+            raise ValueError(
+                f"Cannot save a drawing as {path.name!r}. The name must end in .svg, .png, .pdf or .dot."
+            )
+        if form == "svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif form == "dot":
+            path.write_text(self.dot.source, encoding="utf-8")
+        else:
+            source = self.dot.source
+            if form == "png":
+                source = source.replace("graph [", "graph [dpi=144 ", 1)
+            path.write_bytes(render(source, form, cost(self.picture)))
+        return path
+
+    def __repr__(self) -> str:
+        title = self.picture.title if len(self.picture.title) <= 40 else self.picture.title[:39] + "…"
+        n, e = len(self.graph.functions), len(self.graph.edges)
+        return (
+            f"Drawing({title}: {n} node{'s' * (n != 1)}, {e} edge{'s' * (e != 1)}, {self.picture.view} view)"
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        data = base64.b64encode(self.svg.encode()).decode()
+        alt = html.escape(painter.summary(self.picture), quote=True)
+        notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
+        return {
+            "text/plain": repr(self),
+            "text/html": f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">{notes}',
+        }
+
+
+def draw(
+    tensors: Any,
+    view: str | None = None,
+    *,
+    names: Mapping | None = None,
+    direction: str | None = None,
+    fold: bool | str | None = None,
+    forward: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
+    frame: FrameType | None = None,
+) -> Drawing:
+    """Draw the live graph behind ``tensors`` (a tensor with a ``grad_fn``, or a list of them).
+
+    * view: "graph" (tensors and functions apart), "cards" (value and gradient on one card), "functions" (compact); by
+      default "graph" for a small graph and "functions" for a large one. direction: "LR" (inputs on the left) or "TB";
+      by default what is not too wide.
+    * names: ``{"w": tensor}``; by default the caller's variables are read.
+    * values: write short values into the tensors of the graph view, or (False) leave them out of the cards.
+    * saved: draw what each function keeps for its rule (graph view).
+    * fold: "repeat" or True (time steps, equal layers), "module", False (draw everything); by default what repeats in a
+      large graph is folded, and the picture says so.
+    * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
+      its own colours. By default the caller's own lines are read for it.
+
+    Nothing is run and nothing is changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
+    """
+    check_options(view, direction, fold)
+    frame = frame or sys._getframe(1)
+    graph, _ = prepare(tensors, "draw", names, frame)
+    mark_second(graph, frame, forward)
+    drawing = Drawing(picture_of(graph, view, direction or "LR", fold, values, saved), graph)
+    free = view is None and direction is None and len(graph) > MAP_FROM
+    if free and drawing.places.width > WIDEST:
+        drawing = Drawing(picture_of(graph, "functions", "TB", fold, values, saved), graph)
+        note = "Only the functions are drawn, from top to bottom: view='graph' would be wider than a page."
+        drawing.picture.notes.insert(0, note)
+    graph.release()
+    return drawing
+
+
+def check_options(view: str | None, direction: str | None, fold: bool | str | None = None) -> None:
+    """Refuse a view, direction or fold that does not exist, saying which do."""
+    if view is not None and view not in VIEWS:
+        raise ValueError(f"There is no view {one_line(view)[:40]!r}. Choose one of: {', '.join(VIEWS)}.")
+    if direction not in (None, "LR", "TB"):
+        what = one_line(direction)[:40]
+        raise ValueError(f"direction must be 'LR' (left to right) or 'TB' (top to bottom), not {what!r}.")
+    if fold not in (None, True, False, "repeat", "module"):
+        raise ValueError(
+            f"fold must be 'repeat', 'module', True, False or None, not {one_line(fold)[:40]!r}."
+        )
+
+
+def picture_of(
+    graph: Graph,
+    view: str | None,
+    direction: str = "LR",
+    fold: bool | str | None = None,
+    values: bool | None = None,
+    saved: bool = False,
+) -> Picture:
+    """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
+    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
+    notes = []
+    wanted = view or "graph"
+    if fold and wanted == "graph":
+        wanted = "functions"
+    elif len(graph) > GRAPH_UP_TO and wanted == "graph":
+        wanted = "functions"
+        notes.append(
+            f"This graph has {len(graph):,} nodes, so only the functions are drawn (view='graph' is for small graphs)."
+        )
+    found = []
+    if fold:
+        found = groups(graph, "module" if fold == "module" else "repeat")
+        if not found:
+            notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
+    elif fold is None and view is None and GRAPH_UP_TO < len(graph) <= WHOLE_UP_TO:
+        found = groups(graph, "repeat")  # a row of hundreds of boxes says less than one that says how often
+        said = f"{_folded(graph, found)} because they repeat. fold=False draws each of them."
+        notes += [said] if found else []
+    shown = {"values": values, "saved": saved}
+    whole = len(graph) <= WHOLE_UP_TO or fold is not None
+    picture = build(graph, wanted, direction, title, found, **shown) if whole else None
+    if picture is None or (fold is None and cost(picture) > WHOLE_COST):
+        found = groups(graph, "size")
+        picture = build(graph, wanted, direction, title, found, **shown)
+        said = ", because a picture of all of them could not be read. fold=False draws all that can be placed in time."
+        notes = [_folded(graph, found) + said] if found else notes
+    picture.notes = notes
+    return picture
+
+
+def pictures_of(
+    graph: Graph,
+    view: str | None,
+    direction: str | None = None,
+    fold: bool | str | None = None,
+    values: bool | None = None,
+    saved: bool = False,
+) -> list[Picture]:
+    """The pictures among which the pane takes the one that fits: what was asked for in both directions; by default the
+    views for a graph of this size, and one with its modules folded."""
+    if direction is not None:
+        return [picture_of(graph, view, direction, fold, values, saved)]
+    if view is not None or fold is not None:
+        compact = view == "functions" or fold not in (None, False)  # these are read in the order of the pass
+        wanted = [(view, "LR", fold), (view, "BT" if compact else "TB", fold)]
+    else:
+        both = [("graph", "LR", None), ("graph", "TB", None)]
+        wanted = both[: 2 if 2 * len(graph) <= SMALL else 1 if len(graph) <= SMALL else 0]
+        wanted.append(("functions" if len(graph) <= GRAPH_UP_TO else None, "BT", None))
+        if len(graph) > MAP_FROM and (saved or values) is not True and groups(graph, "module"):
+            wanted.append(("functions", "BT", "module"))
+    return [picture_of(graph, v, d, f, values, saved) for v, d, f in wanted]
+
+
+def _folded(graph: Graph, found: list[Group]) -> str:
+    hidden = sum(len(g.functions) for g in found)
+    boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"
+    return f"{hidden:,} of {len(graph):,} nodes are folded into {boxes}"
+
+
+_NO_GROUPS = (
+    "no block of functions comes at least four times in a row.",
+    "no parameter has a name with a module in it, such as layer.weight.",
+)

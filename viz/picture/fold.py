@@ -1,0 +1,220 @@
+"""Which functions of a large graph are drawn as one: repeats (the time steps of an RNN, equal layers), modules, stretches.
+
+Every group is a run of consecutive functions in forward order, or the functions of one call of a module. A run of a
+topological order can be drawn as one box without making a cycle; for a call that is checked. Reads names and edges only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ..read.graph import Function, Graph
+from ..read.text import plural
+
+REPEATS = 4  # fewer repetitions than this are drawn one by one
+LONGEST_PERIOD = 400
+MOST = 150  # a folded picture aims at no more items than this
+FEW_MODULES = (
+    30  # with more modules and functions than this, whole blocks of modules are folded, where there are any
+)
+MOST_MODULES = 60  # with more modules and functions than this, repeats are folded as well
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Functions drawn as one box: ``title`` above, ``about`` below."""
+
+    title: str
+    about: str
+    functions: list[Function]
+
+
+def groups(graph: Graph, by: str) -> list[Group]:
+    """Groups of ``graph``: ``by`` is "repeat", "module", or "size" (repeats first, then stretches until it is small)."""
+    order = [f for f in graph.functions if f.kind != "accumulate"]
+    if by == "module":
+        found = _modules(graph)
+        hidden = sum(len(g.functions) for g in found)
+        few = len(order) - hidden + len(found)
+        outer = _outer_modules(order) if few > FEW_MODULES else None
+        if outer or few <= MOST_MODULES:
+            return outer or found
+        repeats = _repeats(order)  # an RNN calls its modules at every time step
+        inside = {f for g in repeats for f in g.functions}
+        return repeats + [g for g in found if inside.isdisjoint(g.functions)]
+    found = _repeats(order)
+    if by == "size":
+        inside = {f for g in found for f in g.functions}
+        rest = [f for f in order if f not in inside]
+        if len(rest) + len(found) > MOST:
+            found += _stretches(order, inside)
+    return found
+
+
+def _signatures(order: list[Function]) -> list[tuple]:
+    """What a function looks like from where it stands: its name, its shape, and how far back its inputs were made."""
+    place = {f: i for i, f in enumerate(order)}
+    out = []
+    for i, f in enumerate(order):
+        inputs = tuple(
+            (i - place[e.target], e.nr) if e.target in place else e.target and e.target.outputs[0].shape
+            for e in f.edges
+        )
+        out.append((f.name, f.outputs[0].shape, inputs))
+    return out
+
+
+def _repeats(order: list[Function]) -> list[Group]:
+    """Maximal runs of a block of functions that comes at least four times in a row, largest first."""
+    numbers: dict[tuple, int] = {}
+    signs = [numbers.setdefault(s, len(numbers)) for s in _signatures(order)]
+    n = len(signs)
+    best: list[tuple[int, int, int]] = []  # covered, start, period
+    for period in range(1, min(LONGEST_PERIOD, n // REPEATS) + 1):
+        run = 0
+        for i in range(n - period):
+            run = run + 1 if signs[i] == signs[i + period] else 0
+            last = i + 1 == n - period or signs[i + 1] != signs[i + 1 + period]
+            if last and run >= period * (REPEATS - 1):
+                best.append(((run // period + 1) * period, i - run + 1, period))
+        if best and max(b[0] for b in best) > 0.9 * n:
+            break  # a longer period can only be a multiple of this one
+    found, taken = [], [False] * n
+    for covered, start, period in sorted(best, key=lambda b: (-b[0], b[2], b[1])):
+        if any(taken[start : start + covered]):
+            continue
+        taken[start : start + covered] = [True] * covered
+        # the first and the last block stay open, so that one sees what repeats and how it is joined on
+        inner = order[start + period : start + covered - period]
+        times = covered // period - 2
+        found.append(Group(f"the same {times} more times", f"{plural(period, 'function')} each time", inner))
+    return sorted(found, key=lambda g: g.functions[0].index)
+
+
+def _modules(graph: Graph) -> list[Group]:
+    """The functions of each call of a module; what no module is known to have made stays open."""
+    found = []
+    for title, functions in calls(graph).values():
+        leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
+        own = any({e.source for e in leaf.users} <= set(functions) for leaf in leaves)
+        if (len(functions) > 1 or own) and _can_be_one(functions):
+            found.append(Group(title, _counted(functions), functions))
+    return found
+
+
+def _outer_modules(order: list[Function]) -> list[Group] | None:
+    """The functions of whole blocks of modules, ``layers.3`` with all that is in it: the innermost that are few enough.
+
+    What stands between two functions of a block (an activation that is no module) belongs to it.
+    """
+    known = {f: f.module for f in order if f.module}
+    for depth in range(max((m.count(".") for m in known.values()), default=-1) + 1, 0, -1):
+        block = {f: ".".join(m.split(".")[:depth]) for f, m in known.items() if m.count(".") >= depth - 1}
+        for f in order:
+            before = {block.get(e.target) for e in f.edges if e.target and e.target.kind != "accumulate"}
+            after = {block.get(e.source) for e in f.users if e.source in known}
+            if f not in block and len(before) == 1 and None not in before and before & after:
+                block[f] = before.pop()
+        found: dict[str, list[Function]] = {}
+        for f in sorted(block, key=lambda f: f.index):
+            found.setdefault(block[f], []).append(f)
+        groups = [
+            Group(m, plural(len(fs), "function"), fs)
+            for m, fs in found.items()
+            if len(fs) > 1 and _can_be_one(fs)
+        ]
+        if len(order) - sum(len(g.functions) for g in groups) + len(groups) <= FEW_MODULES:
+            return groups
+    return None
+
+
+def _can_be_one(functions: list[Function]) -> bool:
+    """Whether no way leads out of the group and back into it: one box would then be on a cycle with what is between."""
+    inside, last = set(functions), functions[-1].index
+    stack = [e.source for f in functions for e in f.users if e.source not in inside]
+    seen = set(stack)
+    while stack:
+        f = stack.pop()
+        for e in f.users if f.index < last else ():
+            if e.source in inside:
+                return False
+            if e.source not in seen:
+                seen.add(e.source)
+                stack.append(e.source)
+    return True
+
+
+def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
+    """What each call of a module made, for certain: (module, number of the call) -> a caption and its functions.
+
+    A recording has seen the modules run. Without one, what reads ``layer.weight``, directly or through what was made of
+    parameters alone (a transposed weight), belongs to ``layer``; a parameter that is read again begins the next call.
+    """
+    order = [f for f in graph.functions if f.kind != "accumulate"]
+    if any(f.call is not None for f in order):
+        made = {f: (f.module, f.call) for f in order if f.call is not None}
+    else:
+        made = _calls_by_parameters(order)
+    found: dict[tuple[str, int], list[Function]] = {}
+    for f in order:
+        if f in made:
+            found.setdefault(made[f], []).append(f)
+    several = {module for module, call in found if call > 1}
+    return {
+        (module, call): (f"{module}, call {call}" if module in several else module, functions)
+        for (module, call), functions in found.items()
+    }
+
+
+def _calls_by_parameters(order: list[Function]) -> dict[Function, tuple[str, int]]:
+    # the parameters behind a function that is made of parameters alone
+    reads: dict[Function, set[Function]] = {}
+    # module -> number of its call, parameters that it has read
+    now: dict[str, tuple[int, set[Function]]] = {}
+    made: dict[Function, tuple[str, int]] = {}
+    for f in order:
+        inputs = [e.target for e in f.edges if e.target is not None]
+        leaves = [{t} if _module(t) else reads.get(t, set()) for t in inputs]
+        read = set().union(*leaves)
+        modules = {_module(leaf) for leaf in read}
+        if len(modules) != 1:
+            continue
+        if len(inputs) == len(f.edges) == 1:  # whose it is shows when it is used
+            reads[f] = read
+            continue
+        module = modules.pop()
+        call, before = now.get(module, (1, set()))
+        if before & read:
+            call, before = call + 1, set()
+        now[module] = call, before | read
+        for g in [f, *(t for t in inputs if t in reads)]:
+            made.setdefault(g, (module, call))
+    return made
+
+
+def _module(f: Function) -> str:
+    """The module of a parameter: ``layer`` of ``layer.weight``; empty where there is none."""
+    return (f.outputs[0].name or "").rpartition(".")[0] if f.kind == "accumulate" else ""
+
+
+def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:
+    """Cut what is left into stretches of equal length."""
+    runs: list[list[Function]] = [[]]
+    for f in order:
+        if f in inside:
+            if runs[-1]:
+                runs.append([])
+        else:
+            runs[-1].append(f)
+    total = sum(map(len, runs))
+    size = max(2, -(-total // (MOST // 2)))
+    parts = [run[i : i + size] for run in runs for i in range(0, len(run), size)]
+    return [Group(plural(len(p), "function"), _counted(p), p) for p in parts if len(p) > 1]
+
+
+def _counted(functions: list[Function]) -> str:
+    """``3 Mm, 2 Tanh``: the commonest kinds first."""
+    kinds = Counter(f.name.split("Backward")[0] for f in functions).most_common()
+    text = ", ".join(f"{n} {name}" for name, n in kinds[:3])
+    return text + (", …" if len(kinds) > 3 else "")

@@ -1,0 +1,162 @@
+"""Where Graphviz puts things: DOT in, positions out. The picture itself is painted by ``svg.py``.
+
+Graphviz runs inside ``pygraphviz``'s wheel: nothing has to be installed on the machine. In process it cannot be
+interrupted, so a graph that could be slow is laid out in a child process with a time limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .parts import Picture
+
+IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
+SECONDS = 10.0  # the time limit of a child process
+FORMATS = ("svg", "png", "pdf", "dot")
+
+
+class LayoutTooSlow(RuntimeError):
+    """Graphviz did not finish in time."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Positions in points, y downwards: of items (top left), of lines (Bezier points and tip), of labels (centre)."""
+
+    width: float
+    height: float
+    items: dict[str, tuple[float, float]]
+    lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
+    labels: dict[str, tuple[float, float]]
+    frames: list[
+        tuple[float, float, float, float, float]
+    ]  # of each cluster: x, y, width, height, baseline of its caption
+
+
+def cost(p: Picture) -> float:
+    """About how much work the layout is: items, links, and the ranks that long links span."""
+    place = {item: i for i, item in enumerate(p.items)}
+    spans = sum(min(abs(place[a.tail] - place[a.head]), 200) for a in p.links)
+    return len(p.items) + len(p.links) + spans / 4
+
+
+def places(p: Picture, source: str, margin: float = 10.0) -> Places:
+    """Lay the picture out once."""
+    data = json.loads(render(source, "json0", cost(p)))
+    x0, y0, x1, y1 = map(float, data["bb"].split(","))
+
+    def point(text: str) -> tuple[float, float]:
+        x, y = text.split(",")
+        return float(x) - x0 + margin, y1 - float(y) + margin
+
+    sizes = {i.id: (i.width, i.height) for i in p.items}
+    items, frames = {}, {}
+    for o in data.get("objects", ()):
+        if o["name"].startswith("cluster_frame"):
+            left, low, right, high = map(float, o["bb"].split(","))
+            frames[o["name"]] = (
+                left - x0 + margin,
+                y1 - high + margin,
+                right - left,
+                high - low,
+                y1 - high + margin + 15,
+            )
+        elif "pos" in o:
+            (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
+            items[o["name"]] = (x - w / 2, y - h / 2)
+    lines, labels = {}, {}
+    for e in data.get("edges", ()):
+        tip, curve = None, []
+        for part in e.get("pos", "").split():
+            if part[0] in "es":
+                tip = point(part[2:])
+            else:
+                curve.append(point(part))
+        lines[e["id"]] = (curve, tip)
+        if "lp" in e:
+            labels[e["id"]] = point(e["lp"])
+    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, [])
+    at.frames = [frames[f"cluster_frame{k}"] for k in range(len(p.clusters))]
+    _forward_rail_first(p, at, sizes)
+    return at
+
+
+def _forward_rail_first(p: Picture, at: Places, sizes: dict[str, tuple[float, float]]) -> None:
+    """Mirror the picture if Graphviz put the functions above (or left of) their tensors: both are equally good for it, but
+    a reader wants the forward pass in the same place every time."""
+    axis = 0 if p.direction == "TB" else 1
+    first = sum(at.items[pair[0].id][axis] < at.items[pair[-1].id][axis] for pair in p.same_rank)
+    if 2 * first >= len(p.same_rank):
+        return
+    whole = (at.width, at.height)[axis]
+
+    def mirror(q: tuple[float, float], size: float = 0.0) -> tuple[float, float]:
+        return (whole - q[0] - size, q[1]) if axis == 0 else (q[0], whole - q[1] - size)
+
+    at.items = {k: mirror(q, sizes[k][axis]) for k, q in at.items.items()}
+    at.lines = {
+        k: ([mirror(q) for q in curve], mirror(tip) if tip else None) for k, (curve, tip) in at.lines.items()
+    }
+    at.labels = {k: mirror(q) for k, q in at.labels.items()}
+    at.frames = [
+        (*mirror((x, y), (w, h)[axis]), w, h, mirror((x, base), -8)[1]) for x, y, w, h, base in at.frames
+    ]
+
+
+def render(source: str, form: str, work: float = 0.0) -> bytes:
+    """DOT rendered by Graphviz, in process or, for a large graph, in a child process with a time limit."""
+    if work <= IN_PROCESS:
+        return _graphviz(source, form)
+    try:  # -P: a module of the user's folder must not stand in for one of the library's
+        child = subprocess.run(
+            [sys.executable, "-P", "-c", _CHILD, form],
+            input=source.encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LayoutTooSlow(
+            f"Graphviz could not place this graph within {SECONDS:g} seconds. Draw less of it: view='functions', "
+            "fold=True, or one layer or time step."
+        ) from None
+    if child.returncode:
+        raise RuntimeError(f"Graphviz failed: {child.stderr.decode(errors='replace').strip()[-500:]}")
+    return child.stdout
+
+
+def _graphviz(source: str, form: str) -> bytes:
+    import pygraphviz
+
+    # fonts and label sizes: the geometry does not depend on them
+    with warnings.catch_warnings(), quiet_c_level():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+
+
+@contextlib.contextmanager
+def quiet_c_level() -> Iterator[None]:
+    """Discard what C libraries write on stderr: fontconfig comments there on the machine's own font settings."""
+    before = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
+
+
+_CHILD = """
+import sys, warnings, pygraphviz
+warnings.simplefilter("ignore", RuntimeWarning)
+sys.stdout.buffer.write(pygraphviz.AGraph(string=sys.stdin.buffer.read().decode()).draw(format=sys.argv[1], prog="dot"))
+"""

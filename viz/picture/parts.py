@@ -1,0 +1,178 @@
+"""The parts of a picture before Graphviz sees it: items with their text and size, links, and the picture that holds them.
+
+No colours, no coordinates on the page: sizes come from a width table of our own, places from ``layout.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..read.graph import Edge, Function, Output
+from ..read.text import fit, one_line, width
+from ..read.values import SIDE, Value
+
+CELL = 15.0  # side of one painted cell
+NAME, SUB, TINY, LABEL = 13.0, 10.5, 9.5, 10.0  # font sizes
+CAPTION = 11.0  # of a frame around items
+WIDEST = 190.0  # of a line of text
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of text in an item: centred at ``(x, y)`` from the item's top left corner, ``y`` is the baseline."""
+
+    css: str
+    text: str
+    size: float
+    bold: bool = False
+    mono: bool = False
+    x: float = 0.0
+    y: float = 0.0
+
+
+def name_line(name: str | None, size: float = NAME) -> Line:
+    """The name of an item, bold."""
+    return Line("name", fit(name or "?", WIDEST, size, bold=True), size, bold=True)
+
+
+def sub_line(text: str, css: str = "sub", size: float = SUB) -> Line:
+    """A quieter line: a shape, a kind."""
+    return Line(css, fit(text, WIDEST, size), size)
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """Something with a place: a tensor, a leaf, a function, a card. ``boxes`` are measured from its top left corner."""
+
+    id: str
+    kind: str
+    outline: str  # box, cylinder, ellipse, diamond, card, tag, stub, fold
+    width: float
+    height: float
+    lines: list[Line]
+    tooltip: str
+    function: Function | None = None
+    nr: int = 0
+    name: str | None = None
+    output: Output | None = None
+    value: Value | None = None
+    classes: list[str] = field(default_factory=list)
+    boxes: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    members: list[Function] = field(default_factory=list)  # of a fold
+
+    @property
+    def css(self) -> str:
+        grad = ["grad"] if self.kind in ("tensor", "leaf", "alias") else []
+        return " ".join(["node", self.kind, *grad, *self.classes])
+
+
+@dataclass(slots=True, eq=False)
+class Link:
+    """An arrow from ``tail`` to ``head``. ``backwards``: Graphviz places the head first, so inputs stay on the left."""
+
+    id: str
+    tail: Item
+    head: Item
+    kind: str  # backward, forward, store, not_computed, grad_fn, saved
+    tooltip: str
+    label: str = ""
+    backwards: bool = False
+    edge: Edge | None = None
+    more: list[Edge] = field(default_factory=list)  # further edges that a folded picture draws as this one
+    classes: list[str] = field(default_factory=list)
+    label_width: float = 0.0
+    spine: bool = False
+    constraint: bool = True
+
+    @property
+    def css(self) -> str:
+        return " ".join(["edge", self.kind, *self.classes])
+
+
+@dataclass(slots=True)
+class Column:
+    """Lines one below the other, and the size that holds them: at least ``least`` wide, with ``pad`` left and right."""
+
+    lines: list[Line]
+    width: float
+    height: float
+
+    @classmethod
+    def of(cls, lines: list[Line], least: float, pad: float, top: float) -> Column:
+        lines = [x for x in lines if x.text]
+        wide = max([least, *(width(x.text, x.size, bold=x.bold, mono=x.mono) + 2 * pad for x in lines)])
+        y = top
+        for line in lines:
+            y += line.size
+            line.x, line.y = wide / 2, y
+            y += line.size * 0.35
+        return cls(lines, wide, y - (0.1 * lines[-1].size if lines else 0) + top)
+
+
+@dataclass(slots=True, eq=False)
+class Picture:
+    """Items and links of one view, ready for Graphviz."""
+
+    view: str
+    direction: str
+    title: str
+    # write values into the tensors of the graph view; leave them out of the cards if False there
+    values: bool = False
+    saved: bool = False  # draw what each function keeps
+    items: list[Item] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    same_rank: list[tuple[Item, ...]] = field(default_factory=list)
+    clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
+    of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:
+        """Put an item of the size of its text into the picture."""
+        ident, w, h = f"n{len(self.items)}", round(column.width), round(column.height)
+        item = Item(ident, kind, outline, w, h, column.lines, one_line(tooltip)[:600], **more)
+        self.items.append(item)
+        return item
+
+    def card(
+        self,
+        kind: str,
+        lines: list[Line],
+        shape: tuple[int, ...] | None,
+        boxes: list[str],
+        tooltip: str,
+        **more,
+    ) -> Item:
+        """A card: lines of text, then captioned boxes, as large as the cells of ``shape`` ask for."""
+        rows, columns = grid(shape)
+        one = shape is not None and all(n == 1 for n in shape)
+        w, h = (58.0, 22.0) if one else (max(columns * CELL, 40.0), max(rows * CELL, 20.0))
+        gap = 12.0
+        need = len(boxes) * w + (len(boxes) - 1) * gap
+        column = Column.of(lines, need + 24, 12, 8)
+        left, top = (column.width - need) / 2, column.height
+        places = {}
+        for i, caption in enumerate(boxes):
+            x = left + i * (w + gap)
+            column.lines.append(Line("caption", caption, TINY, x=x + w / 2, y=top + 4))
+            places[caption] = (x, top + 8, w, h)
+        column.height = top + 8 + h + 10
+        return self.add(kind, "card", column, tooltip, boxes=places, **more)
+
+    def link(self, tail: Item, head: Item, kind: str, tooltip: str, **more) -> Link:
+        """Draw an arrow; its label, if any, gets the room that it needs."""
+        link = Link(f"e{len(self.links)}", tail, head, kind, one_line(tooltip)[:600], **more)
+        if link.label:
+            link.label = fit(link.label, 110, LABEL)
+            link.label_width = round(max(width(link.label, LABEL) + 10, 44))
+        self.links.append(link)
+        return link
+
+
+def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
+    """Rows and columns of the painted cells of an array of this shape (at most 8 by 8)."""
+    if not shape:
+        return 1, 1
+    rows = 1
+    for n in shape[:-1]:
+        rows *= n
+    return max(1, min(rows, SIDE)), max(1, min(shape[-1], SIDE))

@@ -1,0 +1,273 @@
+"""A picture with its places, painted as SVG: small, the same on every machine, and safe (all text is escaped).
+
+Coordinates are final user units. Colours are presentation attributes, so any style sheet wins over them; a standalone SVG
+brings its own style for dark pages.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape, quoteattr
+
+from ..read.text import fit
+from ..read.values import Value
+from .dot import COLOURS, EDGES, FRAME, INK, colours, scale, shade, shown
+from .layout import Places
+from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
+
+FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
+MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
+_SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
+_MUTED = "#495057"
+
+
+def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
+    """The SVG text. ``standalone`` paints a background, the values in the boxes, tooltips, and a style for dark pages."""
+    w, h = _n(at.width), _n(at.height)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="viz-graph viz-{p.view}" viewBox="0 0 {w} {h}" width="{w}" '
+        f'height="{h}" role="img" aria-label={quoteattr(summary(p))} font-family={quoteattr(FAMILY)}>'
+    ]
+    if standalone:
+        cut = any(link.kind == "cut" for link in p.links)
+        out.append(f"<style>{_dark(cut)}</style>")
+        out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
+    out += [_frame(text, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
+    out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
+    out += [_item(item, *at.items[item.id], standalone) for item in p.items]
+    out.append("</svg>")
+    return "\n".join(out)
+
+
+def summary(p: Picture) -> str:
+    """The picture in one sentence, for those who do not see it."""
+    functions = sum(i.kind == "function" for i in p.items)
+    leaves = sum(i.kind == "leaf" for i in p.items)
+    return f"Graph of {p.title}: {functions} function{'s' * (functions != 1)}, {leaves} lea{'f' if leaves == 1 else 'ves'}"
+
+
+def _n(x: float) -> str:
+    return f"{x:.1f}".removesuffix(".0")
+
+
+def _p(q: tuple[float, float]) -> str:
+    return f"{_n(q[0])},{_n(q[1])}"
+
+
+def _tag(name: str, css: str = "", inside: str | None = None, **attributes: object) -> str:
+    """One element; numbers are rounded, ``inside`` is markup already, attribute values are escaped."""
+    out = [f'<{name} class="{css}"' if css else f"<{name}"]
+    for key, value in attributes.items():
+        if isinstance(value, float):
+            out.append(f' {key}="{_n(value)}"')
+        elif value is not None:
+            text = str(value)
+            quoted = quoteattr(text) if _SPECIAL(text) else f'"{text}"'
+            out.append(f" {key.replace('_', '-')}={quoted}")
+    return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
+
+
+def _frame(caption: str, x: float, y: float, w: float, h: float, base: float) -> str:
+    """The frame around what belongs to one module."""
+    shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
+    text = fit(caption, WIDEST, CAPTION, bold=True)
+    written = _text("caption", text, x + w / 2, base, CAPTION, fill=_MUTED, font_weight="600")
+    return _tag("g", "cluster", shape + written)
+
+
+def _title(tooltip: str, standalone: bool) -> str:
+    """The tooltip; a page that steps has them all in its data and shows them itself."""
+    return f"<title>{escape(tooltip)}</title>" if standalone else ""
+
+
+def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
+    return _tag(
+        "text", css, escape(text), x=x, y=y, font_size=f"{size:g}", text_anchor="middle", **attributes
+    )
+
+
+def _link(link: Link, at: Places, standalone: bool) -> str:
+    curve, tip = at.lines[link.id]
+    if not curve:
+        return ""
+    colour, _, dash, wide = EDGES[link.kind]
+    points = curve[::-1] if link.backwards else curve
+    path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
+    out = [
+        _title(link.tooltip, standalone),
+        _tag(
+            "path",
+            "line",
+            d=path,
+            fill="none",
+            stroke=colour,
+            stroke_width=f"{wide:g}",
+            stroke_dasharray=dash or None,
+        ),
+        _head(link, points[-1], tip or points[-1], colour),
+    ]
+    if link.id in at.labels:
+        x, y, w, h = label_box(link, at)
+        plate = _tag(
+            "rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill="#ffffff", fill_opacity="0.9"
+        )
+        ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
+        text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
+        out.append(f'<g class="label">{plate}{text}</g>')
+    if "hooked" in link.classes:
+        x, y = _before(points[-1], tip or points[-1], 9)
+        if link.kind == "store":  # a short arrow, and its label is on it: the mark stands beside the head
+            x, y = points[-1][0] + 11, points[-1][1]
+        out.append(_hook_mark(x, y))
+    return _tag("g", link.css, "".join(out), id=link.id)
+
+
+def _hook_mark(x: float, y: float) -> str:
+    """A small diamond: somebody listens here."""
+    d = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
+    return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
+
+
+def _before(base: tuple[float, float], tip: tuple[float, float], by: float) -> tuple[float, float]:
+    """The point that lies ``by`` before the arrow head."""
+    dx, dy = base[0] - tip[0], base[1] - tip[1]
+    long = (dx * dx + dy * dy) ** 0.5 or 1.0
+    return base[0] + dx / long * by, base[1] + dy / long * by
+
+
+def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
+    """x, y, width, height of the label of a link."""
+    x, y = at.labels[link.id]
+    return round(x - link.label_width / 2, 1), round(y - 7.5, 1), link.label_width, 15.0
+
+
+def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colour: str) -> str:
+    dx, dy = tip[0] - base[0], tip[1] - base[1]
+    long = (dx * dx + dy * dy) ** 0.5 or 1.0
+    ux, uy = dx / long, dy / long
+    if link.kind == "cut":  # two strokes across: nothing gets through
+        out = ""
+        for by in (1.0, 5.5):
+            x, y = tip[0] - ux * by, tip[1] - uy * by
+            out += f"M{_n(x - uy * 6 + ux * 2)},{_n(y + ux * 6 + uy * 2)}L{_n(x + uy * 6 - ux * 2)},{_n(y - ux * 6 - uy * 2)}"
+        return _tag("path", "head", d=out, fill="none", stroke=colour, stroke_width=2)
+    if link.kind == "not_computed":  # a bar across: the way ends here
+        a, b = (tip[0] - uy * 5, tip[1] + ux * 5), (tip[0] + uy * 5, tip[1] - ux * 5)
+        return _tag("path", "head", d=f"M{_p(a)}L{_p(b)}", fill="none", stroke=colour, stroke_width=2)
+    a, b = (base[0] - uy * 3.4, base[1] + ux * 3.4), (base[0] + uy * 3.4, base[1] - ux * 3.4)
+    return _tag("path", "head", d=f"M{_p(tip)}L{_p(a)}L{_p(b)}Z", fill=colour)
+
+
+def _item(item: Item, x: float, y: float, standalone: bool) -> str:
+    fill, line, _, _ = colours(item)
+    freed, unreached = "freed" in item.classes, "unreached" in item.classes
+    dash = "1.5 3.5" if unreached else "5 3" if freed else None
+    paint = {
+        "fill": "#ffffff" if freed or unreached else fill,
+        "stroke": line,
+        "stroke_width": "2.4" if "root" in item.classes else "1.3",
+        "stroke_dasharray": "3 3" if item.outline == "stub" else dash,
+    }
+    out = [_title(item.tooltip, standalone), _outline(item, x, y, paint)]
+    for t in item.lines:
+        weight, family = "600" if t.bold else None, MONO if t.mono else None
+        ink = INK if t.css == "name" else _MUTED
+        out.append(
+            _text(t.css, t.text, x + t.x, y + t.y, t.size, fill=ink, font_weight=weight, font_family=family)
+        )
+    if "node-hooked" in item.classes:
+        out.append(
+            _hook_mark(x + item.width * (0.86 if item.outline == "ellipse" else 0.97), y + item.height * 0.14)
+        )
+    for caption, (bx, by, w, h) in item.boxes.items():
+        box = (x + bx, y + by, float(w), float(h))
+        frame = {"x": box[0], "y": box[1], "width": w, "height": h}
+        out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
+        if standalone and caption != "grad":
+            value = shown(item, caption)
+            out.append(cells(value, box) if value is not None else _note("not kept", box))
+    return _tag("g", item.css, "".join(out), id=item.id)
+
+
+def _note(text: str, box: tuple[float, float, float, float]) -> str:
+    x, y, w, h = box
+    return _text("note", text, x + w / 2, y + h / 2 + 3, 9, fill=_MUTED)
+
+
+def cells(value: Value, box: tuple[float, float, float, float]) -> str:
+    """The cells of an array painted into ``box``: sign by colour and by a minus mark; one number is written out."""
+    x, y, w, h = box
+    if not value.array.size:
+        return _note("empty", box)
+    grid, _ = value.cells()
+    if grid.size == 1:
+        return _text("number", value.short(40).strip("[]"), x + w / 2, y + h / 2 + 3.8, 11, fill=INK)
+    top = scale(grid)
+    cw, ch = w / grid.shape[1], h / grid.shape[0]
+    out = [f"<title>{escape(value.text)}</title>"]
+    for i, row in enumerate(grid.tolist()):
+        for j, v in enumerate(map(float, row)):
+            cx, cy = x + j * cw, y + i * ch
+            size = {"width": max(cw - 1, 1.0), "height": max(ch - 1, 1.0)}
+            out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=shade(v, top)))
+            if v < 0:
+                ink = "#ffffff" if min(1.0, -v / top) ** 0.7 > 0.5 else INK
+                out.append(
+                    _tag(
+                        "path",
+                        d=f"M{_n(cx + cw * 0.3)},{_n(cy + ch / 2)}h{_n(cw * 0.4)}",
+                        stroke=ink,
+                        stroke_width="1.4",
+                    )
+                )
+    return f'<g class="cells">{"".join(out)}</g>'
+
+
+def _outline(item: Item, x: float, y: float, paint: dict) -> str:
+    w, h = float(item.width), float(item.height)
+    if item.outline == "ellipse":
+        return _tag("ellipse", "shape", cx=x + w / 2, cy=y + h / 2, rx=w / 2, ry=h / 2, **paint)
+    if item.outline == "diamond":
+        d = f"M{_n(x + w / 2)},{_n(y)}L{_n(x + w)},{_n(y + h / 2)}L{_n(x + w / 2)},{_n(y + h)}L{_n(x)},{_n(y + h / 2)}Z"
+        return _tag("path", "shape", d=d, stroke_linejoin="round", **paint)
+    if item.outline == "cylinder":
+        r, left, right = 5.0, _n(x), _n(x + w)
+        arc = f"A{_n(w / 2)},{r:g} 0 0"
+        body = (
+            f"M{left},{_n(y + r)}{arc} 1 {right},{_n(y + r)}V{_n(y + h - r)}{arc} 1 {left},{_n(y + h - r)}Z"
+        )
+        rim = f"M{left},{_n(y + r)}{arc} 0 {right},{_n(y + r)}"
+        return _tag("path", "shape", d=body + rim, **paint)
+    if item.outline == "tag":  # points at what it belongs to, as a label on a string
+        c = min(10.0, h / 2)
+        d = f"M{_n(x)},{_n(y)}H{_n(x + w - c)}L{_n(x + w)},{_n(y + h / 2)}L{_n(x + w - c)},{_n(y + h)}H{_n(x)}Z"
+        return _tag("path", "shape", d=d, stroke_linejoin="round", **paint)
+    radius = {"card": 9, "stub": 4, "fold": 9}.get(item.outline, 3)
+    out = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=radius, **paint)
+    if item.outline == "fold":  # a second edge behind: there is more inside
+        out = _tag("rect", "behind", x=x + 4, y=y - 4, width=w, height=h, rx=radius, **paint) + out
+    elif "stack" in item.classes:  # a batch is a stack of examples; left and right stay free for the arrows
+        for by in (4.0, 8.0):
+            size = {"width": w - 2 * by, "height": h - by}
+            out = _tag("rect", "behind", x=x + by, y=y - by, **size, rx=radius, **paint) + out
+    return out
+
+
+def _dark(cut: bool) -> str:
+    """Colours for a dark page, by class; the light ones are attributes. ``cut``: whether edges are cut in this picture."""
+    rules = [
+        ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
+        ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
+    ]
+    rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
+    for css, (_, _, fill, line) in COLOURS.items():
+        rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
+    rules.append(".node.freed>.shape{fill:#161b22}")
+    if cut:
+        rules.append(".node.unreached>.shape{fill:#161b22}")
+    for css, (_, line, _, _) in EDGES.items():
+        if css == "cut" and not cut:
+            continue
+        head = "stroke" if css in ("not_computed", "cut") else "fill"
+        rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
+    return "@media (prefers-color-scheme:dark){" + "".join(rules) + "}"

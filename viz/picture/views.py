@@ -1,0 +1,468 @@
+"""What is drawn: a graph as items and links, in one of three views.
+
+* ``graph``: tensors and functions apart, as two rails: the forward pass dashed above, the backward pass solid below.
+* ``cards``: one card for each tensor and the function that made it, with room for its value and its gradient.
+* ``functions``: only the functions and the leaves; the compact form for large graphs.
+"""
+
+from __future__ import annotations
+
+from ..read import rules
+from ..read.graph import Edge, Function, Graph, Output
+from ..read.names import operand_names
+from ..read.text import fit, one_line, shape_text, width
+from ..read.values import size_of
+from .fold import Group, calls
+from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
+
+VIEWS = ("graph", "cards", "functions")
+ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
+HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
+FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
+LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
+SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
+
+
+def build(
+    graph: Graph,
+    view: str,
+    direction: str,
+    title: str,
+    groups: list[Group] | None = None,
+    *,
+    values: bool | None = None,
+    saved: bool = False,
+) -> Picture:
+    """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view).
+
+    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view).
+    """
+    values = view == "cards" if values is None else values
+    picture = Picture(view, direction, one_line(title)[:80], values, saved)
+    made = calls(graph) if len(graph) <= FRAMES_UP_TO and not groups else {}
+    for (module, _), (_, functions) in made.items():
+        for f in functions:
+            f.module = module
+    if view == "graph":
+        _GraphView(graph, picture).draw()
+    else:
+        (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
+    _frame_modules(made, picture)
+    return picture
+
+
+def _frame_modules(made: dict[tuple[str, int], tuple[str, list[Function]]], p: Picture) -> None:
+    """A frame around the functions of each call of a module, with the leaves that only this call uses."""
+    clusters = []
+    for caption, functions in made.values():
+        inside = set(functions)
+        leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
+        inside |= {f for f in leaves if all(e.source in inside for e in f.users)}
+        members = [item for item in p.items if item.function in inside and item.kind != "alias"]
+        if len(members) > 1:
+            clusters.append((one_line(caption), members))
+    p.clusters = clusters
+
+
+# -- words that the views share -------------------------------------------------------------------------------------------
+
+
+def _about(out: Output) -> str:
+    batch = f"a batch of {out.batch} under vmap" if out.batch is not None else ""
+    return ", ".join(t for t in (shape_text(out.shape), out.dtype, batch) if t)
+
+
+def leaf_tooltip(f: Function, now: bool = True) -> str:
+    """A leaf in words, with what its ``.grad`` is ``now``."""
+    out = f.outputs[0]
+    grad = f", .grad is {'None' if f.leaf_grad is None else f.leaf_grad.short()}" if now else ""
+    return f"{out.name}: leaf, {_about(out)}, requires_grad=True{grad}{_hook_words(f)}"
+
+
+def _function_tooltip(f: Function) -> str:
+    parts = [f"{f.name} goes back from {', '.join(o.name or '?' for o in f.outputs[:4])}"]
+    for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
+        parts.append(f"{name}: {rule}" if rule else name)
+    kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
+    if kept:
+        parts.append("keeps " + ", ".join(kept))
+    if f.module:
+        parts.append(f"in {f.module}")
+    return "; ".join(parts) + _hook_words(f)
+
+
+def _marks(f: Function) -> list[str]:
+    marks = [f.kind] if f.kind in ("custom", "copyslices") else []
+    if f.second:
+        marks.append("second")
+    if f.freed:
+        marks.append("freed")
+    if any(o.hooks for o in f.outputs):
+        marks.append("hooked")
+    if f.hooks:
+        marks.append("node-hooked")
+    if f.unreached:
+        marks.append("unreached")
+    return marks
+
+
+def _hook_words(f: Function) -> str:
+    """What hooks there are, for a tooltip."""
+    counts = {
+        "on the gradient": sum(o.hooks for o in f.outputs),
+        "on the node": f.hooks,
+        "after .grad is added to": f.after_hooks,
+    }
+    said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts.items() if n]
+    return "; ".join(["", *said])
+
+
+def _shape(out: Output) -> str:
+    """The shape of an output; of a batch under vmap, how many of what shape."""
+    if out.batch is not None and out.shape:
+        return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
+    return shape_text(out.shape)
+
+
+def _grad_label(out: Output) -> str:
+    return f"grad_{out.name}" if out.name and out.named and len(out.name) <= 14 else "grad"
+
+
+def _plain_words(e: Edge) -> tuple[str, str]:
+    """Shape and tooltip of an input that does not require grad."""
+    shape = shape_text(e.value.shape) if e.value else ""
+    return shape, f"{e.label}: {shape}, requires_grad=False, so no gradient is computed for it"
+
+
+class _View:
+    """What every view does: leaves and other inputs, once each or once for each use."""
+
+    def __init__(self, graph: Graph, picture: Picture):
+        self.graph, self.p = graph, picture
+        self.roots = {(r.function, r.nr) for r in graph.roots}
+        self.labelled = len(graph) <= LABELS_UP_TO
+        self.first_use: dict[Function, Item] = {}
+        self.plain: dict[str, Item] = {}
+
+    def leaf_item(self, f: Function) -> Item:
+        raise NotImplementedError
+
+    def leaf(self, f: Function) -> Item:
+        """The item for one use of a leaf: in a large graph, or for a hub, every use after the first is an alias."""
+        if f not in self.first_use:
+            self.first_use[f] = self.leaf_item(f)
+        elif len(self.graph) > ALIAS_FROM or len(f.users) >= HUB_FROM:
+            name = f.outputs[0].name
+            column = Column.of([name_line(fit(name or "?", 120, SUB, bold=True), SUB)], 30, 9, 4)
+            tip = f"{name} again: the same leaf, drawn once for each use"
+            return self.p.add("alias", "tag", column, tip, function=f, name=name)
+        return self.first_use[f]
+
+    def plain_input(self, e: Edge) -> Item:
+        """An input that does not require grad: a named tensor, a constant, or a stub where nothing is known of it."""
+        if e.tensor:
+            if e.label not in self.plain:
+                self.plain[e.label] = self.plain_tensor(e)
+            return self.plain[e.label]
+        if e.label:
+            column = Column.of([sub_line(fit(e.label, 90, SUB))], 30, 8, 5)
+            tip = f"{e.label}: a constant, no gradient is computed for it"
+            return self.p.add("none", "stub", column, tip, name=e.label)
+        column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
+        return self.p.add(
+            "none", "stub", column, "an input that does not require grad; the graph keeps nothing of it"
+        )
+
+    def plain_tensor(self, e: Edge) -> Item:
+        shape, tip = _plain_words(e)
+        lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
+        if self.p.values and e.value is not None:
+            lines.insert(2, self.value_line(e.value))
+        return self.p.add("input", "cylinder", Column.of(lines, 84, 12, 12), tip, name=e.label, value=e.value)
+
+    def value_line(self, value) -> Line:
+        text = value.short(SHORT) if value is not None else "not kept"
+        return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
+
+    def root_mark(self, f: Function) -> list[str]:
+        root = ["root"] if any((f, nr) in self.roots for nr in range(len(f.outputs))) else []
+        return root + (["stack"] if f.outputs[0].batch is not None else [])
+
+    def backward_link(self, f: Function, e: Edge, tail: Item, head: Item, **more) -> Link:
+        out = e.target.output(e.nr)
+        label = _grad_label(out) if self.labelled else ""
+        classes = ["hooked"] if out.hooks else []
+        tip = f"the gradient of {out.name}, from {f.name}"
+        if e.cut or f.unreached:
+            kind = "cut" if e.cut else "not_computed"
+            tip = f"not computed: no gradient reaches {f.outputs[0].name}"
+            if e.cut:
+                tip = f"cut: {f.name} sends nothing to {out.name}, as if {out.name} were detached here"
+            label = ("cut" if e.cut else "not computed") if self.labelled else ""
+            return self.p.link(tail, head, kind, tip, backwards=True, edge=e, label=label, **more)
+        return self.p.link(
+            tail, head, "backward", tip, backwards=True, edge=e, label=label, classes=classes, **more
+        )
+
+
+# -- the graph view -------------------------------------------------------------------------------------------------------
+
+
+class _GraphView(_View):
+    """Every tensor stands above its function; their two rails run side by side in opposite directions."""
+
+    def draw(self) -> None:
+        self.tensors: dict[tuple[Function, int], Item] = {}
+        self.inputs: dict[Edge, Item] = {}
+        functions = [f for f in self.graph.functions if f.kind != "accumulate"]
+        for f in functions:
+            for e in f.edges:  # inputs from top to bottom, as they are written
+                if e.target is None:
+                    self.inputs[e] = self.plain_input(e)
+                elif e.target.kind == "accumulate":
+                    self.inputs[e] = self.leaf(e.target)
+            self.function(f)
+        for f in functions:
+            self.links(f)
+
+    def leaf_item(self, f: Function) -> Item:
+        p, out = self.p, f.outputs[0]
+        lines = [
+            name_line(out.name),
+            sub_line(shape_text(out.shape)),
+            sub_line("requires_grad=True", "note", TINY),
+        ]
+        if p.values:
+            lines.insert(2, self.value_line(out.value))
+        more = {"function": f, "name": out.name, "output": out}
+        item = p.add(
+            "leaf", "cylinder", Column.of(lines, 84, 12, 12), leaf_tooltip(f), value=out.value, **more
+        )
+        column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
+        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{_hook_words(f)}"
+        diamond = p.add("accumulate", "diamond", column, tip, classes=_marks(f), **more)
+        p.same_rank.append((item, diamond))
+        label = "+= .grad" if self.labelled else ""
+        hooked = ["hooked"] if f.after_hooks else []
+        tip = f"adds to {out.name}.grad"
+        p.link(diamond, item, "store", tip, label=label, backwards=True, constraint=False, classes=hooked)
+        p.of_function[f] = diamond
+        return item
+
+    def function(self, f: Function) -> None:
+        p = self.p
+        used = sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f})
+        for nr in used:
+            out = f.output(nr)
+            lines = [name_line(out.name), sub_line(_shape(out) or "shape not known")]
+            if p.values:
+                lines.append(self.value_line(out.value))
+            kept = f"value {out.value.short()}" if out.value else "its value is not kept"
+            tip = f"{out.name}: {_about(out)}, grad_fn {f.name}; {kept}"
+            classes = ["root"] if (f, nr) in self.roots else []
+            classes += ["stack"] if out.batch is not None else []
+            more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
+            self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
+        column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
+        more = {"classes": _marks(f), "name": f.outputs[0].name}
+        item = p.add("function", "ellipse", column, _function_tooltip(f), function=f, **more)
+        p.of_function[f] = item
+        p.same_rank.append((*(self.tensors[f, nr] for nr in used[:6]), item))
+        if p.saved:
+            self.kept(f, item)
+
+    def kept(self, f: Function, item: Item) -> None:
+        """What the function keeps for its rule, as small notes that hang on it."""
+        for s in f.saved:
+            what = s.label or (s.value.short(SHORT) if s.value is not None and not s.value.shape else s.text)
+            shape = shape_text(s.value.shape) if s.value is not None and s.value.shape else ""
+            text = f"{s.name} = {what}" if what and s.state == "kept" else s.name
+            state = shape if s.state == "kept" else s.state
+            column = Column.of([sub_line(text), sub_line(state, "note", TINY)], 40, 8, 5)
+            tip = f"{f.name} keeps {text} {state}: its rule reads it"
+            note = self.p.add("saved", "stub", column, tip, name=s.name, value=s.value, classes=[s.state])
+            self.p.link(item, note, "saved", tip, backwards=True)
+
+    def links(self, f: Function) -> None:
+        p, item = self.p, self.p.of_function[f]
+        boxes = [(nr, self.tensors[f, nr]) for nr in range(len(f.outputs)) if (f, nr) in self.tensors]
+        first = boxes[0][0]
+        for nr, box in boxes:
+            root = (f, nr) in self.roots
+            seed = " = 1" if root and box.output.shape is not None and size_of(box.output.shape) == 1 else ""
+            text = _grad_label(box.output) + seed if root else "grad_fn"
+            more = {"label": text if self.labelled else "", "classes": ["seed"] if root else []}
+            tip = f"{box.name}.grad_fn is {f.name}"
+            p.link(box, item, "grad_fn", tip, backwards=True, constraint=nr == first, **more)
+        operands = operand_names(f)
+        symbol, written = rules.symbol(f.name, rules.form_of(f, operands)), rules.expression(f, operands)
+        for e in f.edges:
+            source = self.inputs.get(e) or self.tensors[e.target, e.nr]
+            for nr, box in boxes[: 1 if len(boxes) > 4 else 4]:
+                label = symbol if self.labelled and nr == first else ""
+                p.link(source, box, "forward", f"{box.name} = {written}", label=label, spine=True)
+            if e.target is not None:
+                self.backward_link(f, e, item, source if source.kind == "alias" else p.of_function[e.target])
+            elif source.kind == "input":  # a constant has no gradient that anyone would look for
+                tip = f"not computed: {source.name} does not require grad"
+                label = "not computed" if self.labelled else ""
+                p.link(
+                    item, source, "not_computed", tip, label=label, backwards=True, edge=e, constraint=False
+                )
+
+
+# -- the compact views ----------------------------------------------------------------------------------------------------
+
+
+class _Compact(_View):
+    """One item for each node or group of nodes, one arrow for each edge between them."""
+
+    draws_plain = False  # whether inputs that do not require grad are drawn
+
+    def __init__(self, graph: Graph, picture: Picture, groups: list[Group]):
+        super().__init__(graph, picture)
+        self.group_of = {f: g for g in groups for f in g.functions}
+        for f in graph.leaves if groups else ():  # a leaf that only one group uses is folded into it
+            users = {self.group_of.get(e.source) for e in f.users}
+            if len(users) == 1 and None not in users:
+                self.group_of[f] = users.pop()
+        self.members: dict[Group, list[Function]] = {}
+        for f, g in self.group_of.items():
+            self.members.setdefault(g, []).append(f)
+        self.folds: dict[Group, Item] = {}
+        self.joined: dict[tuple[Item, Item], Link] = {}  # links to or from a fold: one stands for many
+        self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
+
+    def function_item(self, f: Function) -> Item:
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        for f in self.graph.functions:
+            if f.kind == "accumulate":
+                continue
+            group = self.group_of.get(f)
+            if group is None:
+                pairs = [(e, self.source(e)) for e in f.edges]
+                self.p.of_function[f] = item = self.function_item(f)
+            else:
+                item = self.fold(group)
+                pairs = [
+                    (e, self.source_of_fold(item, e)) for e in f.edges if self.leaves_the_group(e, group)
+                ]
+            for e, source in pairs:
+                if source is not None:
+                    self.join(f, e, item, source)
+
+    def leaves_the_group(self, e: Edge, group: Group) -> bool:
+        return e.target is not None and self.group_of.get(e.target) is not group
+
+    def source(self, e: Edge) -> Item | None:
+        if e.target is None:
+            return self.plain_input(e) if self.draws_plain else None
+        if e.target in self.group_of:
+            return self.fold(self.group_of[e.target])
+        return self.leaf(e.target) if e.target.kind == "accumulate" else self.p.of_function[e.target]
+
+    def source_of_fold(self, item: Item, e: Edge) -> Item | None:
+        """As ``source``, but all uses of one leaf inside a fold are drawn as one."""
+        if e.target.kind != "accumulate" or e.target in self.group_of:
+            return self.source(e)
+        key = (item, e.target)
+        if key not in self.leaf_of_fold:
+            self.leaf_of_fold[key] = self.leaf(e.target)
+        return self.leaf_of_fold[key]
+
+    def join(self, f: Function, e: Edge, item: Item, source: Item) -> None:
+        if e.target is None:
+            tip = f"not computed: {source.name or 'this input'} does not require grad"
+            self.p.link(item, source, "not_computed", tip, backwards=True, edge=e)
+            return
+        known = self.joined.get((item, source))
+        if known is not None:
+            known.more.append(e)
+            return
+        link = self.backward_link(f, e, item, source, spine=e.target.kind != "accumulate")
+        if "fold" in (item.kind, source.kind):
+            self.joined[item, source] = link
+
+    def fold(self, group: Group) -> Item:
+        """The box of a group: a second edge behind it says that there is more inside."""
+        if group in self.folds:
+            return self.folds[group]
+        members = self.members[group]
+        leaves = sum(f.kind == "accumulate" for f in members)
+        about = group.about + (f", {leaves} lea{'f' if leaves == 1 else 'ves'}" if leaves else "")
+        column = Column.of([name_line(group.title), sub_line(about)], 90, 12, 9)
+        ends = f"from {group.functions[0].name} to {group.functions[-1].name}"
+        tip = f"{group.title}: {len(group.functions):,} functions, {ends}"
+        item = self.p.add("fold", "fold", column, tip, name=group.title, members=members)
+        self.folds[group] = item
+        self.p.of_function.update(dict.fromkeys(members, item))
+        return item
+
+
+class _Functions(_Compact):
+    def leaf_item(self, f: Function) -> Item:
+        out = f.outputs[0]
+        lines = [
+            name_line(out.name),
+            sub_line(shape_text(out.shape)),
+            sub_line("AccumulateGrad", "note", TINY),
+        ]
+        column = Column.of(lines, 64, 12, 6)
+        column.width += 12
+        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
+        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
+        self.p.of_function[f] = self.p.add("leaf", "tag", column, leaf_tooltip(f), **more)
+        return self.p.of_function[f]
+
+    def function_item(self, f: Function) -> Item:
+        out = f.outputs[0]
+        named = [o.name for o in f.outputs if o.named and o.name]
+        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
+        column = Column.of([name_line(f.name, 12.0), sub_line(sub)], 70, 10, 6)
+        more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
+        return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
+
+
+class _Cards(_Compact):
+    draws_plain = True
+
+    def boxes(self, out: Output) -> list[str]:
+        shown = ["value"] if self.p.values else []
+        return shown + ["grad"] + (["tangent"] if out.tangent is not None else [])
+
+    def leaf_item(self, f: Function) -> Item:
+        out = f.outputs[0]
+        note = sub_line("AccumulateGrad", "note", TINY)
+        lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
+        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
+        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
+        self.p.of_function[f] = self.p.card(
+            "leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **more
+        )
+        return self.p.of_function[f]
+
+    def plain_tensor(self, e: Edge) -> Item:
+        if e.value is None or not self.p.values:
+            return super().plain_tensor(e)
+        shape, tip = _plain_words(e)
+        lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
+        return self.p.card("input", lines, e.value.shape, ["value"], tip, name=e.label, value=e.value)
+
+    def function_item(self, f: Function) -> Item:
+        names = [o.name or "?" for o in f.outputs]
+        title = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        lines = [name_line(title), sub_line(f"{f.name} {_shape(f.outputs[0])}".strip())]
+        operands = operand_names(f)
+        for name, rule, e in zip(rules.input_names(f), rules.words_of(f, operands), f.edges, strict=True):
+            if rule and e.target is not None and len(lines) < 5:
+                text = fit(f"{operands.get(name, name)}: {rule}", 185, TINY, mono=True)
+                lines.append(Line("rule", text, TINY, mono=True))
+        out = f.outputs[min((e.nr for e in f.users), default=0)]
+        if len(names) > 1:
+            lines.append(sub_line(f"of {out.name}:", "note", TINY))
+        more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
+        return self.p.card(
+            "function", lines, out.shape, self.boxes(out), _function_tooltip(f), function=f, **more
+        )

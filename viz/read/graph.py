@@ -1,0 +1,422 @@
+"""The live ``grad_fn`` graph behind one or more tensors, read into nodes and edges. Changes nothing.
+
+It reads the graph protocol and nothing else, so it is the same for every framework that speaks it:
+
+* a tensor has ``grad_fn``, ``requires_grad``, ``grad``, ``shape``, ``dtype``, ``detach()``, ``numpy()`` and ``backward()``;
+  ``output_nr`` says which output of ``grad_fn`` it is (0 where it is missing);
+* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds
+  into a leaf is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
+* to be traced, a node also has ``register_prehook(fn(grad_outputs))`` and ``register_hook(fn(grad_inputs, grad_outputs))``,
+  each returning a handle with ``remove()``;
+* what a node keeps is in attributes ``_saved_<name>``; reading one that was freed raises RuntimeError.
+
+Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
+``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
+``_backward_hooks`` and ``_post_accumulate_grad_hooks``, a node's ``_hooks`` with dicts ``pre`` and ``post`` (PyTorch hides
+its own). ``Graph.release()`` lets go of the live nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .values import KEPT, Value, dtype_name, scalar_text, size_of
+
+MOST = 200_000  # a graph with more nodes than this is refused
+# PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
+# process with a segmentation fault when the last tensor goes, whoever looked at them. So we look at no more than this.
+MOST_OF_TORCH = 25_000
+FREED = "a second time"  # in every framework's message when a freed saved tensor is read
+
+
+@dataclass(slots=True, eq=False)
+class Saved:
+    """One thing that a node keeps for its backward rule: ``name`` as the rule calls it."""
+
+    name: str
+    state: str  # "kept", "freed" (already released), "modified" (changed in place since it was saved)
+    value: Value | None = None  # for tensors that are not too large to copy
+    text: str = ""  # for everything else, and for what cannot be read
+    bytes: int = 0
+    tensor: Any = None  # the live tensor until the graph is released
+    label: str | None = None  # what the caller calls it
+
+
+@dataclass(slots=True, eq=False)
+class Output:
+    """One result of a function: a tensor of the forward pass."""
+
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    name: str | None = None  # the caller's name, or one that we made (``named`` is False then)
+    named: bool = False
+    value: Value | None = None
+    tangent: Value | None = None  # of forward mode, where a recording saw one
+    batch: int | None = None  # made under vmap: how many examples ``axis`` counts
+    axis: int = 0
+    hooks: int = 0
+    requires_grad: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """``source`` sends the gradient of its input number ``slot`` to output ``nr`` of ``target`` (None: not computed)."""
+
+    index: int
+    source: Function
+    slot: int
+    target: Function | None
+    nr: int
+    label: str | None = None  # with no target: what the caller calls this input, or the constant itself
+    value: Value | None = None  # with no target: what it holds, where the node keeps it
+    tensor: bool = False  # with no target: the caller has a variable for it
+    cut: bool = False  # nothing is sent along it, as if its input were detached here; see Graph.cut
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """One node of the graph. ``index`` is its position: inputs come before the functions that use them."""
+
+    index: int
+    fn: Any
+    name: str
+    kind: str  # "function", "accumulate", "custom", "copyslices"
+    edges: list[Edge] = field(default_factory=list)
+    users: list[Edge] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
+    leaf_grad: Value | None = None  # its .grad when the graph was read
+    second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
+    hooks: int = 0  # on the node itself
+    after_hooks: int = 0  # of a leaf: called after its .grad was added to
+    module: str | None = None
+    # of a module that a recording saw run: which of its calls made this, counted from 1
+    call: int | None = None
+    line: int | None = None
+    freed: bool = False
+    unreached: bool = False  # no gradient comes here, because of edges that were cut
+    _saved: list[Saved] | None = None
+    _rules: dict[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"Function({self.index}: {self.name})"
+
+    @property
+    def saved(self) -> list[Saved]:
+        """What the node keeps, read when first asked for."""
+        if self._saved is None:
+            self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
+            self.freed = any(s.state == "freed" for s in self._saved)
+        return self._saved
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The node's own rules, read when first asked for: input name -> source text; {} where it has none to say."""
+        if self._rules is None:
+            own = getattr(self.fn, "rules", None)
+            fits = isinstance(own, dict) and len(own) == len(self.edges)
+            self._rules = {str(k): str(v) for k, v in own.items()} if fits else {}
+        return self._rules
+
+    def output(self, nr: int) -> Output:
+        while len(self.outputs) <= nr:
+            self.outputs.append(Output())
+        return self.outputs[nr]
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """A tensor from which the graph was read."""
+
+    tensor: Any
+    function: Function
+    nr: int
+
+
+class Graph:
+    """Nodes in forward order, edges, and the roots; see :func:`read`."""
+
+    def __init__(self, functions: list[Function], edges: list[Edge], roots: list[Root]):
+        self.functions, self.edges, self.roots = functions, edges, roots
+        self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
+        self.source: dict | None = None  # the lines that made it, where a recording knows them
+
+    def __repr__(self) -> str:
+        return f"Graph({len(self.functions)} nodes, {len(self.edges)} edges)"
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    @property
+    def leaves(self) -> list[Function]:
+        return [f for f in self.functions if f.kind == "accumulate"]
+
+    def cut(self, edges: Iterable[Edge]) -> None:
+        """Mark edges as cut, and the functions that no gradient reaches then. A recorded pass stops there (trace.run)."""
+        for edge in edges:
+            edge.cut = True
+        stack = [root.function for root in self.roots]
+        reached = set(stack)
+        while stack:
+            for e in stack.pop().edges:
+                if e.target is not None and not e.cut and e.target not in reached:
+                    reached.add(e.target)
+                    stack.append(e.target)
+        for f in self.functions:
+            f.unreached = f not in reached
+
+    def release(self) -> None:
+        """Let go of every live object, so that the framework can free the graph; what was read stays."""
+        self.by_fn = {}
+        for f in self.functions:
+            f.fn = f.leaf = None
+            for s in f._saved or ():
+                s.tensor = None
+        for root in self.roots:
+            root.tensor = None
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
+    kind = type(x)
+    return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
+        hasattr(x, "__dict__") and "grad_fn" in x.__dict__ and "requires_grad" in x.__dict__
+    )
+
+
+def as_tensors(what: Any, verb: str) -> list[Any]:
+    """``what`` (a tensor or a list or tuple of tensors) as a list, or an error that says what to pass instead."""
+    tensors = list(what) if isinstance(what, list | tuple) else [what]
+    if not tensors:
+        raise ValueError(f"viz.{verb} got an empty list. Pass at least one tensor that has a grad_fn.")
+    for t in tensors:
+        if not is_tensor(t):
+            kind = type(t).__name__
+            hint = (
+                "A function has no graph until it is called: pass its result."
+                if callable(t)
+                else "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
+            )
+            raise TypeError(f"viz.{verb} needs a tensor (or a list of tensors), but got {kind}. {hint}")
+        if t.grad_fn is None:
+            if t.requires_grad:
+                why = (
+                    "it is a leaf that requires grad, and nothing has been computed from it. "
+                    "Compute something first, for example z = (w * 2).sum(), and pass z"
+                )
+            else:
+                why = (
+                    "it does not require grad. Create at least one of the inputs with requires_grad=True, and check that "
+                    "the computation does not run under no_grad() or after detach()"
+                )
+            raise ValueError(f"viz.{verb} needs a tensor with a graph, but grad_fn is None here: {why}.")
+    return tensors
+
+
+def read(tensors: list[Any]) -> Graph:
+    """The graph that leads to ``tensors``, through ``next_functions``.
+
+    Iterative, each node once, inputs before their users, in the order in which the program ran: the same program gives
+    the same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes (PyTorch: 25,000).
+    """
+    torch = type(tensors[0]).__module__.split(".")[0] == "torch"
+    most = MOST_OF_TORCH if torch else MOST
+    functions: dict[Any, Function] = {}
+    order: list[Function] = []
+    open_, done = 1, 2
+    state: dict[Any, int] = {}
+    # next_functions of each node: a framework may build them anew for each look
+    inputs: dict[Any, tuple] = {}
+
+    def begin(fn: Any) -> tuple[Any, Iterator]:
+        state[fn] = open_
+        inputs[fn] = _next_functions(fn)
+        return fn, iter(inputs[fn])
+
+    for tensor in tensors:
+        stack: list[tuple[Any, Iterator]] = []
+        root = tensor.grad_fn
+        if root not in state:
+            stack.append(begin(root))
+        while stack:
+            fn, rest = stack[-1]
+            for target, _ in rest:
+                if target is None:
+                    continue
+                seen = state.get(target)
+                if seen == open_:
+                    raise ValueError(
+                        f"This graph has a cycle: {_name(target)} is reached from itself through next_functions. "
+                        "A backward pass could never end. Check the code that sets next_functions."
+                    )
+                if seen is None:
+                    if len(state) >= most:
+                        why = "; looking at more can crash PyTorch when the graph is deleted" if torch else ""
+                        raise ValueError(
+                            f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
+                            "smaller input."
+                        )
+                    stack.append(begin(target))
+                    break
+            else:
+                stack.pop()
+                state[fn] = done
+                f = Function(len(order), fn, *_name_and_kind(fn, bool(inputs[fn])))
+                functions[fn] = f
+                order.append(f)
+    order = _program_order(order, functions, inputs)
+    edges: list[Edge] = []
+    for f in order:
+        for slot, (target, nr) in enumerate(inputs[f.fn]):
+            edge = Edge(len(edges), f, slot, functions[target] if target is not None else None, int(nr))
+            edges.append(edge)
+            f.edges.append(edge)
+            if edge.target is not None:
+                edge.target.users.append(edge)
+                edge.target.output(edge.nr)
+    roots = [Root(t, functions[t.grad_fn], int(getattr(t, "output_nr", 0))) for t in tensors]
+    graph = Graph(order, edges, roots)
+    for f in order:
+        _describe(f)
+    for r in roots:
+        describe_output(r.function.output(r.nr), r.tensor)
+    return graph
+
+
+def _program_order(
+    order: list[Function], functions: dict[Any, Function], inputs: dict[Any, tuple]
+) -> list[Function]:
+    """``order`` as the program made the functions, each leaf before its first use, where the nodes tell (they have a
+    sequence number); else unchanged. It is checked that inputs still come first."""
+    try:
+        number = {f: int(f.fn._sequence_nr()) for f in order if f.kind != "accumulate"}
+    except AttributeError:
+        return order
+    out: list[Function] = []
+    placed: set[Function] = set()
+    for f in sorted(number, key=number.__getitem__):  # stable: equal numbers keep their order
+        for target, _ in inputs[f.fn]:
+            if target is None:
+                continue
+            made_by = functions[target]
+            if made_by not in placed:
+                if made_by.kind != "accumulate":
+                    return order
+                placed.add(made_by)
+                out.append(made_by)
+        placed.add(f)
+        out.append(f)
+    for i, f in enumerate(out):
+        f.index = i
+    return out
+
+
+def describe_output(output: Output, tensor: Any) -> None:
+    """Note shape, dtype and hooks of ``tensor``, the live result that ``output`` stands for."""
+    output.shape, output.dtype = tuple(tensor.shape), dtype_name(tensor)
+    output.hooks = len(getattr(tensor, "_backward_hooks", None) or ())
+
+
+def _describe(f: Function) -> None:
+    metadata = getattr(f.fn, "_input_metadata", None) or ()  # an optional part of the protocol
+    for nr, m in enumerate(metadata):
+        shape = getattr(m, "shape", None)
+        if shape is not None:
+            out = f.output(nr)
+            out.shape, out.dtype = tuple(shape), dtype_name(m)
+    f.output(0)
+    own = getattr(f.fn, "_hooks", None)
+    f.hooks = sum(len(getattr(own, kind, None) or ()) for kind in ("pre", "post"))
+    if f.kind == "accumulate":
+        f.leaf = f.fn.variable
+        describe_output(f.outputs[0], f.leaf)
+        f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
+
+
+def _next_functions(fn: Any) -> tuple:
+    try:
+        return tuple(fn.next_functions)
+    except AttributeError:
+        raise ValueError(
+            f"A node of this graph, {type(fn).__name__}, has no next_functions. A node needs name() and next_functions: "
+            "a tuple of (node or None, input_nr), one for each input."
+        ) from None
+
+
+def _name(fn: Any) -> str:
+    name = getattr(fn, "name", None)
+    return str(name() if callable(name) else type(fn).__name__).rsplit("::", 1)[-1]
+
+
+def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
+    name = _name(fn)
+    if name == "AccumulateGrad" or (not has_inputs and hasattr(fn, "variable")):
+        return name, "accumulate"
+    if name == "CopySlices":
+        return name, "copyslices"
+    return name, "function" if re.search(r"Backward\d+$", name) or name == "CopyBackwards" else "custom"
+
+
+def _read_saved(fn: Any) -> Iterator[Saved]:
+    """What ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
+    for attribute in sorted(a for a in dir(fn) if a.startswith("_saved_")):
+        name = attribute.removeprefix("_saved_")
+        if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not something the rule is taught with
+            continue
+        saved = _try(fn, attribute, name)
+        if saved is not None:
+            yield saved
+    if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):
+        try:
+            tensors = fn.saved_tensors
+        except RuntimeError as error:
+            yield Saved("saved_tensors", *_why(error))
+        else:
+            for i, t in enumerate(tensors):
+                if is_tensor(t):
+                    yield _kept(f"saved_tensors[{i}]", t)
+
+
+def _try(fn: Any, attribute: str, name: str) -> Saved | None:
+    try:
+        value = getattr(fn, attribute)
+    except RuntimeError as error:
+        return Saved(name, *_why(error))
+    if value is None:
+        return None
+    if is_tensor(value):
+        return _kept(name, value)
+    if isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
+        return Saved(name, "kept", Value.of(value))
+    if isinstance(value, list | tuple) and value and all(is_tensor(v) for v in value):
+        return Saved(name, "kept", text=f"{len(value)} tensors")
+    if isinstance(value, tuple | list):
+        value = type(value)(map(_signed, value))
+    return Saved(name, "kept", text=scalar_text(_signed(value)))
+
+
+def _signed(value: Any) -> Any:
+    """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin."""
+    return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
+
+
+def _kept(name: str, tensor: Any) -> Saved:
+    size, dtype = size_of(tensor.shape), dtype_name(tensor)
+    value = Value.seen(tensor) if size <= KEPT else None
+    text = "" if value is not None else f"{tuple(tensor.shape)}, {dtype}"
+    width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
+    return Saved(name, "kept", value, text, size * width, tensor)
+
+
+def _why(error: RuntimeError) -> tuple[str, None, str]:
+    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if FREED in first:
+        return "freed", None, "freed by an earlier backward pass"
+    if "modified by an inplace operation" in first:
+        return "modified", None, "changed in place after it was saved"
+    return "unreadable", None, first

@@ -1,0 +1,222 @@
+"""What the caller calls its tensors: names for the outputs and leaves of a graph.
+
+Reads the caller's local and global variables (and one level into lists, dicts, modules and objects found there); calls no
+user code except ``named_parameters``. Names given in ``names=`` win. Everything else gets a readable name of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from . import rules
+from .graph import Edge, Function, Graph, describe_output, is_tensor
+from .shapes import infer_shapes
+from .text import one_line
+from .values import KEPT, Value, dtype_name, size_of
+
+# an input that does not require grad and that no node keeps: nothing else is known of it
+UNKNOWN = "constant"
+LONGEST = 18  # a longer expression is not a readable name
+
+
+def variables(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """Tensors that the frame can name, locals before globals, plain variables before members of containers."""
+    if frame is None:
+        return
+    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    for scope in scopes:
+        held = [(k, v) for k, v in list(scope.items()) if not k.startswith("_") and k not in ("In", "Out")]
+        for look in (_itself, _members):
+            for name, value in held:
+                try:
+                    found = list(look(name, value))
+                except Exception:  # an object of the user's that cannot be looked into (half built, closed): it names nothing
+                    continue
+                yield from found
+
+
+def _itself(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if is_tensor(value):
+        yield name, value
+
+
+def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, type | ModuleType | FunctionType) or is_tensor(value):
+        return
+    if isinstance(value, list | tuple):
+        for i, item in enumerate(value[:200]):
+            if is_tensor(item):
+                yield f"{name}[{i}]", item
+    elif isinstance(value, dict):
+        for key, item in list(value.items())[:200]:
+            if is_tensor(item):
+                yield f"{name}[{key!r}]", item
+    elif callable(getattr(type(value), "named_parameters", None)):
+        for key, item in value.named_parameters():
+            yield (key if name == "self" else f"{name}.{key}"), item
+    elif hasattr(value, "__dict__"):
+        for key, item in list(vars(value).items())[:200]:
+            if is_tensor(item):
+                yield f"{name}.{key}", item
+
+
+def overrides(names: Mapping | None) -> Iterator[tuple[str, Any]]:
+    """``names=`` as (name, tensor) pairs: {"w": tensor} and {tensor: "w"} both work."""
+    for key, value in (names or {}).items():
+        if isinstance(key, str) and is_tensor(value):
+            yield key, value
+        elif is_tensor(key) and isinstance(value, str):
+            yield value, key
+        else:
+            raise TypeError(
+                'names= must give names to tensors, as {"w": w}, but one entry is '
+                f"{type(key).__name__}: {type(value).__name__}."
+            )
+
+
+def give_names(
+    graph: Graph, frame: FrameType | None = None, names: Mapping | None = None, recall: Callable | None = None
+) -> dict[int, str]:
+    """Name every output and leaf of ``graph``; note the values of those that are still alive.
+
+    ``recall`` may add what a recording knows, before we make up names ourselves. Returns the names of tensors that do not
+    require grad, by id of the (living) tensor.
+    """
+    plain: dict[int, str] = {}
+    leaves = {id(f.leaf): f for f in graph.leaves}
+    for name, tensor in [*overrides(names), *variables(frame)]:
+        name = one_line(name) or "?"
+        f = leaves.get(id(tensor)) if tensor.grad_fn is None else graph.by_fn.get(tensor.grad_fn)
+        if f is None:
+            if not tensor.requires_grad:
+                plain.setdefault(id(tensor), name)
+            continue
+        out = f.output(int(getattr(tensor, "output_nr", 0)) if tensor.grad_fn is not None else 0)
+        if not out.named:
+            out.name, out.named = name, True
+        if out.value is None:
+            _keep(out, tensor)
+    for root in graph.roots:
+        _keep(root.function.output(root.nr), root.tensor)
+    for f in graph.leaves:
+        _keep(f.outputs[0], f.leaf)
+        grad = getattr(f.leaf, "grad", None)
+        f.leaf_grad = Value.seen(grad) if grad is not None else None
+    if recall is not None:
+        recall(graph)
+    _values_from_saved(graph, plain)
+    _label_constants(graph)
+    infer_shapes(graph)
+    _name_the_rest(graph)
+    for f in graph.functions:
+        if not f.edges:
+            continue
+        for s in f._saved or ():
+            s.label = s.label or _label(s, f)
+    return plain
+
+
+def _keep(out: Any, tensor: Any) -> None:
+    describe_output(out, tensor)
+    if out.value is None and size_of(out.shape) <= KEPT:
+        out.value = Value.seen(tensor)
+
+
+def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
+    """A temporary that no variable holds may be alive as a saved tensor of its user: then we know its value."""
+    if len(graph) > 2_000:
+        return
+    leaves = {id(f.leaf): f for f in graph.leaves}
+    for f in graph.functions:
+        for s in f.saved:
+            if s.tensor is None:
+                continue
+            if s.tensor.grad_fn is None:
+                made_by, nr = leaves.get(id(s.tensor)), 0
+                s.label = plain.get(id(s.tensor))
+            else:
+                made_by, nr = graph.by_fn.get(s.tensor.grad_fn), int(getattr(s.tensor, "output_nr", 0))
+            if made_by is not None:
+                out = made_by.output(nr)
+                if out.value is None:
+                    out.value = s.value
+                    out.shape, out.dtype = tuple(s.tensor.shape), dtype_name(s.tensor)
+
+
+def _label_constants(graph: Graph) -> None:
+    """Inputs that do not require grad: their name or their number, where the node keeps them."""
+    for f in graph.functions:
+        if f._saved is None:
+            continue
+        kept = {s.name: s for s in f._saved}
+        for name, edge in zip(rules.input_names(f), f.edges, strict=True):
+            s = kept.get(name)
+            if edge.target is None and s is not None:
+                edge.label, edge.value, edge.tensor = s.label or constant(s), s.value, s.label is not None
+
+
+def _label(saved: Any, f: Function) -> str | None:
+    """The name of the tensor that a saved value is: an input of the node, or its result."""
+    if saved.name == "result":
+        return f.outputs[0].name
+    for name, edge in zip(rules.input_names(f), f.edges, strict=True):
+        if name == saved.name and edge.target is not None:
+            return edge.target.output(edge.nr).name
+    return None
+
+
+def operand_names(f: Function) -> dict[str, str]:
+    """Input name -> what that input is called here; constants that the node keeps are written out."""
+    words: dict[str, str] = {}
+    kept = {s.name: s for s in f._saved or ()}
+    for name, edge in zip(rules.input_names(f), f.edges, strict=True):
+        if edge.target is not None:
+            words[name] = edge.target.output(edge.nr).name or "…"
+        else:
+            words[name] = edge.label or UNKNOWN
+    for name, s in kept.items():
+        if name not in words and name != "result" and s.state == "kept":
+            words[name] = s.text or s.label or name
+    return words
+
+
+def target_name(edge: Edge) -> str:
+    """What the tensor is called to which this edge brings a gradient."""
+    return "?" if edge.target is None else edge.target.output(edge.nr).name or "?"
+
+
+def constant(saved: Any) -> str | None:
+    """A saved one-number tensor without a name, written as the number: the 2 of ``x * 2``."""
+    if saved.value is not None and not saved.value.shape:
+        return saved.value.short()
+    return saved.text or None if saved.state == "kept" else None
+
+
+def _name_the_rest(graph: Graph) -> None:
+    """Readable names for temporaries: the expression where it is short, else t1, t2, ... in forward order."""
+    taken = {o.name for f in graph.functions for o in f.outputs if o.named}
+    count = leaf_count = 0
+    for f in graph.functions:
+        for nr, out in enumerate(f.outputs):
+            if out.named:
+                continue
+            if f.kind == "accumulate":
+                leaf_count += 1
+                out.name = _free(f"leaf {leaf_count}", taken)
+                continue
+            text = rules.expression(f, operand_names(f)) if len(graph) <= 2_000 else ""
+            if len(f.outputs) > 1 and text:
+                text = f"{text}[{nr}]"
+            if not text or len(text) > LONGEST or text in taken or ("…" in text and len(text) > 10):
+                count += 1
+                text = _free(f"t{count}", taken)
+            out.name = text
+            taken.add(text)
+
+
+def _free(name: str, taken: set) -> str:
+    while name in taken:
+        name += "′"
+    return name

@@ -1,0 +1,75 @@
+"""A tensor's graph, read, named, and with all that is remembered of its forward pass: what every part of viz starts from."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+from .graph import Graph, as_tensors, read
+from .names import give_names
+from .record import KEY, TANGENT
+
+
+def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it."""
+    graph = read(as_tensors(tensors, verb))
+    plain = give_names(graph, frame, names, recall)
+    return graph, plain
+
+
+def recall(graph: Graph) -> None:
+    """Apply what was recorded about ``graph``: names and values where the caller's variables gave none, lines and source."""
+    lines: dict[Any, tuple[str, int]] = {}
+    taken = {o.name for f in graph.functions for o in f.outputs if o.named}
+    for f in graph.functions:
+        metadata = getattr(f.fn, "metadata", None)
+        made = metadata.get(KEY) if isinstance(metadata, dict) else None
+        if f.kind == "accumulate" and isinstance(metadata, dict):
+            f.outputs[0].tangent = metadata.get(TANGENT)
+        if not made:
+            continue
+        lines[f] = (made["file"], made["line"])
+        f.module, f.call = made.get("module", (None, None))
+        unknown = [e for e in f.edges if e.target is None and e.label is None]
+        if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):
+            unknown[0].label, unknown[0].value, unknown[0].tensor = made["other"]
+        for nr, entry in made["outputs"].items():
+            out = f.output(nr)
+            if entry["value"] is not None and out.value is None:
+                out.value = entry["value"]
+                out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
+            out.tangent = entry["tangent"]
+            out.batch, out.axis = entry.get("batch", (None, 0))
+            if entry["name"] and not out.named:
+                name = (
+                    entry["name"]
+                    if entry["name"] not in taken
+                    else entry["name"] + _subscript(entry["count"])
+                )
+                out.name, out.named = name, True
+                taken.add(name)
+    if not lines:
+        return
+    files = [file for file, _ in lines.values()]
+    main = max(dict.fromkeys(files), key=files.count)
+    numbers = [line for file, line in lines.values() if file == main]
+    text = linecache.getlines(main)
+    first, last = min(numbers), max(numbers)
+    if not text or last - first > 400:
+        return
+    shown = [line.rstrip("\n")[:300] for line in text[first - 1 : last]]
+    margin = min((len(t) - len(t.lstrip()) for t in shown if t.strip()), default=0)
+    for f, (file, line) in lines.items():
+        f.line = line - first if file == main else None
+    graph.source = {"lines": [t[margin:] for t in shown], "first": first, "file": file_label(main)}
+
+
+def _subscript(n: int) -> str:
+    return "".join(chr(0x2080 + int(digit)) for digit in str(n))
+
+
+def file_label(file: str) -> str:
+    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

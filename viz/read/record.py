@@ -1,0 +1,468 @@
+"""Remember the forward pass while it runs: the name, the value and the source line of everything that is computed.
+
+``with viz.record():`` follows the lines of the block (and of the functions it calls that live in the same file or notebook)
+and writes what it sees into ``node.metadata``, so it lives exactly as long as the graph does. ``draw``, ``trace`` and
+``step`` find it there. Uses Python's line tracing (a debugger that was tracing gets its turn back afterwards) and, until the
+block ends, wraps the operators of the tensor class, for the values that no variable ever holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from .graph import Graph, is_tensor, read
+from .names import give_names, variables
+from .replay import replay
+from .values import KEPT, Value, scalar_text, size_of
+
+KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
+# the methods whose results may be temporaries that no variable ever holds
+OPERATORS = "add radd sub rsub mul rmul truediv rtruediv pow rpow neg matmul rmatmul getitem abs"
+METHODS = (
+    "abs exp log sqrt sin cos tan tanh sigmoid relu softmax log_softmax sum mean prod max min amax amin var std pow clamp t "
+    "transpose permute reshape view flatten squeeze unsqueeze expand mm matmul add sub mul div neg square norm logsumexp "
+    "cumsum clone"
+)
+OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
+NAMES_IN = 500  # tensors looked at after each line
+
+
+def looking(method: Callable) -> Callable:
+    """A part of a recording that runs inside the user's program: it only looks.
+
+    Whatever goes wrong while it looks (a module that is half built, an object that refuses, a tracer's tensor) leaves
+    something unknown and is never raised in the program. What other threads do is theirs, and what a compiler traces is no
+    run of the program.
+    """
+
+    @functools.wraps(method)
+    def look(self: Recording, *args: Any) -> None:
+        if self._following and not self._compiling() and threading.get_ident() == self._thread:
+            with contextlib.suppress(Exception):
+                method(self, *args)
+
+    return look
+
+
+class Recording:
+    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw."""
+
+    def __init__(self) -> None:
+        self.operations, self.lines = 0, 0
+        self._following, self._thread = False, threading.get_ident()
+        # a frame's parameters: the tensors that it was called with
+        self._given: dict[FrameType, dict[str, int]] = {}
+        self._seen: dict[Any, dict] = {}
+        self._counts: dict[str, int] = {}
+        self._leaves: dict[int, tuple[Any, Value]] = {}
+        self._before: tuple | None = None
+        self._frame: FrameType | None = None
+        self._at: dict[FrameType, int] = {}
+        self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
+        # of what vmap made: examples, and their axis
+        self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
+        self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
+        self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
+        self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
+        self._watched: dict[type, dict[str, Any]] = {}
+        self._modules: dict[int, Any] = {}  # modules whose calls are watched, kept alive
+        self._handles: list[Any] = []  # of the hooks on them
+        # calls that have begun: the module, the newest node before it
+        self._running: list[tuple[Any, int]] = []
+        self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and number of its call
+        self._called: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"Recording({self.operations} operations on {self.lines} lines)"
+
+    def __enter__(self) -> Recording:
+        self.start(sys._getframe(1))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def __deepcopy__(self, memo: dict) -> Recording:
+        return (
+            self  # a module that is copied in the block takes its hooks with it: they stay this recording's
+        )
+
+    def __reduce__(self) -> tuple:
+        return Recording, ()
+
+    @staticmethod
+    def _compiling() -> bool:
+        return False
+
+    def start(self, frame: FrameType | None, filename: str | None = None) -> None:
+        """Follow ``frame`` from here on, or (for a cell that has not started) all code of ``filename``."""
+        self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
+        self._following = True
+        compiler = getattr(sys.modules.get("torch"), "compiler", None)
+        self._compiling = getattr(compiler, "is_compiling", self._compiling)
+        self._frame, self._filename = frame, filename
+        self._globals = frame.f_globals if frame is not None else None
+        if frame is not None:
+            self._look_around(frame)
+            frame.f_trace = self._local
+            self._at[frame] = frame.f_lineno
+        sys.settrace(self._call)
+
+    @looking
+    def _look_around(self, frame: FrameType) -> None:
+        for _, tensor in variables(frame):  # what was there before is not of this recording
+            self._skip(tensor)
+            self._watch(type(tensor))
+        self._watch_modules(frame)
+
+    def stop(self) -> None:
+        """Look at the last line, fill in the temporaries' values, and stop following."""
+        sys.settrace(self._before[0])
+        try:
+            if self._frame is not None:
+                self._frame.f_trace = self._before[1]
+                self._after_line(self._frame)
+            self._fill_in()
+        finally:
+            self._following = False
+            self._unwatch()
+            for handle in self._handles:
+                handle.remove()
+            self.operations = len(self._seen)
+            self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
+            self._given = {}
+            self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
+            self._batches, self._duals, self._others, self._plain = {}, [], {}, {}
+            self._modules, self._handles, self._running, self._made_by = {}, [], [], {}
+
+    # -- the results of operations
+
+    def _watch(self, kind: type) -> None:
+        """Until the block ends, note what the operations of this tensor class return."""
+        if kind in self._watched:
+            return
+        own = self._watched[kind] = {}
+        for name in OPERATIONS:
+            method = getattr(kind, name, None)
+            if callable(method):
+                own[name] = kind.__dict__.get(name)
+                setattr(kind, name, self._noting(method))
+
+    def _noting(self, method: Any):
+        @functools.wraps(method)
+        def noting(*args, **kwargs):
+            made = method(*args, **kwargs)
+            self._made(made, args)
+            return made
+
+        return noting
+
+    @looking
+    def _made(self, made: Any, args: tuple) -> None:
+        out, batch = _whole(made)
+        if not is_tensor(out) or out.grad_fn is None:
+            return
+        at = out.grad_fn, int(getattr(out, "output_nr", 0))
+        if batch is not None:
+            self._batches[at] = batch
+        if len(args) > 1:
+            plain = [a for a in args[:2] if not is_tensor(a) or not a.requires_grad]
+            if len(plain) == 1 and (is_tensor(plain[0]) or isinstance(plain[0], int | float)):
+                other = _whole(plain[0])[0]
+                small = is_tensor(other) and size_of(other.shape) <= KEPT
+                self._others[out.grad_fn] = (other, Value.seen(other) if small else None)  # as it is now
+        if size_of(out.shape) <= KEPT:
+            self._values[at] = (Value.seen(out), _tangent(out))
+
+    def _unwatch(self) -> None:
+        for kind, own in self._watched.items():
+            for name, method in own.items():
+                if method is None:
+                    delattr(kind, name)  # it was inherited
+                else:
+                    setattr(kind, name, method)
+        self._watched = {}
+
+    # -- the calls of modules
+
+    def _watch_modules(self, frame: FrameType) -> None:
+        """Note what each call of a module makes, of the modules that the frame's variables hold."""
+        for name, held in [*frame.f_locals.items(), *frame.f_globals.items()]:
+            if not name.startswith("_") and not isinstance(held, type) and id(held) not in self._modules:
+                self._watch_module("" if name == "self" else name, held)
+
+    @looking
+    def _watch_module(self, name: str, held: Any) -> None:
+        kind = type(held)
+        if not all(callable(getattr(kind, n, None)) for n in ("named_modules", "register_forward_hook")):
+            return
+        for path, module in held.named_modules():
+            if id(module) in self._modules:
+                continue
+            label = ".".join(t for t in (name, path) if t) or kind.__name__
+            leaf = next(iter(module.children()), None) is None
+            self._modules[id(module)] = module
+            self._handles.append(module.register_forward_pre_hook(self._begins))
+            self._handles.append(
+                module.register_forward_hook(functools.partial(Recording._ended, self, label, leaf))
+            )
+
+    @looking
+    def _begins(self, module: Any, args: tuple) -> None:
+        newest = max((_sequence(t.grad_fn) for t in _tensors(args)), default=-1)
+        self._running.append((module, newest))
+
+    @looking
+    def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
+        """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
+        while self._running:
+            began, newest = self._running.pop()
+            if began is module:  # calls above it ended with an exception
+                break
+        else:
+            return
+        before = {t.grad_fn for t in _tensors(args)}
+        stack = [t.grad_fn for t in _tensors([output])]
+        new, seen = [], set()
+        while stack:
+            fn = stack.pop()
+            if fn in seen or fn in before or not fn.next_functions or _sequence(fn) <= newest:
+                continue
+            seen.add(fn)
+            if fn not in self._made_by:
+                new.append(fn)
+            stack += [target for target, _ in fn.next_functions if target is not None]
+        if new and leaf:
+            self._called[label] = self._called.get(label, 0) + 1
+        for fn in new:
+            self._made_by[fn] = (label, self._called[label] if leaf else None)
+
+    # -- following the program
+
+    def _call(self, frame: FrameType, event: str, arg: object):
+        mine = frame.f_globals is self._globals if self._globals is not None else False
+        if self._filename is not None and frame.f_code.co_filename == self._filename:
+            mine, self._globals = True, frame.f_globals
+        if not mine:
+            return None
+        self._at[frame] = frame.f_lineno
+        code = frame.f_code
+        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self._given[frame] = {name: id(frame.f_locals[name]) for name in named if name in frame.f_locals}
+        return self._local
+
+    def _local(self, frame: FrameType, event: str, arg: object):
+        if event in ("line", "return"):
+            self._after_line(frame, arg if event == "return" else None)
+            self._at[frame] = frame.f_lineno
+            if event == "return":
+                self._at.pop(frame, None)
+                self._given.pop(frame, None)
+        return self._local
+
+    @looking
+    def _after_line(self, frame: FrameType, returned: Any = None) -> None:
+        """The line that ``frame`` was on has run: whatever is new was made there."""
+        line = self._at.get(frame)
+        if line is None:
+            return
+        self._watch_modules(frame)
+        found = list(variables(frame))[:NAMES_IN]
+        given = self._given.get(frame, {})
+        for name, tensor in found:
+            self._watch(type(tensor))
+            if given.get(name) == id(tensor):
+                name = None  # what a function calls its parameter is not the name of what it was given
+            tensor, batch = _whole(tensor)
+            if batch is not None and tensor.grad_fn is not None:
+                self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
+            if tensor.grad_fn is not None:
+                self._note(tensor, name, frame.f_code.co_filename, line)
+            elif tensor.requires_grad and id(tensor) not in self._leaves:
+                self._leaves[id(tensor)] = (tensor, Value.seen(tensor))
+                tangent = _tangent(tensor)
+                if tangent is not None:
+                    self._duals.append((tensor, tangent))
+            elif not tensor.requires_grad and name is not None:
+                self._plain.setdefault(id(tensor), name)
+        if is_tensor(returned) and returned.grad_fn is not None:
+            self._note(returned, None, frame.f_code.co_filename, line)
+
+    def _skip(self, tensor: Any) -> None:
+        for fn in self._new(tensor):
+            metadata = getattr(fn, "metadata", None)
+            if metadata is not None:
+                metadata.setdefault(KEY, None)
+
+    def _note(self, tensor: Any, name: str | None, file: str, line: int) -> None:
+        for fn in self._new(tensor):
+            metadata = getattr(fn, "metadata", None)
+            if metadata is not None:
+                metadata[KEY] = self._seen[fn] = {"file": file, "line": line, "outputs": {}}
+        made = self._seen.get(tensor.grad_fn)
+        nr = int(getattr(tensor, "output_nr", 0))
+        if made is not None and name is not None and nr not in made["outputs"]:
+            self._counts[name] = count = self._counts.get(name, 0) + 1
+            value, tangent = (
+                (Value.seen(tensor), _tangent(tensor)) if size_of(tensor.shape) <= KEPT else (None, None)
+            )
+            made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
+
+    def _new(self, tensor: Any) -> list[Any]:
+        """Functions behind ``tensor`` that no recording has seen, inputs first."""
+        out: list[Any] = []
+        stack = [tensor.grad_fn] if tensor.grad_fn is not None else []
+        found = set()
+        while stack:
+            fn = stack.pop()
+            if fn in found or fn in self._seen or KEY in getattr(fn, "metadata", ()) or not fn.next_functions:
+                continue
+            found.add(fn)
+            out.append(fn)
+            stack += [target for target, _ in fn.next_functions if target is not None]
+        return out[::-1]
+
+    @looking
+    def _fill_in(self) -> None:
+        """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
+        for leaf, tangent in self._duals:
+            node = _accumulator(leaf)
+            if node is not None:
+                node.metadata[TANGENT] = tangent
+        for fn, made_by in self._made_by.items():
+            if fn in self._seen:
+                self._seen[fn]["module"] = made_by
+        for fn, other in self._others.items():
+            if fn in self._seen:
+                self._seen[fn]["other"] = self._described(*other)
+        ends = list(self._seen)
+        if not ends or len(ends) > 2_000:
+            return
+        graph = _graph_of(ends)
+        give_names(graph, None)
+        for f in graph.leaves:
+            known = self._leaves.get(id(f.leaf))
+            if known is not None:
+                f.outputs[0].value = known[1]
+        values = replay(graph.functions)
+        for f in graph.functions:
+            made = self._seen.get(f.fn)
+            if made is None:
+                continue
+            for nr, out in enumerate(f.outputs):
+                nothing = {"name": None, "count": 0, "value": None, "tangent": None}
+                entry = made["outputs"].setdefault(nr, nothing)
+                seen, tangent = self._values.get((f.fn, nr), (None, None))
+                entry["tangent"] = entry["tangent"] or tangent
+                entry["batch"] = self._batches.get((f.fn, nr), (None, 0))
+                if entry["value"] is None:
+                    again = values.get((f, nr))
+                    dtype = out.dtype or "float32"
+                    plain = dtype if dtype in ("float64", "float16") else "float32"  # NumPy has no bfloat16
+                    computed = None if again is None else Value(again.astype(plain), dtype)
+                    entry["value"] = seen or out.value or computed
+
+    def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
+        """Label, value, and whether it is a named tensor, of an operand that needs no gradient."""
+        if not is_tensor(other):
+            return scalar_text(other), None, False
+        name = self._plain.get(id(other))
+        if name is None and value is not None and not value.shape:
+            name = value.short()
+            return name, value, False
+        return name, value, name is not None
+
+
+def _tensors(values: Any) -> list[Any]:
+    """The tensors with a graph among the arguments or results of a call, one level into lists and dicts."""
+    out = []
+    for value in values:
+        inner = value.values() if isinstance(value, dict) else value
+        inner = inner if isinstance(value, dict | list | tuple) else [value]
+        out += [_whole(t)[0] for t in inner if is_tensor(t) and t.grad_fn is not None]
+    return out
+
+
+def _sequence(fn: Any) -> int:
+    number = getattr(fn, "_sequence_nr", None)
+    return int(number()) if number is not None else 0
+
+
+class _End:
+    """Just enough of a tensor to read a graph from a node."""
+
+    requires_grad, output_nr, shape, dtype = True, 0, (), "float32"
+
+    def __init__(self, fn: Any):
+        self.grad_fn = fn
+
+    def detach(self) -> None:
+        raise AttributeError
+
+
+def _graph_of(functions: list[Any]) -> Graph:
+    used = {target for fn in functions for target, _ in fn.next_functions}
+    graph = read([_End(fn) for fn in functions if fn not in used])
+    graph.roots = []
+    return graph
+
+
+def _whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
+    """Inside vmap, where a tensor looks like one example and holds all of them: the tensor of all examples, with their
+    number and the axis that counts them. Any other tensor as it is."""
+    batch = None
+    while (inside := _all_examples(tensor)) is not None:
+        tensor, axis = inside
+        batch = int(tensor.shape[axis]), axis
+    return tensor, batch
+
+
+def _all_examples(tensor: Any) -> tuple[Any, int] | None:
+    """One level of a batched tensor taken off; None for any other. Of minigrad ``value`` and ``bdim`` are public; PyTorch
+    shows what its own hold only where functorch's tests look, so a version of it that does not is taken as it is."""
+    if getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
+        return tensor.value, int(tensor.bdim)
+    if not is_tensor(tensor):
+        return None
+    framework = sys.modules.get(type(tensor).__module__.split(".")[0])
+    functorch = getattr(getattr(framework, "_C", None), "_functorch", None)
+    names = ("is_batchedtensor", "get_unwrapped", "maybe_get_bdim")
+    if not all(hasattr(functorch, name) for name in names) or not functorch.is_batchedtensor(tensor):
+        return None
+    return functorch.get_unwrapped(tensor), int(functorch.maybe_get_bdim(tensor))
+
+
+def _tangent(tensor: Any) -> Value | None:
+    """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
+    framework = type(tensor).__module__.split(".")[0]
+    forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
+    if not hasattr(forward_ad, "unpack_dual"):
+        return None
+    tangent = forward_ad.unpack_dual(tensor).tangent
+    return None if tangent is None else Value.seen(tangent)
+
+
+def _accumulator(leaf: Any) -> Any:
+    """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
+    graph = sys.modules.get(f"{type(leaf).__module__.split('.')[0]}.autograd.graph")
+    return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None
+
+
+def record() -> Recording:
+    """Remember the forward pass of a ``with`` block: values, names and source lines of every temporary.
+
+        with viz.record():
+            h = (x @ w + b).tanh()
+            loss = (h * h).mean()
+        viz.step(loss)          # shows the lines, and the values of x @ w and x @ w + b as well
+
+    Works in a notebook cell, a function or a script; functions called from the block are followed if they live in the same
+    file or notebook. What was recorded belongs to the graph and goes with it.
+    """
+    return Recording()

@@ -1,0 +1,178 @@
+"""Which line of the caller's source made which node, read from the text of the caller's cell or function.
+
+An assignment ``y = x @ w`` before the call, in the same scope, made what ``y`` names now, and the unnamed temporaries on
+the way to it. Where that is not certain (``x = f(x)``: a temporary may be an earlier ``x``) no line is claimed;
+``viz.record`` knows all of them. Reads source text only; runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from .graph import Graph, is_tensor
+from .recall import file_label
+
+LONGEST = 40  # lines of source shown beside the picture
+LARGEST = 20_000  # a file with more lines than this is not searched
+
+
+def source_of(graph: Graph, frame: FrameType) -> dict | None:
+    """Set ``line`` (an index into the lines returned) on every function whose line is certain.
+
+    Returns {"lines", "first" (line number in the file), "file"}, or None where the source cannot be read.
+    """
+    if not any(o.named for f in graph.functions for o in f.outputs):
+        return None
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    if not lines or len(lines) > LARGEST:
+        return None
+    try:
+        body = _scope(ast.parse("".join(lines)), frame)
+    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+        return None
+    made = _assignments(body, frame.f_lineno)
+    own: dict = {}
+    for f in graph.functions:
+        for out in f.outputs:
+            if out.named and out.name in made and f not in own:
+                own[f] = made[out.name]
+    if not own:
+        return None
+    numbers: dict = {f: line for f, (line, _, _) in own.items()}
+    for f in reversed(graph.functions):
+        if f in numbers or f.kind == "accumulate":
+            continue
+        users = {numbers.get(e.source) for e in f.users}
+        again = any(e.source in own and own[e.source][2] for e in f.users)
+        if len(users) == 1 and None not in users and not again:
+            numbers[f] = users.pop()
+    first = min(numbers.values())
+    last = max(max(numbers.values()), *(end for line, end, _ in own.values() if line in numbers.values()))
+    if last - first >= LONGEST:
+        first = last - LONGEST + 1
+    for f, line in numbers.items():
+        f.line = line - first if line >= first else None
+    text = [line.rstrip("\n") for line in lines[first - 1 : last]]
+    margin = min((len(t) - len(t.lstrip()) for t in text if t.strip()), default=0)
+    return {
+        "lines": [t[margin:][:300] for t in text],
+        "first": first,
+        "file": file_label(frame.f_code.co_filename),
+    }
+
+
+def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> None:
+    """Set ``second`` on the functions that a backward pass made (``create_graph=True``).
+
+    They are those that are not behind ``forward``, the tensors of the forward pass; without it, the calls with
+    ``create_graph=True`` in the caller's cell or function tell what was differentiated and what came out.
+    """
+    if forward is not None:
+        pairs = [
+            (forward if isinstance(forward, list | tuple) else [forward], [r.tensor for r in graph.roots])
+        ]
+    else:
+        pairs = list(_differentiated(graph, frame)) if frame is not None else []
+    for before, after in pairs:
+        first = _behind(graph, before)
+        for f in _behind(graph, after) - first:
+            f.second = bool(f.edges)
+
+
+def _behind(graph: Graph, tensors: list) -> set:
+    """Every function that leads to ``tensors``, as far as this graph holds them."""
+    stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
+    found, seen = set(), set()
+    while stack:
+        fn = stack.pop()
+        if fn not in seen:
+            seen.add(fn)
+            if fn in graph.by_fn:
+                found.add(graph.by_fn[fn])
+            stack += [target for target, _ in fn.next_functions if target is not None]
+    return found
+
+
+def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
+    """(tensors differentiated, gradients) for each call with ``create_graph=True`` in the caller's own lines."""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    if not any("create_graph" in line for line in lines) or len(lines) > LARGEST:
+        return
+    try:
+        body = _scope(ast.parse("".join(lines)), frame)
+    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+        return
+
+    def tensors(node: ast.AST) -> list:
+        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+        values = [frame.f_locals.get(n, frame.f_globals.get(n)) for n in names]
+        return [v for v in values if is_tensor(v) and v.grad_fn is not None]
+
+    for statement in body:
+        if statement.lineno > frame.f_lineno:
+            break
+        for call in ast.walk(statement):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            wanted = any(
+                k.arg == "create_graph" and getattr(k.value, "value", None) is True for k in call.keywords
+            )
+            if wanted and call.func.attr == "grad" and call.args and isinstance(statement, ast.Assign):
+                yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
+            elif wanted and call.func.attr == "backward":
+                yield tensors(call.func.value), [r.tensor for r in graph.roots]
+            elif wanted and call.func.attr in ("trace", "step") and call.args:
+                yield tensors(call.args[0]), [r.tensor for r in graph.roots]
+
+
+def _scope(tree: ast.Module, frame: FrameType) -> list[ast.stmt]:
+    """The statements of the function or module that ``frame`` runs."""
+    if frame.f_code.co_name == "<module>":
+        return tree.body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == frame.f_code.co_name:
+            start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if start == frame.f_code.co_firstlineno:
+                return node.body
+    return []
+
+
+def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:
+    """Name -> (line, last line, whether the right side uses the name itself) of its last assignment up to ``before``."""
+    made: dict[str, tuple[int, int, bool]] = {}
+    todo = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+            or node.lineno > before
+        ):
+            continue
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+            targets = [node.target]
+        value = getattr(node, "value", None)
+        used = (
+            {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+            if isinstance(value, ast.AST)
+            else set()
+        )
+        for target in targets:
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name):
+                    made[name.id] = (
+                        node.lineno,
+                        node.end_lineno,
+                        name.id in used or isinstance(node, ast.AugAssign),
+                    )
+        for block in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(node, block, None)
+            if isinstance(inner, list):
+                todo.extend(reversed(inner))
+    return made

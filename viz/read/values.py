@@ -1,0 +1,201 @@
+"""A tensor at one moment as plain data: a copy of its numbers, and the forms in which they are shown.
+
+Reads a tensor through ``detach()``, ``numpy()``, ``shape`` and ``dtype`` only; keeps no reference to it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+KEPT = 1 << 20  # arrays of more numbers than this are not copied just to be shown
+FULL = 64  # as many numbers as are sent and printed one by one
+_WHOLE = (bool, int, np.bool_, np.integer)
+SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
+
+
+def as_array(tensor: Any) -> np.ndarray:
+    """A NumPy copy of ``tensor`` (of any framework that has ``detach`` and ``numpy``, or of an array or number).
+
+    Sparse ones as the dense ones that they stand for. Raises what the framework raises where there are no numbers: on the
+    device "meta", of a tracer's or a transform's tensor.
+    """
+    sparse = not str(getattr(tensor, "layout", "strided")).endswith("strided")
+    for method in ("detach", *["to_dense"] * sparse, "resolve_conj", "resolve_neg", "cpu"):
+        if hasattr(tensor, method):
+            tensor = getattr(tensor, method)()
+    if not hasattr(tensor, "numpy"):
+        return np.array(tensor)
+    try:
+        return np.array(tensor.numpy())
+    except TypeError:  # a dtype that NumPy does not have, such as bfloat16
+        return np.array(tensor.float().numpy())
+
+
+def size_of(shape: Any) -> int:
+    """How many numbers an array of this shape has."""
+    n = 1
+    for k in shape:
+        n *= int(k)
+    return n
+
+
+def dtype_name(tensor: Any) -> str:
+    """``float32`` for a tensor, whatever its framework calls it (``torch.float32``)."""
+    return str(getattr(tensor, "dtype", type(tensor).__name__)).rsplit(".", 1)[-1]
+
+
+def number(x: Any) -> str:
+    """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
+    if isinstance(x, _WHOLE):
+        return str(x)
+    if isinstance(x, complex):
+        return f"{x:.4g}"
+    text = f"{float(x):.4g}"
+    return "0" if text == "-0" else text
+
+
+def _nested(values: Any) -> str:
+    if isinstance(values, list):
+        return "[" + ", ".join(map(_nested, values)) + "]"
+    return number(values)
+
+
+def _plain(values: list) -> list:
+    """Numbers for JSON; those that JSON does not have become the strings nan, inf and -inf."""
+    return [x if not isinstance(x, float) or math.isfinite(x) else str(x) for x in values]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Value:
+    """What a tensor held when it was read: ``array`` is a copy, later changes do not reach it."""
+
+    array: np.ndarray
+    dtype: str
+    _json: dict | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, tensor: Any) -> Value:
+        return cls(as_array(tensor), dtype_name(tensor))
+
+    @classmethod
+    def seen(cls, tensor: Any) -> Value | None:
+        """What ``tensor`` holds where that can be told; None where it has no numbers, or nobody may read them now.
+
+        Whoever only looks (a drawing, a recording) must not fail where a number cannot be had, and what a framework raises
+        there is not one kind of exception.
+        """
+        if hasattr(tensor, "fake_mode"):  # PyTorch would log that it failed
+            return None
+        try:
+            return cls.of(tensor)
+        except Exception:  # the value is unknown, and nothing else
+            return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    @property
+    def painted(self) -> np.ndarray:
+        """The real numbers that are painted: of complex ones the magnitude."""
+        return np.abs(self.array) if self.array.dtype.kind == "c" else self.array
+
+    def __repr__(self) -> str:
+        return f"Value({self.short(70)})"
+
+    def short(self, limit: int = 60) -> str:
+        """The numbers where they fit in ``limit`` characters, else the shape and the range."""
+        if self.array.size <= FULL:
+            text = _nested(self.array.tolist())
+            if len(text) <= limit:
+                return text
+        low, high = self.range()
+        if low == high and not self.nonfinite:
+            return f"{tuple(self.shape)}, all {number(low)}"
+        if not self.array.size:
+            return f"empty, {self.shape}"
+        text = f"{tuple(self.shape)}, from {number(low)} to {number(high)}"
+        return f"{text}, {self.nonfinite} not finite" if self.nonfinite else text
+
+    @property
+    def text(self) -> str:
+        """One line as a tensor prints: ``tensor([[0.3333], [0.6667]])``."""
+        if self.array.size <= FULL:
+            return f"tensor({_nested(self.array.tolist())})"
+        return f"tensor({self.short()}, {self.dtype})"
+
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest finite number; (nan, nan) where there is none."""
+        a = self.painted
+        if a.dtype.kind == "f":
+            a = a[np.isfinite(a)]
+        return (a.min().item(), a.max().item()) if a.size else (math.nan, math.nan)
+
+    @property
+    def nonfinite(self) -> int:
+        """How many of the numbers are nan, inf or -inf."""
+        return int(self.array.size - np.isfinite(self.array).sum()) if self.array.dtype.kind in "fc" else 0
+
+    def cells(self) -> tuple[np.ndarray, bool]:
+        """At most 8 x 8 numbers that stand for the array, and whether it was made smaller.
+
+        A block of a large array is shown by its number of largest magnitude, sign kept, so that nothing big hides.
+        Leading axes are stacked in rows.
+        """
+        a = self.painted
+        a = a.reshape(-1, a.shape[-1]) if a.ndim > 1 else a.reshape(1, -1)
+        if a.shape[0] <= SIDE and a.shape[1] <= SIDE:
+            return a, False
+        rows = np.array_split(np.arange(a.shape[0]), min(SIDE, a.shape[0]))
+        columns = np.array_split(np.arange(a.shape[1]), min(SIDE, a.shape[1]))
+        small = np.empty((len(rows), len(columns)), dtype=a.dtype)
+        for i, r in enumerate(rows):
+            band = a[r[0] : r[-1] + 1]
+            for j, c in enumerate(columns):
+                block = band[:, c[0] : c[-1] + 1].ravel()
+                small[i, j] = block[np.argmax(np.abs(block))]
+        return small, True
+
+    def json(self) -> dict:
+        """The form in which the page gets it (ARRAY of the payload).
+
+        ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again. Made once: the same
+        gradient is sent, received and stored.
+        """
+        if self._json is not None:
+            return self._json
+        cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
+        low, high = self.range()
+        every = self.array.size <= FULL and self.array.dtype.kind != "c"
+        grid = {"rows": cells.shape[0], "cols": cells.shape[1], "downsampled": smaller}
+        out = {
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "cells": grid,
+            "min": _plain([low])[0],
+            "max": _plain([high])[0],
+            "nonfinite": self.nonfinite,
+        }
+        if every:
+            out["values"] = _plain(self.array.ravel().tolist())
+        else:
+            out["text"] = self.text
+        if smaller or not every:
+            grid["values"] = _plain(cells.ravel().tolist())
+        object.__setattr__(self, "_json", out)
+        return out
+
+
+def scalar_text(value: Any) -> str:
+    """How a saved value that is not a tensor is written: ``2``, ``(3, 4)``, ``None``; long ones are cut."""
+    text = number(value) if isinstance(value, int | float) else repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def short(value: Value | None, limit: int = 40) -> str:
+    """The numbers of a value that may be missing, in a sentence."""
+    return "None" if value is None else value.short(limit)

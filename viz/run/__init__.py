@@ -1,0 +1,1 @@
+"""One backward pass: recorded step by step, explained, checked, compared. Plain data, no picture."""

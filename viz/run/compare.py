@@ -1,0 +1,289 @@
+"""Two backward passes beside each other: a learner's engine and the reference, two branches, minigrad and PyTorch.
+
+Works on traces (plain data) alone. Nodes are matched by where they stand in the two graphs, whatever their tensors are
+called; steps by the nodes that they are steps of; numbers are compared as numbers.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ..read.graph import Function, Graph
+from ..read.names import target_name
+from ..read.rules import base_name
+from ..read.values import Value
+from .steps import Step, Trace
+from .trace import trace
+
+
+@dataclass(slots=True, eq=False)
+class Pair:
+    """A step on the left and the one on the right that it was matched with; None where there is none, or not here."""
+
+    left: Step | None
+    right: Step | None
+    difference: str | None  # None: the same
+    moved: bool = False  # the other side has this step, too, at another time
+
+
+class Comparison:
+    """Matched steps. ``first`` is the first pair that truly differs (None if none does); print it for a table.
+
+    Where all numbers are the same and only the order of the steps is not, ``first`` is the first that is elsewhere.
+    """
+
+    def __init__(
+        self,
+        left: Trace,
+        right: Trace,
+        pairs: list[Pair],
+        labels: tuple[str, str],
+        forward: tuple[Function, Function] | None = None,
+    ):
+        self.left, self.right, self.pairs, self.labels = left, right, pairs, labels
+        # the first two nodes whose results are known and differ: the forward pass was another
+        self.forward = forward
+        different = [p for p in pairs if p.difference]
+        self.first = next((p for p in different if not p.moved), different[0] if different else None)
+
+    def __repr__(self) -> str:
+        n = sum(p.difference is not None for p in self.pairs)
+        said = "no difference" if not n else f"{n} of {len(self.pairs)} steps differ"
+        return f"Comparison({self.labels[0]} and {self.labels[1]}: {said})"[:109]
+
+    @property
+    def sentence(self) -> str:
+        """The first difference in words."""
+        if self.first is None:
+            return f"Both passes are the same: {len(self.pairs)} steps, every gradient equal."
+        step = self.first.left or self.first.right
+        side = f"step {step.number} ({step.name} of {step.tensor})"
+        if self.first.moved:
+            return f"Every number is the same, the order is not: at {side}, {self.first.difference}."
+        said = f"The first difference is at {side}: {self.first.difference}."
+        if self.forward is None:
+            return said
+        x, y = (f.outputs[0] for f in self.forward)
+        name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
+        return f"{said} The forward passes differ already: {name} is {x.value.short(30)} and {y.value.short(30)}."
+
+    def __str__(self) -> str:
+        rows = [("", *self.labels, "")]
+        rows += [
+            ("" if p.difference is None else "≠", _cell(p.left), _cell(p.right), p.difference or "")
+            for p in self.pairs
+        ]
+        wide = [max(len(r[c]) for r in rows) for c in range(3)]
+        lines = [
+            "  ".join([*(t.ljust(w) for t, w in zip(r, wide, strict=False)), r[3]]).rstrip() for r in rows
+        ]
+        return "\n".join([*lines, self.sentence])
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        first = self.first
+        rows = []
+        for p in self.pairs:
+            style = "outline:2px solid #d55e00;" if p is first else ""
+            mark = "≠" if p.difference else "="
+            cells = "".join(
+                f"<td style='text-align:left'>{html.escape(_cell(s))}</td>" for s in (p.left, p.right)
+            )
+            said = f"<td style='text-align:left'>{html.escape(p.difference or '')}</td>"
+            rows.append(f"<tr style='{style}'><td>{mark}</td>{cells}{said}</tr>")
+        head = "".join(
+            f"<th style='text-align:left'>{html.escape(x)}</th>" for x in ("", *self.labels, "difference")
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return {"text/plain": repr(self), "text/html": f"{table}<p>{html.escape(self.sentence)}</p>"}
+
+
+def compare(
+    left: Any,
+    right: Any,
+    *,
+    labels: tuple[str, str] = ("left", "right"),
+    tolerance: float = 1e-5,
+    frame: FrameType | None = None,
+) -> Comparison:
+    """Compare two backward passes: traces, or tensors (then their backward pass runs, as in ``viz.trace``).
+
+    tolerance: how far apart two numbers may be, relative to the larger one. The two need not be of one framework.
+    """
+    frame = frame or sys._getframe(1)
+    a, b = (t if isinstance(t, Trace) else trace(t, frame=frame) for t in (left, right))
+    same, instead = _match(a.graph, b.graph)
+    both = ((f, same.get(f) or instead.get(f)) for f in a.graph.functions)
+    forward = next(((f, g) for f, g in both if g is not None and _other_result(f, g, tolerance)), None)
+    return Comparison(a, b, _in_order(a, b, same, instead, labels, tolerance), labels, forward)
+
+
+def _other_result(f: Function, g: Function, tolerance: float) -> bool:
+    x, y = f.outputs[0].value, g.outputs[0].value
+    return x is not None and y is not None and _values(x, y, "is", tolerance) is not None
+
+
+def _match(a: Graph, b: Graph) -> tuple[dict[Function, Function], dict[Function, Function]]:
+    """Which node of ``a`` is which of ``b``; and, where two operations differ, which stands in the place of which.
+
+    From the roots down along equal operations, then from what is matched up again; names count only where both sides
+    know them. What is left over on both sides of one place is a pair of different operations.
+    """
+    known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
+    same: dict[Function, Function] = {}
+    taken: set[Function] = set()
+    instead: dict[Function, Function] = {}
+
+    def free(f: Function, g: Function) -> bool:
+        return f not in same and f not in instead and g not in taken
+
+    def fits(f: Function, g: Function) -> bool:
+        x, y = f.outputs[0], g.outputs[0]
+        if base_name(f.name) != base_name(g.name) or not free(f, g):
+            return False
+        return not (x.named and y.named) or x.name == y.name or not (x.name in known[1] or y.name in known[0])
+
+    def down(start: list[tuple[Function, Function]]) -> None:
+        todo = deque(start)
+        while todo:
+            f, g = todo.popleft()
+            if fits(f, g):
+                same[f] = g
+                taken.add(g)
+                todo.extend(_inputs(f, g, fits))
+
+    down([(r.function, q.function) for r, q in zip(a.roots, b.roots, strict=False)])
+    named = {g.outputs[0].name: g for g in b.functions if g.outputs[0].named}
+    down([(f, named[f.outputs[0].name]) for f in a.functions if f.outputs[0].name in named])
+    rest = [[f for f in g.leaves if f not in same and f not in taken] for g in (a, b)]
+    down([(f, g) for f, g in zip(*rest, strict=False) if f.outputs[0].shape == g.outputs[0].shape])
+    for f in a.functions:  # inputs come first: a match goes on to its users
+        inputs = [e.target for e in f.edges if e.target is not None]
+        if f in same or not inputs or any(x not in same for x in inputs):
+            continue
+        users = [e.source for e in same[inputs[0]].users]
+        down([(f, g) for g in users if [e.target for e in g.edges if e.target] == [same[x] for x in inputs]])
+    for f in reversed(a.functions):  # an operation in the place of another
+        for user in [e for e in f.users if e.source in same or e.source in instead][:1]:
+            other = same.get(user.source) or instead[user.source]
+            g = other.edges[user.slot].target if user.slot < len(other.edges) else None
+            if g is not None and free(f, g) and "accumulate" not in (f.kind, g.kind):
+                instead[f] = g
+                taken.add(g)
+                down(_inputs(f, g, fits))
+    return same, instead
+
+
+def _inputs(f: Function, g: Function, fits) -> list[tuple[Function, Function]]:
+    """The inputs of two nodes, slot by slot; crosswise where only that fits (``a + b`` and ``b + a``)."""
+    pairs = [(e.target, d.target) for e, d in zip(f.edges, g.edges, strict=False) if e.target and d.target]
+    if len(pairs) == 2 and not all(fits(*p) for p in pairs):
+        crossed = [(pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])]
+        if all(fits(*p) for p in crossed):
+            return crossed
+    return pairs
+
+
+def _in_order(
+    a: Trace, b: Trace, same: dict, instead: dict, labels: tuple[str, str], tolerance: float
+) -> list[Pair]:
+    """The steps of both passes in one list; a matched step that is elsewhere on the other side stands there twice."""
+    firings: dict[Function, list[Step]] = {}
+    for s in b:
+        firings.setdefault(s.function, []).append(s)
+    partner: dict[Step, Step] = {}
+    for s in a:
+        waiting = firings.get(same.get(s.function) or instead.get(s.function))
+        if waiting:
+            partner[s] = waiting.pop(0)
+    back = {y: x for x, y in partner.items()}
+    matched = [s for s in a if s in partner]
+    kept = {matched[i] for i in _longest_rising([partner[s].number for s in matched])}
+    pairs: list[Pair] = []
+    left, right = list(a.steps), list(b.steps)
+    while left or right:
+        # what stands on one side only goes first; what both have comes together
+        if left and left[0] not in kept:
+            pairs.append(_alone(left.pop(0), partner, labels, 0, tolerance))
+        elif right and back.get(right[0]) not in kept:
+            pairs.append(_alone(right.pop(0), back, labels, 1, tolerance))
+        else:
+            x, y = left.pop(0), right.pop(0)
+            other = x.function in instead
+            said = f"is {x.name} here and {y.name} there" if other else _differs(x, y, tolerance)
+            pairs.append(Pair(x, y, said))
+    return pairs
+
+
+def _alone(s: Step, partner: dict[Step, Step], labels: tuple[str, str], side: int, tolerance: float) -> Pair:
+    """A step that has no partner at this place: none at all, or one at another time."""
+    other, said, moved = partner.get(s), f"only {labels[side]} has this step", False
+    if other is not None:
+        x, y = (s, other) if side == 0 else (other, s)
+        number = _differs(x, y, tolerance)
+        moved = number is None and x.name == y.name
+        said = f"{labels[1 - side]} fires it at step {other.number}" + (f" and {number}" if number else "")
+    return Pair(s, None, said, moved) if side == 0 else Pair(None, s, said, moved)
+
+
+def _longest_rising(numbers: list[int]) -> set[int]:
+    """The positions of a longest increasing subsequence."""
+    ends: list[int] = []  # from the back: the largest possible start of a run of each length, negated
+    at: list[int] = []
+    before: list[int | None] = [None] * len(numbers)
+    for i in range(len(numbers) - 1, -1, -1):
+        k = bisect_left(ends, -numbers[i])
+        before[i] = at[k - 1] if k else None
+        ends[k : k + 1], at[k : k + 1] = [-numbers[i]], [i]
+    found, i = set(), at[-1] if at else None
+    while i is not None:
+        found.add(i)
+        i = before[i]
+    return found
+
+
+def _cell(s: Step | None) -> str:
+    return "" if s is None else f"{s.name} of {s.tensor}: {'None' if s.total is None else s.total.short(30)}"
+
+
+def _differs(x: Step, y: Step, tolerance: float) -> str | None:
+    """What differs between two matched steps, or None."""
+    for a, b in zip(x.totals, y.totals, strict=False):
+        said = _values(a, b, "receives", tolerance)
+        if said:
+            return said
+    for a, b in zip(x.sent, y.sent, strict=False):
+        said = _values(
+            a.value, b.value, f"sends to {target_name(a.edge if a.edge.target else b.edge)}", tolerance
+        )
+        if said:
+            return said
+    if len(x.sent) != len(y.sent):
+        return f"sends {len(x.sent)} gradients and {len(y.sent)}"
+    if x.accumulate and y.accumulate:
+        a, b = x.accumulate, y.accumulate  # where .grad was not the same before, what was added tells
+        before = (
+            a.before is None or b.before is None or _values(a.before, b.before, "had", tolerance) is not None
+        )
+        if before and a.before is not b.before:
+            return _values(a.contribution, b.contribution, "adds to .grad", tolerance)
+        return _values(a.after, b.after, "leaves in .grad", tolerance)
+    return None
+
+
+def _values(a: Value | None, b: Value | None, what: str, tolerance: float) -> str | None:
+    if a is None or b is None:
+        x, y = ("nothing" if v is None else v.short(30) for v in (a, b))
+        return None if a is b else f"{what} {x} and {y}"
+    if a.shape != b.shape:
+        return f"{what} shape {a.shape} and {b.shape}"
+    if np.allclose(a.array, b.array, rtol=tolerance, atol=tolerance * 1e-2, equal_nan=True):
+        return None
+    return f"{what} {a.short(30)} and {b.short(30)}"

@@ -1,0 +1,301 @@
+"""Everything that can be said of a pass once its order is known: parts, the queue, rules in words, a sentence for each step."""
+
+from __future__ import annotations
+
+from heapq import nsmallest
+from itertools import islice
+
+import numpy as np
+
+from ..read import names as naming
+from ..read import rules
+from ..read.graph import Function
+from ..read.names import target_name
+from ..read.text import clipped, plural
+from ..read.values import Value, short
+from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
+
+LISTED = 40  # of a long queue, as many nodes are listed at each step
+MISSING = 5  # of those that a node waits for, as many are named
+
+
+def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
+    """Everything that can be said once the order is known: parts, queue, rules in words, sentences."""
+    graph, steps = out.graph, out.steps
+    fired = {s.function: s for s in steps}
+    seeds: dict[Function, list[Part]] = {}
+    for root, value in zip(graph.roots, out.seeds, strict=True):
+        seeds.setdefault(root.function, []).append(Part(None, root.nr, value))
+    incoming: dict[Function, list[Part]] = {f: list(p) for f, p in seeds.items()}
+    # what was there when a node fired before: a right engine fires each once
+    counted: dict[Function, list[Part]] = {}
+    needs = {f: sum(e.source in fired and not e.cut for e in f.users) for f in fired}
+    got = dict.fromkeys(fired, 0)
+    done: set[Function] = set()
+    ready = {f for f in seeds if f in fired and needs[f] == 0}
+    waiting: dict[Function, None] = {}
+    for s in steps:
+        f = s.function
+        done.add(f)
+        ready.discard(f)
+        s.saved = f.saved if f.edges else []
+        s.freed = bool(s.saved) and not keep
+        s.parts = incoming.pop(f, [])
+        s.again = sum(t.function is f for t in steps[: s.number - 1]) if f in counted else 0
+        if _one_by_one(
+            s, steps
+        ):  # an engine that hands each part on by itself: this firing is for the first of them
+            incoming[f] = s.parts[1:]
+            s.parts = s.parts[:1]
+        _share(s)
+        s.wrong = _wrong_total(s, counted.get(f, []))
+        s.early = _missing(f, fired, done) if got[f] < needs[f] else []
+        counted.setdefault(f, []).extend(s.parts)
+        _explain(s, out.of_what)
+        for sent in s.sent:
+            target = sent.edge.target
+            if target is not None and target not in fired and (target, sent.edge.nr) in out.wanted:
+                continue  # it arrives where inputs= asked for it; the function need not fire for that
+            if target is None or target not in fired or sent.edge.cut:
+                sent.value, sent.reason = None, _reason(sent, target)
+                continue
+            if sent.value is None:
+                sent.reason = f"no gradient: the rule of {f.name} returned None for {sent.input}"
+            else:
+                incoming.setdefault(target, []).append(Part(sent.edge, sent.edge.nr, sent.value))
+                sent.lost = fired[target].number < s.number
+            got[target] += 1
+            if got[target] < needs[target]:
+                waiting[target] = None
+                continue
+            waiting.pop(target, None)
+            if fired[target].number > s.number:
+                ready.add(target)
+        s.ready = nsmallest(LISTED, ready, key=lambda f: fired[f].number)
+        s.waiting = [Waiting(w, got[w], needs[w], _missing(w, fired, done)) for w in islice(waiting, LISTED)]
+        s.sentence = _sentence(s, len(steps), out)
+
+
+def _share(s: Step) -> None:
+    """What arrived is the very thing that was sent where one part came and nobody changed it: it is kept once."""
+    if len(s.parts) == len(s.totals) == 1 and s.total is not None and s.parts[0].value is not None:
+        sent = s.parts[0].value
+        if _same(sent, s.total):
+            s.totals[0] = sent
+            if s.accumulate is not None:
+                s.accumulate.contribution = sent
+
+
+def _one_by_one(s: Step, steps: list[Step]) -> bool:
+    """Whether the engine fires a node for its first part alone, and again for the next before anyone sends it more."""
+    if len(s.parts) < 2 or s.total is None or any(p.value is None for p in s.parts):
+        return False
+    if not _equal(s.total, s.parts[0].value.array) or _equal(s.total, _sum([p.value for p in s.parts])):
+        return False
+    senders = {e.source for e in s.function.users}
+    following = (t.function for t in steps[s.number :])
+    return next((f for f in following if f is s.function or f in senders), None) is s.function
+
+
+def _missing(f: Function, fired: dict, done: set) -> list[Function]:
+    """The first few functions that will still send something to ``f``."""
+    still = (e.source for e in f.users if e.source in fired and e.source not in done and not e.cut)
+    return list(dict.fromkeys(islice(still, MISSING)))
+
+
+def _reason(sent: Sent, target: Function | None) -> str:
+    if target is None:
+        label = sent.edge.label
+        if label and not sent.edge.tensor:
+            return f"not computed: {clipped(label, 30)} is a constant"
+        return f"not computed: {clipped(label or sent.input, 60)} does not require grad"
+    if sent.edge.cut:
+        return f"nothing, the edge is cut: as if {target.output(sent.edge.nr).name} were detached here"
+    return f"not computed: {target.outputs[0].name} is not needed for inputs="
+
+
+def _same(a: Value, b: Value) -> bool:
+    return (a.dtype, a.shape) == (b.dtype, b.shape) and a.array.tobytes() == b.array.tobytes()
+
+
+def _sum(values: list[Value]) -> np.ndarray:
+    total = values[0].array.astype(np.complex128 if values[0].array.dtype.kind == "c" else np.float64)
+    for value in values[1:]:
+        total = total + value.array
+    return total
+
+
+def _equal(value: Value, array: np.ndarray) -> bool:
+    return value.shape == array.shape and np.allclose(
+        array, value.array, rtol=1e-3, atol=1e-5, equal_nan=True
+    )
+
+
+def _wrong_total(s: Step, before: list[Part]) -> str | None:
+    """Where the parts do not add up to what the rule received: what was sent, what arrived, and what that tells.
+
+    ``before``: the parts with which the node has fired already. PyTorch's engine adds; a learner's may not.
+    """
+    f = s.function
+    for nr, total in enumerate(s.totals):
+        parts = [p.value for p in s.parts if p.nr == nr and p.value is not None]
+        if total is None or not parts or any(p.shape != total.shape for p in parts):
+            continue
+        if (len(parts) == 1 and parts[0] is total) or _equal(total, _sum(parts)):
+            continue
+        earlier = [p.value for p in before if p.nr == nr and p.value is not None]
+        shown = [short(p, 24) for p in parts[:4]] + ["…"] * (len(parts) > 4)
+        sent = " and ".join(shown) if len(shown) < 3 else ", ".join(shown)
+        if f.hooks or f.output(nr).hooks:
+            why = "a hook changed it"
+        elif len(parts) > 1 and _equal(total, parts[-1].array):
+            why = "the last part was written over the others, where it should be added"
+        elif earlier and _equal(total, _sum(earlier + parts)):
+            why = "what it has passed on before is counted again"
+        elif len(parts) > 1 and _equal(total, parts[0].array):
+            why = "only the first part was kept, where all should be added"
+        else:
+            why = "something on the way changed it, a hook for example"
+        what = (
+            f"{plural(len(parts), 'contribution')}, {sent}, were sent"
+            if len(parts) > 1
+            else f"{sent} was sent"
+        )
+        return f"{what}, but {short(total)} arrived: {why}"
+    return None
+
+
+def wrong_store(a: Accumulated, f: Function) -> str | None:
+    """Where ``.grad`` is not what was there before plus the contribution: what happened instead."""
+    if a.contribution is None or a.after is None:
+        gone = a.contribution is not None and bool(f.after_hooks)
+        return f"a hook that runs after it took {a.leaf}.grad away" if gone else None
+    terms = [a.contribution] if a.before is None else [a.before, a.contribution]
+    if any(t.shape != a.after.shape for t in terms) or (len(terms) == 1 and _same(a.after, terms[0])):
+        return None
+    if _equal(a.after, _sum(terms)):
+        return None
+    if f.after_hooks:
+        return f"a hook that runs after it changed {a.leaf}.grad to {short(a.after)}"
+    if a.before is not None and _equal(a.after, a.contribution.array):
+        return f"{short(a.contribution)} was written over {short(a.before)} in {a.leaf}.grad, where it should be added"
+    return f"{a.leaf}.grad is {short(a.after)} after it, not {' + '.join(short(t) for t in terms)}"
+
+
+def _explain(s: Step, title: str) -> None:
+    """Name the inputs, fill in code and mathematics, and say how a broadcast was undone."""
+    f = s.function
+    if f.kind == "accumulate":
+        return
+    words = naming.operand_names(f)
+    words["result"] = f.outputs[0].name
+    words = {k: _operand(v) for k, v in words.items()}
+    words["g"] = f"∂{_of(title)}/∂{_of(f.outputs[0].name)}"
+    for sent, name, code, math in zip(
+        s.sent, rules.input_names(f), rules.code_of(f), rules.math_of(f, words), strict=True
+    ):
+        sent.input, sent.code = name, code
+        target = sent.edge.target
+        if math and target is not None:
+            several = len(target.users) > 1
+            sent.math = f"∂{_of(title)}/∂{_of(target_name(sent.edge))} {'+=' if several else '='} {math}"
+        if f.kind == "function" and s.total is not None and sent.value is not None:
+            sent.reduced = _reduced(f, s.total.shape, sent.value.shape)
+
+
+def _operand(name: str) -> str:
+    return f"({name})" if any(c in name for c in " +-*/@") and not name.endswith(")") else name
+
+
+def _of(name: str) -> str:
+    return f"({name})" if " " in name else name
+
+
+_BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", "Where", "MseLoss", "Addmm"}
+
+
+def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str | None:
+    """How a broadcast input's gradient came back to its own shape, or None where nothing was broadcast."""
+    if rules.base_name(f.name) not in _BROADCASTS or big == small or len(small) > len(big):
+        return None
+    padded = (1,) * (len(big) - len(small)) + small
+    axes = [
+        i
+        for i, (b, p) in enumerate(zip(big, padded, strict=True))
+        if p == 1 and (b != 1 or i < len(big) - len(small))
+    ]
+    if not axes or any(p not in (1, b) for b, p in zip(big, padded, strict=True)):
+        return None
+    which = f"axis {axes[0]}" if len(axes) == 1 else "axes " + ", ".join(map(str, axes))
+    return f"summed over {which}: {big} → {small or 'scalar'}"
+
+
+def _sentence(s: Step, n: int, out: Trace) -> str:
+    """The step in words, for a screen reader and the caption."""
+    head = f"Step {s.number} of {n}. "
+    name = clipped(s.tensor, 60)
+    odd = f" {s.wrong}." if s.wrong else ""
+    if s.again:
+        odd += f" It has fired {'once' if s.again == 1 else f'{s.again} times'} before."
+    if s.early:
+        missing = ", ".join(clipped(f.outputs[0].name, 30) for f in s.early[:3])
+        odd += f" It fires too early: {missing} {'has' if len(s.early) == 1 else 'have'} not sent {name} a part yet."
+    if s.accumulate is not None:
+        return head + _stored(s.accumulate, name) + odd
+    receives = _received(s, name, out) + "." + odd
+    sends = [f"{short(x.value)} to {clipped(target_name(x.edge), 60)}" for x in s.sent if x.reason is None]
+    tail = f" It sends {', and '.join(sends)}." if sends else " It sends nothing."
+    for x in s.sent:
+        target = clipped(target_name(x.edge), 60)
+        if x.reason and x.edge.target is not None:
+            tail += f" {target}: {x.reason}."
+        elif x.reduced:
+            tail += f" For {target} it is {x.reduced}."
+        if x.lost:
+            tail += f" {target} has fired already: this part is lost."
+    return f"{head}{s.name} {receives}{tail}"
+
+
+def _stored(a: Accumulated, name: str) -> str:
+    """What AccumulateGrad did, in words."""
+    if a.wrong:
+        return f"AccumulateGrad receives {short(a.contribution)} for {name}, but {a.wrong}."
+    if a.contribution is None:
+        return f"AccumulateGrad receives nothing for {name}: {name}.grad stays {short(a.after)}."
+    if a.before is None:
+        return f"AccumulateGrad stores {short(a.after)} in {name}.grad, which was None."
+    change = f"{short(a.before)} becomes {short(a.after)}"
+    return f"AccumulateGrad adds {short(a.contribution)} to {name}.grad: {change}."
+
+
+def _received(s: Step, name: str, out: Trace) -> str:
+    got = [p for p in s.parts if p.value is not None]
+    if any(total is not None for total in s.totals[1:]):
+        return _received_by_each(s)
+    if s.wrong:
+        return f"receives {short(s.total)}, the gradient for {name}"
+    if len(got) > 1:
+        parts = " + ".join(short(p.value, 24) for p in got[:4])
+        receives = f"adds {plural(len(got), 'contribution')} for {name}: {parts}"
+        return receives + f"{' + …' if len(got) > 4 else ''} = {short(s.total)}"
+    if got and got[0].edge is None:
+        seed = f"the gradient of {name} with respect to itself"
+        if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
+            seed = f"the gradient {'that was given ' if out.given else ''}for {name}"
+        return f"starts with {seed}, {short(s.total)}"
+    return f"receives {short(s.total)}, the gradient for {name}"
+
+
+def _received_by_each(s: Step) -> str:
+    """What a node with several outputs receives: a gradient, or nothing, for each of the first few."""
+    said = []
+    for nr, total in enumerate(s.totals[:6]):
+        name = clipped(s.function.output(nr).name or f"output {nr}", 30)
+        parts = [short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
+        added = (
+            f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
+            if len(parts) > 1 and not s.wrong
+            else ""
+        )
+        said.append(f"nothing for {name}" if total is None else f"{added}{short(total)} for {name}")
+    return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"

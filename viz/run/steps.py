@@ -1,0 +1,160 @@
+"""What a recorded backward pass is made of: plain data, no tensors, no widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..read.graph import Edge, Function, Graph, Saved
+from ..read.names import target_name
+from ..read.text import clipped, plural
+from ..read.values import Value, short
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One contribution to the gradient that a node receives: along ``edge``, or the seed (None)."""
+
+    edge: Edge | None
+    nr: int
+    value: Value | None
+
+
+@dataclass(slots=True, eq=False)
+class Sent:
+    """What a step sends along one of its edges; ``reason`` says why nothing is sent, ``reduced`` how it was shaped."""
+
+    edge: Edge
+    input: str
+    code: str | None
+    math: str | None
+    value: Value | None
+    reason: str | None = None
+    reduced: str | None = None
+    lost: bool = False  # its target had fired for the last time: only a wrong engine sends then
+
+
+@dataclass(slots=True, eq=False)
+class Accumulated:
+    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened where that is not so."""
+
+    leaf: str
+    before: Value | None
+    contribution: Value | None
+    after: Value | None
+    wrong: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """A node that has ``got`` of the ``needs`` contributions it waits for; ``missing`` are the first that will send more."""
+
+    function: Function
+    got: int
+    needs: int
+    missing: list[Function]
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """The firing of one node."""
+
+    number: int
+    function: Function
+    tensor: str  # the name of what the node made in the forward pass, or of the leaf
+    totals: list[Value | None]  # the gradient of each output of the node: what its rule receives
+    parts: list[Part] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    saved: list[Saved] = field(default_factory=list)
+    accumulate: Accumulated | None = None
+    # why the parts that were sent do not add up to what the rule received: a hook, or the engine
+    wrong: str | None = None
+    # two mistakes of an engine: who had not sent its part yet, and how often the node had fired before
+    early: list[Function] = field(default_factory=list)
+    again: int = 0
+    ready: list[Function] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+    freed: bool = False
+    check: Any = None
+    sentence: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the function that runs, such as "MulBackward0"."""
+        return self.function.name
+
+    @property
+    def total(self) -> Value | None:
+        """What the rule receives; of a node with several outputs, the gradient of the first that has one."""
+        return next((t for t in self.totals if t is not None), None)
+
+    def __repr__(self) -> str:
+        return f"Step({self.number}: {self.name} of {self.tensor}, receives {short(self.total, 40)})"[:110]
+
+
+class Trace:
+    """The steps of one backward pass. Print it for a table; ``leaves`` maps each leaf to its ``.grad`` at the end.
+
+    ``of_what`` is what the gradients are of: the root where it is one number and the pass starts with 1, else ``L``, the
+    scalar that the given gradients are slopes of.
+    """
+
+    def __init__(self, graph: Graph, steps: list[Step], seeds: list[Value | None], title: str):
+        self.graph, self.steps, self.seeds, self.title = graph, steps, seeds, title
+        self.leaves: dict[str, Value | None] = {}
+        self.create_graph = False
+        self.given = False  # whether the caller passed gradient=
+        self.wanted: set[tuple[Function, int]] = set()  # of inputs=, those that are results of functions
+        single = len(graph.roots) == 1 and seeds[0] is not None and seeds[0].array.size == 1
+        self.of_what = title if single and seeds[0].array.item() == 1 else "L"
+
+    def __repr__(self) -> str:
+        return f"Trace({self.title}: {plural(len(self.steps), 'step')})"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self):
+        return iter(self.steps)
+
+    def __getitem__(self, i):
+        return self.steps[i]
+
+    def __str__(self) -> str:
+        """A table for a terminal: a line for each step, and one for each gradient that it sends."""
+        rows = [("step", "node", "tensor", "receives", "sends")]
+        for s in self.steps:
+            receives = short(s.total, 28)
+            if s.accumulate is not None:
+                a = s.accumulate
+                before = "None" if a.before is None else short(a.before, 24)
+                rows.append(
+                    (str(s.number), s.name, s.tensor, receives, f".grad: {before} → {short(a.after, 24)}")
+                )
+                continue
+            first = (str(s.number), s.name, s.tensor, receives)
+            for sent in s.sent or [None]:
+                if sent is None:
+                    text = ""
+                elif sent.reason:
+                    text = sent.reason
+                else:
+                    text = f"{target_name(sent.edge)}: {short(sent.value, 28)}"
+                rows.append((*first, text))
+                first = ("", "", "", "")
+        wide = [max(len(r[c]) for r in rows) for c in range(5)]
+        wide = [min(w, 34) for w in wide[:4]] + [0]
+        lines = [
+            "  ".join(clipped(t, w).ljust(w) if w else t for t, w in zip(r, wide, strict=True)).rstrip()
+            for r in rows
+        ]
+        lines.insert(1, "─" * max(len(x) for x in lines))
+        return "\n".join(lines)
+
+    def of(self, name: str) -> Step:
+        """The step of the tensor or node called ``name``; KeyError lists what there is."""
+        for s in self.steps:
+            if name in (s.tensor, s.name):
+                return s
+        known = ", ".join(dict.fromkeys(s.tensor for s in self.steps))
+        raise KeyError(f"no step for {name!r} in this trace; it has: {known}")

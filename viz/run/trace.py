@@ -1,0 +1,274 @@
+"""One backward pass as a list of steps, recorded through public node hooks alone.
+
+``trace(z)`` runs the backward pass once, exactly as ``z.backward()`` would (``.grad`` ends the same), and returns what
+happened: plain data, no tensors, no widget. The order of the steps is the engine's own; the ready queue and who waits for
+whom are worked out from the dependency counts, as an engine does. Hooks are removed whatever happens.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ..read.graph import Function, Graph, is_tensor
+from ..read.recall import prepare
+from ..read.values import KEPT, Value, as_array, size_of
+from .check import check_steps
+from .explain import finish, wrong_store
+from .steps import Accumulated, Sent, Step, Trace
+
+PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
+
+
+def trace(
+    tensors: Any,
+    *,
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    names: Mapping | None = None,
+    frame: FrameType | None = None,
+    check: bool = False,
+) -> Trace:
+    """Run the backward pass of ``tensors`` and record every step.
+
+    tensors: a tensor with a graph, or a list of them. gradient: dL/d(tensor), needed for a tensor that is not one number
+    (a list for several). inputs, retain_graph, create_graph: as for ``backward``. names: ``{"w": tensor}``, wins over the
+    caller's variables. check: compare each node's rule with a finite difference.
+
+    Raises TypeError or ValueError for what cannot run backward, RuntimeError if the graph was already freed, and whatever
+    the framework or a hook raises on the way; in every case all hooks of ours are removed.
+    """
+    graph, plain = prepare(tensors, "trace", names, frame or sys._getframe(1))
+    return run(graph, plain, gradient, inputs, retain_graph, create_graph, check)
+
+
+def run(
+    graph: Graph,
+    plain: dict[int, str],
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    check: bool = False,
+    verb: str = "trace",
+) -> Trace:
+    """Run the backward pass of a graph that was read, and record it; then let go of the live nodes."""
+    gradients = _gradients(graph, gradient, verb)
+    gone = first_freed(graph)
+    if gone is not None:
+        raise RuntimeError(
+            f"viz.{verb} cannot go backward through this graph a second time: {gone.name} (which made "
+            f"{gone.outputs[0].name}) has already freed what it saved. Run the forward pass again, or use "
+            "retain_graph=True in the first backward pass."
+        )
+    for f in graph.functions:
+        missing = [m for m in ("register_prehook", "register_hook") if not hasattr(f.fn, m)]
+        if missing:
+            raise TypeError(
+                f"viz.{verb} listens to the backward pass through hooks on the nodes, but {f.name} has no {missing[0]}. A node "
+                "needs register_prehook(fn(grad_outputs)) and register_hook(fn(grad_inputs, grad_outputs)), each returning a "
+                "handle with remove(). viz.draw works without them."
+            )
+    _refuse_without_numbers(graph, verb)
+    title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
+    recorder = _Recorder(graph)
+    handles = []
+    try:
+        for f in graph.functions:
+            if f.unreached or any(e.cut for e in f.edges):
+                handles.append(f.fn.register_hook(_stop(f)))
+            if not f.unreached:
+                handles.append(f.fn.register_prehook(recorder.before(f)))
+                handles.append(f.fn.register_hook(recorder.after(f)))
+        _backward(graph, gradients, inputs, retain_graph, create_graph)
+    finally:
+        for handle in handles:
+            handle.remove()
+    out = Trace(
+        graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
+    )
+    out.create_graph, out.given = create_graph, any(g is not None for g in gradients)
+    out.wanted = _wanted(graph, inputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    finish(out, plain, keep)
+    if check:
+        check_steps(out)
+    for f in graph.leaves:
+        grad = getattr(f.leaf, "grad", None)
+        out.leaves[f.outputs[0].name] = Value.of(grad) if grad is not None else None
+    graph.release()
+    return out
+
+
+def _stop(f: Function):
+    """A hook that takes away what ``f`` sends along its cut edges, or along all where no gradient should have come to it
+    (a custom function makes zeros of nothing): to the gradients that is what ``detach()`` does."""
+
+    def hook(grad_inputs, grad_outputs):
+        sent = _match(f, _tuple(grad_inputs))
+        return tuple(None if f.unreached or e.cut else g for e, g in zip(f.edges, sent, strict=True))
+
+    return hook
+
+
+class _Recorder:
+    """Two hooks a node: one just before its rule runs, one just after."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.steps, self.before_grad = graph, [], {}
+
+    def before(self, f: Function):
+        def prehook(grad_outputs):
+            if f.kind == "accumulate":
+                grad = getattr(f.leaf, "grad", None)
+                self.before_grad[f.index] = Value.of(grad) if grad is not None else None
+
+        return prehook
+
+    def after(self, f: Function):
+        def hook(grad_inputs, grad_outputs):
+            totals = [Value.of(g) if g is not None else None for g in _tuple(grad_outputs)]
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
+            step.sent = [
+                Sent(e, "", None, None, Value.of(g) if g is not None else None)
+                for e, g in zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
+            ]
+            if any(s.edge.cut and s.value is not None for s in step.sent):
+                raise TypeError(
+                    f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used in place of the gradients."
+                )
+            if f.kind == "accumulate":
+                grad = getattr(f.leaf, "grad", None)
+                after = Value.of(grad) if grad is not None else None
+                step.accumulate = Accumulated(
+                    f.outputs[0].name, self.before_grad.get(f.index), step.total, after
+                )
+                step.accumulate.wrong = wrong_store(step.accumulate, f)
+            self.steps.append(step)
+
+        return hook
+
+
+def _tuple(x: Any) -> tuple:
+    return tuple(x) if isinstance(x, tuple | list) else (x,)
+
+
+def _match(f: Function, grads: tuple) -> list:
+    """One gradient for each edge; an engine may leave out those of the last inputs."""
+    return [grads[i] if i < len(grads) else None for i in range(len(f.edges))]
+
+
+def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
+    many = len(graph.roots) > 1
+    given = list(gradient) if isinstance(gradient, list | tuple) else [gradient] * (1 if not many else 0)
+    if gradient is None:
+        given = [None] * len(graph.roots)
+    if (many and isinstance(gradient, list | tuple) is False and gradient is not None) or len(given) != len(
+        graph.roots
+    ):
+        raise ValueError(
+            f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
+            "(None for a tensor that is one number)."
+        )
+    for root, g in zip(graph.roots, given, strict=True):
+        out = root.function.outputs[root.nr]
+        shape = tuple(root.tensor.shape)
+        size = int(np.prod(shape, dtype=np.int64))
+        if g is None and size != 1:
+            if verb in ("explore", "beside"):
+                raise RuntimeError(
+                    f"viz.{verb} starts from one number, but {out.name} has shape {shape}. Take a scalar of it, such as "
+                    f"{out.name}.sum()."
+                )
+            raise RuntimeError(
+                f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no "
+                "single slope to start from. Pass gradient= with the same shape (for example ones), or step from "
+                f"a scalar such as {out.name}.sum()."
+            )
+        if g is not None:
+            if not hasattr(g, "shape") or not is_tensor(g):
+                raise TypeError(f"gradient= must be a tensor of shape {shape}, but it is {type(g).__name__}.")
+            if tuple(g.shape) != shape:
+                raise RuntimeError(
+                    f"gradient= has shape {tuple(g.shape)}, but {out.name} has shape {shape}. They must be the same."
+                )
+    return given
+
+
+def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
+    tensors = inputs if isinstance(inputs, list | tuple) else [] if inputs is None else [inputs]
+    made = [(graph.by_fn.get(t.grad_fn), int(getattr(t, "output_nr", 0))) for t in tensors if is_tensor(t)]
+    return {(f, nr) for f, nr in made if f is not None}
+
+
+def _seed(root: Any, gradient: Any) -> Value:
+    if gradient is not None:
+        return Value.of(gradient)
+    return Value(
+        np.ones(tuple(root.tensor.shape), as_array(root.tensor).dtype),
+        root.function.outputs[root.nr].dtype or "",
+    )
+
+
+def first_freed(graph: Graph) -> Function | None:
+    """The first function whose saved tensors an earlier backward pass has freed: no pass can go through it again."""
+    looked_at = graph.functions if len(graph) <= 2_000 else ()
+    return next((f for f in looked_at if any(s.state == "freed" for s in f.saved)), None)
+
+
+def remember(root: Any, trace: Trace, *more: Any) -> None:
+    """Keep what was recorded with the node it started from, as long as that lives (where nodes have ``metadata``)."""
+    metadata = getattr(root, "metadata", None)
+    if isinstance(metadata, dict):
+        metadata[PASS] = [(r.function.index, r.nr) for r in trace.graph.roots], (trace, *more)
+
+
+def remembered(graph: Graph) -> tuple | None:
+    """What was kept with the pass from these very roots, or None."""
+    metadata = getattr(graph.roots[0].function.fn, "metadata", None)
+    roots, what = metadata.get(PASS, (None, None)) if isinstance(metadata, dict) else (None, None)
+    return what if roots == [(r.function.index, r.nr) for r in graph.roots] else None
+
+
+def _refuse_without_numbers(graph: Graph, verb: str) -> None:
+    tensors = [(r.function.output(r.nr).name, r.tensor) for r in graph.roots]
+    for name, tensor in [*((f.outputs[0].name, f.leaf) for f in graph.leaves), *tensors]:
+        if size_of(tensor.shape) <= KEPT and Value.seen(tensor) is None:
+            kind = type(tensor).__name__
+            where = f" on the device {tensor.device}" if hasattr(tensor, "device") else ""
+            raise TypeError(
+                f"viz.{verb} shows numbers, but {name} (a {kind} of shape {tuple(tensor.shape)}{where}) has none. "
+                "viz.draw draws the graph without numbers."
+            )
+
+
+def _backward(
+    graph: Graph, gradients: list, inputs: Any, retain_graph: bool | None, create_graph: bool
+) -> None:
+    options: dict[str, Any] = {}
+    if retain_graph is not None:
+        options["retain_graph"] = retain_graph
+    if create_graph:
+        options["create_graph"] = True
+    if inputs is not None:
+        options["inputs"] = inputs
+    tensors = [r.tensor for r in graph.roots]
+    if len(tensors) == 1:
+        if gradients[0] is not None:
+            options["gradient"] = gradients[0]
+        tensors[0].backward(**options)
+        return
+    framework = sys.modules.get(type(tensors[0]).__module__.split(".")[0])
+    together = getattr(getattr(framework, "autograd", None), "backward", None)
+    if together is None:
+        raise TypeError(
+            "Going backward from several tensors at once needs the framework's autograd.backward, which "
+            f"{type(tensors[0]).__module__} does not have. Add the tensors up and pass their sum."
+        )
+    together(tensors, gradients if any(g is not None for g in gradients) else None, **options)

@@ -1,0 +1,309 @@
+"""Predict before reveal: a question for each step of a recorded pass, and what each common mistake would answer.
+
+Plain data in, plain data out: reads the payload (payload.py), runs no framework. The numbers of the mistakes are computed
+from the recorded values. A backward pass is linear in the gradients, so what a wrong total at one node does to a leaf
+follows from the recorded local derivatives, wherever these act entry by entry; where they do not, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MODES = ("gradients", "order")
+SMALL = 12  # an answer with more entries is asked for by its shape
+ELEMENTWISE = re.compile(
+    r"^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|"
+    r"Abs|Square|Reciprocal|Clamp|Softplus|Silu|Gelu|LeakyRelu|Elu|Clone|Where)Backward"
+)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer, the ``cause`` that produces it, and what to say about it."""
+
+    value: np.ndarray
+    cause: str
+    says: str
+
+
+def array_of(value: Mapping | None) -> np.ndarray | None:
+    """The numbers of a payload array, or None where they are not all there or not all finite."""
+    if not value or value.get("values") is None or value.get("nonfinite"):
+        return None
+    return np.array([float(v) for v in value["values"]]).reshape(value["shape"])
+
+
+def text_of(a: np.ndarray) -> str:
+    """A short printed form: 12, [1, 2] or [[0.5], [1]]."""
+    return re.sub(
+        r"\s+", " ", np.array2string(a, separator=", ", formatter={"float_kind": lambda x: f"{x:.4g}"})
+    )
+
+
+class Pass:
+    """The recorded steps as arrays: totals, parts and the local derivative along each edge."""
+
+    def __init__(self, data: Mapping[str, Any]):
+        self.data = data
+        self.steps = data["steps"]
+        self.at = {step["node"]: i for i, step in enumerate(self.steps)}
+        self.total = [None if s.get("totals") or s.get("wrong") else array_of(s["total"]) for s in self.steps]
+        self.parts = [[array_of(p["value"]) for p in s["incoming"]] for s in self.steps]
+
+    def name(self, node: str | None) -> str:
+        entry = self.data["nodes"].get(node) or self.data["hidden"].get(node)
+        return "the seed" if entry is None else entry["name"] or entry["label"]
+
+    def local(self, i: int, out: Mapping) -> np.ndarray | None:
+        """∂input/∂output of step ``i`` along one edge, where it acts entry by entry (or on a scalar)."""
+        total, sent = self.total[i], array_of(out["value"])
+        if total is None or sent is None or out.get("reduced") or np.any(total == 0):
+            return None
+        by_entry = ELEMENTWISE.match(self.steps[i]["name"]) and total.shape == sent.shape
+        return sent / total if by_entry or total.size == 1 else None
+
+    def leaves_after(self, start: int, delta: np.ndarray) -> dict[int, np.ndarray] | None:
+        """How ``.grad`` of each leaf changes (by step) when the total of step ``start`` changes by ``delta``."""
+        change: dict[int, np.ndarray] = {start: delta}
+        for i in range(start, len(self.steps)):
+            if i not in change or self.steps[i]["accumulate"]:
+                continue
+            for out in self.steps[i]["outgoing"]:
+                if out["to"] not in self.at or out["value"] is None:
+                    continue
+                local = self.local(i, out)
+                if local is None:
+                    return None
+                to = self.at[out["to"]]
+                change[to] = change.get(to, 0.0) + local * change[i]
+        return {i: d for i, d in change.items() if self.steps[i]["accumulate"]}
+
+    def overwritten(self) -> dict[int, np.ndarray]:
+        """The totals of an engine that writes ``grad = part`` where it should add, step by step, where known."""
+        last: dict[int, np.ndarray | None] = {}
+        for i, step in enumerate(self.steps):
+            if i not in last:
+                last[i] = self.total[i]  # a root: the seed
+            for out in step["outgoing"] if last[i] is not None else []:
+                if out["to"] in self.at and out["value"] is not None:
+                    local = self.local(i, out)
+                    last[self.at[out["to"]]] = None if local is None else local * last[i]
+        return {i: value for i, value in last.items() if value is not None}
+
+
+def _merges(p: Pass, before: int) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Steps before ``before`` where several parts met: (step, which part, that part)."""
+    for i in range(before):
+        if len(p.parts[i]) > 1 and p.total[i] is not None and not p.steps[i]["accumulate"]:
+            for k, part in enumerate(p.parts[i]):
+                if part is not None:
+                    yield i, k, part
+
+
+def _about_parts(p: Pass, i: int) -> list[Mistake]:
+    """Wrong totals of one node where several gradients meet."""
+    step, found = p.steps[i], []
+    for k, part in enumerate(p.parts[i]):
+        if part is None:
+            continue
+        sender = p.name(step["incoming"][k]["from"])
+        if k == len(p.parts[i]) - 1:
+            says = f"That is the part from {sender} alone, the last to arrive: it was written over the others. Parts add up."
+            found.append(Mistake(part, "overwrite", says))
+        else:
+            says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
+            found.append(Mistake(part, "early", says))
+    if len(p.parts[i]) > 1 and p.total[i] is not None:
+        says = f"That is the mean of the {len(p.parts[i])} parts. Nothing is averaged where gradients meet: parts add up."
+        found.append(Mistake(p.total[i] / len(p.parts[i]), "averaged", says))
+    return found
+
+
+def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
+    """Wrong gradients that one node might send to one of its inputs."""
+    step, total, right = p.steps[i], p.total[i], array_of(out["value"])
+    found: list[Mistake] = []
+    local = p.local(i, out)
+    if local is not None:
+        says = f"That is the local derivative alone. The chain rule multiplies it by what arrives, {text_of(total)}."
+        found.append(Mistake(local, "local derivative only", says))
+    if total is not None:
+        if total.shape == right.shape:
+            says = "That is what arrives, passed on as it is. It must be multiplied by the local derivative first."
+            found.append(Mistake(total, "passed on", says))
+        elif out.get("reduced"):
+            says = f"That still has the shape of the output. A gradient has the shape of its tensor: {out['reduced']}."
+            found.append(Mistake(total, "wrong shape", says))
+    for other in step["outgoing"]:
+        value = array_of(other["value"])
+        if other is not out and value is not None:
+            says = f"That is what goes to the other input, {other.get('name') or other['input']}."
+            found.append(Mistake(value, "other input", says))
+    return found + _about_form(right)
+
+
+def _about_form(right: np.ndarray) -> list[Mistake]:
+    found = [Mistake(-right, "sign", "The size is right, the sign is not.")]
+    if right.ndim == 2:
+        says = f"That is transposed. The gradient has the shape of its tensor, {right.shape}."
+        found.append(Mistake(right.T, "transposed", says))
+    if right.size > 1:
+        says = f"That is the sum of all entries. There is one derivative for each entry: shape {right.shape}."
+        found.append(Mistake(right.sum(), "summed", says))
+    return found
+
+
+def _about_storing(p: Pass, i: int) -> list[Mistake]:
+    """Wrong values of ``.grad`` of a leaf: overwriting here, or a wrong engine on the way here."""
+    accumulate, found = p.steps[i]["accumulate"], []
+    before, given, after = (array_of(accumulate[k]) for k in ("before", "contribution", "after"))
+    leaf = accumulate["leaf"]
+    if before is not None and given is not None:
+        says = (
+            f"That is this pass alone. {leaf}.grad already held {text_of(before)}, and backward adds to it."
+        )
+        found.append(Mistake(given, "overwrite", says))
+    if len(p.parts[i]) > 1 and before is None:
+        found += _about_parts(p, i)
+    if after is None:
+        return found
+    for m, k, part in _merges(p, i):
+        name, sender = p.name(p.steps[m]["node"]), p.name(p.steps[m]["incoming"][k]["from"])
+        early = p.leaves_after(m, part - p.total[m])
+        if early is not None and i in early:
+            says = f"That is what comes out when {name} fires too early, with the part from {sender} alone."
+            found.append(Mistake(after + early[i], "early", says))
+        twice = p.leaves_after(m, part)
+        if twice is not None and i in twice:
+            says = f"That is what comes out when {name} fires twice, once with the part from {sender} and once with the sum."
+            found.append(Mistake(after + twice[i], "fires twice", says))
+        averaged = p.leaves_after(m, p.total[m] / len(p.parts[m]) - p.total[m])
+        if averaged is not None and i in averaged:
+            says = f"That is what comes out when the parts that meet at {name} are averaged. They add up."
+            found.append(Mistake(after + averaged[i], "averaged", says))
+    wrong = p.overwritten()
+    if i in wrong and before is None:
+        says = "That is what an engine gives that overwrites a gradient where it should add (= in the place of +=)."
+        found.append(Mistake(wrong[i], "overwrite", says))
+    return found + _about_form(after)
+
+
+def _distinct(mistakes: list[Mistake], right: np.ndarray) -> list[dict]:
+    """As data, without those that give the right answer, the first cause for each value."""
+    kept: list[Mistake] = []
+    for m in mistakes:
+        value = np.asarray(m.value, dtype=float)
+        others = [right, *(np.asarray(k.value, dtype=float) for k in kept)]
+        if not any(o.shape == value.shape and np.allclose(o, value, rtol=1e-6, atol=1e-12) for o in others):
+            kept.append(Mistake(value, m.cause, m.says))
+    return [
+        {"shape": list(m.value.shape), "values": m.value.ravel().tolist(), "cause": m.cause, "says": m.says}
+        for m in kept
+    ]
+
+
+def _question(p: Pass, i: int) -> dict | None:
+    """What is asked before step ``i`` (counted from 0) shows, or None where there is nothing to ask."""
+    step = p.steps[i]
+    name = p.name(step["node"])
+    if step["accumulate"]:
+        kind, value, of = "stores", step["accumulate"]["after"], f"{step['accumulate']['leaf']}.grad"
+        text = f"AccumulateGrad of {step['accumulate']['leaf']} fires next. What is {of} after it?"
+    elif len(step["incoming"]) > 1 and not step.get("totals"):
+        kind, value, of = "total", step["total"], f"the gradient of {name}"
+        text = f"{len(step['incoming'])} gradients meet at {name}. What does {step['name']} receive in total?"
+    else:
+        out = next((o for o in step["outgoing"] if o["value"] is not None), None)
+        if out is None:
+            return None
+        kind, value = "sends", out["value"]
+        to = out.get("name") or p.name(out["to"])
+        of = f"the gradient for {to}"
+        text = f"{step['name']} fires next. What does it send to {to}?"
+    right = array_of(value)
+    if value is None:
+        return None
+    if right is None or right.size > SMALL:
+        return _shape_question(p, step, value, of)
+    found = (
+        _about_storing(p, i)
+        if kind == "stores"
+        else _about_parts(p, i) + _about_form(right)
+        if kind == "total"
+        else _about_sending(p, i, out)
+    )
+    answer = {"shape": list(right.shape), "values": right.ravel().tolist()}
+    return {"kind": kind, "text": text, "of": of, "answer": answer, "mistakes": _distinct(found, right)}
+
+
+def _shape_question(p: Pass, step: Mapping, value: Mapping, of: str) -> dict | None:
+    right = list(value["shape"])
+    wrong: dict[tuple, str] = {}
+    wrong[tuple(reversed(right))] = "That is transposed."
+    if step["total"]:
+        wrong[tuple(step["total"]["shape"])] = "That is the shape of what arrives."
+    wrong[()] = "A scalar would be the sum of all entries. There is one derivative for each entry."
+    if right:
+        wrong[tuple(right[:-1])] = "The last axis is missing."
+        wrong[(1, *right)] = "There is an axis too many."
+    wrong.pop(tuple(right), None)
+    rule = " A gradient has the shape of the tensor that it belongs to."
+    choices = [
+        {"shape": list(s), "says": says + rule, "cause": "wrong shape"} for s, says in list(wrong.items())[:3]
+    ]
+    text = f"{step['name']} fires next. Which shape does {of} have?"
+    answer = {"shape": right}
+    shapes = sorted([*choices, {"shape": right}], key=lambda c: (len(c["shape"]), c["shape"]))
+    return {"kind": "shape", "text": text, "of": of, "answer": answer, "choices": shapes, "mistakes": []}
+
+
+def _order_question(p: Pass, i: int) -> dict:
+    """Which node may fire after ``i`` steps; what firing each of those that must wait would do."""
+    before = p.steps[i - 1] if i else None
+    ready = list(before["ready"]) if before else [p.steps[0]["node"]]
+    early = {}
+    for waiting in before["waiting"] if before else []:
+        w = p.at.get(waiting["node"])
+        if w is None:
+            continue
+        missing = ", ".join(p.name(m) for m in waiting["for"])
+        says = f"{p.name(waiting['node'])} has {waiting['got']} of {waiting['needs']} parts and must wait for {missing}."
+        here = p.parts[w][: waiting["got"]]
+        if p.total[w] is not None and all(part is not None for part in here):
+            change = p.leaves_after(w, sum(here) - p.total[w])
+            for leaf, delta in (change or {}).items():
+                after = array_of(p.steps[leaf]["accumulate"]["after"])
+                if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
+                    stored = p.steps[leaf]["accumulate"]["leaf"]
+                    wrong = text_of(after + delta)
+                    says += (
+                        f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
+                    )
+        early[waiting["node"]] = says
+    return {
+        "kind": "order",
+        "text": "Which node may fire next?",
+        "ready": ready,
+        "next": p.steps[i]["node"],
+        "early": early,
+    }
+
+
+def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, dict]:
+    """The questions of a pass, by the number of the step that each comes before ("1" is the first).
+
+    ``mode``: "gradients" or "order". The first ``given`` steps are shown as a worked example. Raises ValueError.
+    """
+    if mode not in MODES:
+        raise ValueError(f"ask must be one of {', '.join(map(repr, MODES))} or None, got {mode!r}")
+    if given < 0:
+        raise ValueError(f"given, the number of steps that are shown first, must be 0 or more, got {given}")
+    p = Pass(data)
+    make = _question if mode == "gradients" else _order_question
+    found = {str(i + 1): make(p, i) for i in range(given, len(p.steps))}
+    return {number: question for number, question in found.items() if question is not None}

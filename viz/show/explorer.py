@@ -1,0 +1,420 @@
+"""Change something and see what follows: sliders and fields on the leaves of a function, edges that can be cut; graph,
+values and gradients live.
+
+    viz.explore(lambda x, w: (x * w).tanh(), x=2.0, w=3.0)
+
+An edge that is cut does to the gradients what ``detach()`` at this place does: nothing is sent along it. The function runs
+again, forward and backward, after each change: the one part of viz that needs the kernel while it is used. May import
+ipywidgets. Makes tensors with the framework of the leaves or of the function, found by what it offers (``tensor`` and
+``autograd``), never by name.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from ..picture.draw import pictures_of
+from ..read import rules
+from ..read.graph import Edge, Graph, is_tensor
+from ..read.recall import prepare
+from ..read.record import Recording
+from ..read.source import source_of
+from ..read.values import Value
+from ..run.trace import run
+from .page import frame, page, shared, slim
+from .payload import MOST_STEPS, describe, ident
+from .stepper import Pane
+
+WRAPPED = {"flex_flow": "row wrap", "align_items": "center"}  # the layout of a row of controls
+EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_grad can be changed
+
+
+def _speaks(module: Any) -> bool:
+    return (
+        isinstance(module, ModuleType)
+        and callable(getattr(module, "tensor", None))
+        and hasattr(module, "autograd")
+    )
+
+
+def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
+    """The module that makes tensors: that of a tensor among the leaves, else one that the function's own code names."""
+    for leaf in leaves.values():
+        if is_tensor(leaf):
+            return sys.modules[type(leaf).__module__.partition(".")[0]]
+    known = inspect.getclosurevars(f) if inspect.isfunction(f) else None
+    around = [*known.nonlocals.values(), *known.globals.values()] if known else []
+    around += list(getattr(f, "__globals__", {}).values())
+    found = next((m for m in around if _speaks(m)), None)
+    if found is None:
+        raise TypeError(
+            "viz.explore cannot tell which framework the function uses: pass a leaf as a tensor, as "
+            "explore(f, x=torch.tensor(2.0)), or import the framework where the function is written."
+        )
+    return found
+
+
+class _Leaf:
+    """One leaf: its numbers, whether it requires grad, and the widgets that change both."""
+
+    def __init__(self, name: str, value: Any, changed: Callable[[str], None]):
+        given = value.detach().numpy() if is_tensor(value) else value
+        try:
+            self.values = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            said = f"leaf {name!r} must be a number, a list of numbers or a tensor: {error}"
+            raise TypeError(said) from None
+        self.name, self._changed = name, changed
+        shape = "" if self.values.ndim == 0 else f" {self.values.shape}"
+        look = {"width": "auto", "min_width": "7em"}
+        self.grad = widgets.Checkbox(value=True, description=f"{name}{shape}", indent=False, layout=look)
+        self.grad.tooltip = f"requires_grad of {name}"
+        self.grad.observe(lambda _: changed(f"requires_grad of {name}"), "value")
+        self.fields: list[Any] = []
+        if self.values.size == 1:
+            self.fields = [self._slider(float(self.values.ravel()[0]))]
+        elif self.values.size <= EDITABLE:
+            self.fields = [self._field(i, float(x)) for i, x in enumerate(self.values.ravel())]
+        note = [] if self.fields else [widgets.Label(f"{self.values.size} entries: kept as they are")]
+        self.row = widgets.HBox([self.grad, *self.fields, *note], layout=dict(WRAPPED))
+
+    def _slider(self, value: float) -> widgets.FloatSlider:
+        reach = 3 * max(1.0, abs(value))
+        slider = widgets.FloatSlider(
+            value=value, min=value - reach, max=value + reach, step=reach / 150, readout_format=".3g"
+        )
+        slider.layout.width = "min(380px, 100%)"
+        slider.observe(lambda change: self._set(0, change["new"]), "value")
+        return slider
+
+    def _field(self, index: int, value: float) -> widgets.FloatText:
+        where = ", ".join(map(str, np.unravel_index(index, self.values.shape)))
+        field = widgets.FloatText(value=value, step=0.1, layout={"width": "72px"})
+        field.tooltip = f"{self.name}[{where}]"
+        field.observe(lambda change: self._set(index, change["new"]), "value")
+        return field
+
+    def _set(self, index: int, value: float) -> None:
+        self.values.reshape(-1)[index] = value
+        self._changed(self.name)
+
+    def show(self, values: np.ndarray) -> None:
+        """Take new numbers, and move the slider or the fields there."""
+        self.values = np.array(values, dtype=np.float64)
+        for control, x in zip(self.fields, self.values.ravel(), strict=False):
+            if isinstance(control, widgets.FloatSlider):
+                control.min, control.max = min(control.min, x), max(control.max, x)
+            control.value = float(x)
+
+    def tensor(self, framework: ModuleType) -> Any:
+        return framework.tensor(self.values.tolist(), requires_grad=bool(self.grad.value))
+
+
+@dataclass(slots=True)
+class _State:
+    """All that can be changed, and what came of it: what is undone, and what a change is told from."""
+
+    values: dict[str, np.ndarray]
+    grad: dict[str, bool]
+    cut: list[str]
+    result: Value | None = None
+    grads: dict[str, Value | None] = field(default_factory=dict)
+    reached: set[str] = field(default_factory=set)
+    unreached: list[str] = field(default_factory=list)
+
+
+def _labelled(graph: Graph) -> dict[str, Edge]:
+    """Every edge along which a gradient flows, by what people call it: ``c → b``, or ``y → x (self)`` where x is used twice."""
+    edges = [e for e in graph.edges if e.target is not None]
+    plain = [f"{e.source.outputs[0].name} → {e.target.output(e.nr).name}" for e in edges]
+    often = Counter(plain)
+    found: dict[str, Edge] = {}
+    for e, label in zip(edges, plain, strict=True):
+        if often[label] > 1:
+            label += f" ({rules.input_names(e.source)[e.slot]})"
+        while label in found:  # two functions whose results have one name
+            label += "′"
+        found[label] = e
+    return found
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+class Explore(widgets.VBox):
+    """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
+    (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes the last change back. ``result``, ``grads``."""
+
+    def __init__(self, f: Callable, leaves: Mapping[str, Any], view: str | None = "cards"):
+        if not callable(f):
+            raise TypeError(f"viz.explore needs a function of the leaves, but got {type(f).__name__}")
+        if not leaves:
+            raise TypeError("viz.explore needs at least one leaf to change: explore(f, x=2.0)")
+        self.f, self.view, self._quiet = f, view, False
+        self._framework = _framework(f, leaves)
+        self.leaves = {name: _Leaf(name, value, self._run) for name, value in leaves.items()}
+        self._cut: list[str] = []
+        self._past: list[_State] = []
+        self._last = ""  # what was changed last: a slider that is dragged is one change
+        self.message = widgets.HTML()
+        self.edges: list[str] = []
+        self._ends: dict[str, str] = {}  # what each edge leads to
+        self.data, self._now = self._record()
+        self.pane = Pane(data=shared(self.data), step=len(self.data["steps"]), options={"cut": True})
+        self.pane.layout.width = "100%"
+        self.pane.on_msg(lambda _, content, buffers: self._clicked(content))
+        super().__init__(
+            [*(leaf.row for leaf in self.leaves.values()), self._tools(), self.message, self.pane]
+        )
+
+    def _tools(self) -> widgets.HBox:
+        """The row with the list of edges, the button that cuts, and undo."""
+        self.choice = widgets.Dropdown(
+            options=self.edges, description="Edge", layout=widgets.Layout(width="auto", max_width="100%")
+        )
+        self.choice.style.description_width = "initial"
+        told = "Send no gradient along this edge, as detach() does"
+        self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=told)
+        told = "Take the last change back"
+        self.back = widgets.Button(description="Undo", layout={"width": "auto"}, disabled=True, tooltip=told)
+        self.choice.observe(lambda _: self._look(), "value")
+        self.button.on_click(lambda _: self._toggle(self.choice.value))
+        self.back.on_click(lambda _: self.undo())
+        return widgets.HBox([self.choice, self.button, self.back], layout=dict(WRAPPED))
+
+    @property
+    def name(self) -> str:
+        own = getattr(self.f, "__name__", type(self.f).__name__)
+        return "f" if own == "<lambda>" else own
+
+    # -- running the function, forward and backward
+
+    def _record(self) -> tuple[dict, _State]:
+        tensors = {name: leaf.tensor(self._framework) for name, leaf in self.leaves.items()}
+        code = getattr(self.f, "__code__", None)
+        recording = Recording()
+        if code is not None:
+            recording.start(None, code.co_filename)
+        try:
+            self.result = self.f(**tensors)
+        finally:
+            if code is not None:
+                recording.stop()
+        here = sys._getframe()
+        graph, plain = prepare(self.result, "explore", tensors | {self.name: self.result}, here)
+        if len(graph) > MOST_STEPS:
+            raise ValueError(
+                f"This graph has {len(graph):,} nodes; viz.explore shows at most {MOST_STEPS:,}."
+            )
+        edges = _labelled(graph)
+        graph.cut(edges[label] for label in self._cut if label in edges)
+        source = graph.source or source_of(graph, here)
+        pictures = pictures_of(graph, self.view)
+        trace = run(graph, plain, check=True, verb="explore")
+        data = slim(describe(trace, *pictures, source=source))
+        data["edge names"] = {ident(e): label for label, e in edges.items()}
+        self.edges = list(edges)
+        self._ends = {label: e.target.output(e.nr).name for label, e in edges.items()}
+        self.grads = {name: None if t.grad is None else t.grad.numpy() for name, t in tensors.items()}
+        state = self._state()
+        state.result = Value.of(self.result)
+        state.grads = {name: None if t.grad is None else Value.of(t.grad) for name, t in tensors.items()}
+        state.reached = {f.outputs[0].name for f in graph.functions if not f.unreached}
+        state.unreached = [f.outputs[0].name for f in graph.functions if f.unreached]
+        return data, state
+
+    def _state(self) -> _State:
+        values = {name: leaf.values.copy() for name, leaf in self.leaves.items()}
+        return _State(values, {name: leaf.grad.value for name, leaf in self.leaves.items()}, list(self._cut))
+
+    def _run(self, what: str) -> None:
+        """After a change: the new picture and what is different, or what went wrong, with the old picture left standing."""
+        if self._quiet:
+            return
+        if what != self._last:
+            self._past.append(self._now)
+        self._last = what
+        self._show()
+
+    def _show(self) -> None:
+        before = self._now
+        self.back.disabled = not self._past
+        try:
+            self.data, self._now = self._record()
+        except Exception as error:  # the learner's function may raise anything: it is shown, not hidden
+            text = f"{type(error).__name__}: {error}"
+            self.message.value = f"<pre role='alert'>{html.escape(text)}</pre>"
+            now = (
+                self._state()
+            )  # what is undone next; the last that worked is what the next change is told from
+            self._now = replace(before, values=now.values, grad=now.grad, cut=now.cut)
+            return
+        self.message.value = (
+            f"<p role='status' style='margin:4px 0'>{html.escape(self.changes(before, self._now))}</p>"
+        )
+        self.pane.data = shared(self.data)
+        self._look()
+
+    def _look(self) -> None:
+        """The list of edges as it is now; the button says what it would do."""
+        shown = [(f"{label} (cut)" if label in self._cut else label, label) for label in self.edges]
+        if tuple(self.choice.options) != tuple(shown):
+            chosen = self.choice.value
+            self.choice.options = shown
+            if chosen in self.edges:
+                self.choice.value = chosen
+        self.button.description = "Join" if self.choice.value in self._cut else "Cut"
+
+    # -- what is different
+
+    def changes(self, a: _State, b: _State) -> str:
+        """What differs between two states, in sentences: what was changed, and what came of it."""
+        said = [
+            f"{n} was {_words(a.values[n])}, is {_words(b.values[n])}." for n in b.values if _moved(a, b, n)
+        ]
+        for name, on in b.grad.items():
+            if on != a.grad[name]:
+                said.append(f"{name} {'requires' if on else 'does not require'} grad now.")
+        for label in b.cut:
+            if label not in self.edges:
+                said.append(f"The edge {label} that was cut is not in this graph.")
+            elif label not in a.cut:
+                what = self._ends[label]
+                said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
+        said += [f"{label} is joined again." for label in a.cut if label not in b.cut]
+        if not _same(a.result, b.result):
+            said.append(f"The result was {_short(a.result.array)}, is {_short(b.result.array)}.")
+        moved = [n for n in b.grads if not _same(a.grads.get(n), b.grads[n])]
+        said += [f".grad of {n} was {_words(a.grads.get(n))}, is {_words(b.grads[n])}." for n in moved]
+        lost = [n for n in b.unreached if n in a.reached]
+        found = [n for n in a.unreached if n in b.reached]
+        if lost:
+            said.append(f"No gradient reaches {_listed(lost)} any more.")
+        if found:
+            said.append(f"A gradient reaches {_listed(found)} again.")
+        return " ".join(said) if said else "Nothing changed."
+
+    # -- changes from Python; a control does the same
+
+    def set(self, **values: Any) -> None:
+        """Give leaves new numbers, as ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError where that cannot be."""
+        for name, value in values.items():
+            if name not in self.leaves:
+                raise KeyError(f"no leaf is called {name!r}; there are {', '.join(self.leaves)}")
+            leaf = self.leaves[name]
+            new = np.array(value, dtype=np.float64)
+            if new.shape != leaf.values.shape:
+                raise ValueError(f"leaf {name!r} has shape {leaf.values.shape}, the new value {new.shape}")
+        self._quiet = True
+        for name, value in values.items():
+            self.leaves[name].show(value)
+        self._quiet = False
+        self._last = ""
+        self._run("set")
+
+    def cut(self, *edges: str) -> None:
+        """Cut edges, each called as in ``edges``: no gradient is sent along them. Raises KeyError for what is no edge."""
+        for edge in edges:
+            if edge not in self.edges:
+                raise KeyError(f"no edge is called {edge!r}; there are {', '.join(self.edges)}")
+        self._set_cut([*self._cut, *(e for e in dict.fromkeys(edges) if e not in self._cut)])
+
+    def join(self, *edges: str) -> None:
+        """Join edges that were cut; all of them where none is named. Raises KeyError for one that is not cut."""
+        for edge in edges:
+            if edge not in self._cut:
+                raise KeyError(f"the edge {edge!r} is not cut; cut are: {', '.join(self._cut) or 'none'}")
+        self._set_cut([e for e in self._cut if edges and e not in edges])
+
+    def undo(self) -> None:
+        """Take the last change back; nothing where there is none."""
+        if not self._past:
+            return
+        state = self._past.pop()
+        self._quiet = True
+        for name, leaf in self.leaves.items():
+            leaf.show(state.values[name])
+            leaf.grad.value = state.grad[name]
+        self._cut, self._quiet, self._last = list(state.cut), False, ""
+        self._show()
+
+    def _set_cut(self, cut: list[str]) -> None:
+        self._cut, self._last = cut, ""
+        self._run("cut")
+
+    def _toggle(self, edge: str | None) -> None:
+        if edge is not None:
+            (self.join if edge in self._cut else self.cut)(edge)
+
+    def _clicked(self, content: Any) -> None:
+        """A click on an edge of the picture."""
+        edge = content.get("edge") if isinstance(content, dict) else None
+        if edge in self.edges:
+            self.choice.value = edge
+            self._toggle(edge)
+
+    def __repr__(self) -> str:
+        short = (f"{n}={_short(leaf.values)}" for n, leaf in self.leaves.items())
+        line = f"Explore({self.name}: {', '.join(short)} → {_short(self.result.detach().numpy())})"
+        return line if len(line) < 110 else line[:108] + "…"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        options = {"step": len(self.data["steps"])}
+        return bundle | {"text/html": frame(self.data, options=options), "text/plain": repr(self)}
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write what is shown now as a page (.html)."""
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(
+                f"cannot save as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
+            )
+        path.write_text(
+            page(self.data, title=title, options={"step": len(self.data["steps"])}), encoding="utf-8"
+        )
+        return path
+
+
+def _words(value: Any) -> str:
+    """Numbers in a sentence: a leaf's own, or a gradient, or None."""
+    if value is None:
+        return "None"
+    return _short(value) if isinstance(value, np.ndarray) else value.short(48)
+
+
+def _moved(a: _State, b: _State, name: str) -> bool:
+    return not np.array_equal(a.values[name], b.values[name])
+
+
+def _same(a: Value | None, b: Value | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a.array, b.array, equal_nan=True))
+
+
+def _short(values: np.ndarray) -> str:
+    if values.size == 1:
+        return f"{float(values.ravel()[0]):.4g}"
+    return "[" + ", ".join(f"{x:.4g}" for x in values.ravel()[:4]) + (", …]" if values.size > 4 else "]")
+
+
+def explore(f: Callable, *, view: str | None = "cards", **leaves: Any) -> Explore:
+    """Sliders and fields on the ``leaves`` of ``f``; its graph, values and gradients follow.
+
+    ``leaves``: numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with ``requires_grad=True`` (a
+    box by each name switches it off). An edge can be cut: choose it in the list, or click it in the picture. What every
+    change does is said in words. ``f`` returns a scalar tensor. ``view``: as of ``viz.step``.
+    """
+    return Explore(f, leaves, view)

@@ -1,0 +1,337 @@
+"""The steps of a recorded pass as pictures for slides: a numbered PNG series or one animated GIF.
+
+Graphviz paints each frame from the places that the payload already has (nothing is laid out again, so nothing moves): the
+texts of its SVG, and over them what each step changes. The GIF frames that it makes are joined here, byte by byte, because
+no other library is needed for that.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ..picture.dot import FRAME, cells_table, escaped
+from ..picture.layout import quiet_c_level
+from ..read.text import shape_text
+from ..read.values import Value
+
+SVG = "{http://www.w3.org/2000/svg}"
+WIDEST = 1080  # pixels of a GIF
+CAPTION = 46.0  # points below the picture, for the sentence
+FILLS = {  # kind or class: fill and line
+    "second": ("#f1e6fb", "#7b3fb5"),
+    "custom": ("#dff7fa", "#0b7285"),
+    "function": ("#e4f0fa", "#2273ad"),
+    "accumulate": ("#fff2bf", "#8a6100"),
+    "leaf": ("#ddf5e3", "#1a7f37"),
+    "alias": ("#ddf5e3", "#1a7f37"),
+    "fold": ("#e7ecff", "#3b5bdb"),
+}
+PLAIN = ("#f0f2f5", "#6e7781")
+NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
+
+
+def _quoted(text: str) -> str:
+    """A DOT string whose label escapes (\\N, \\G, ...) mean nothing; line ends stay."""
+    clean = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+    return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _number(value: Mapping | None) -> str:
+    if not value:
+        return ""
+    values = value.get("values")
+    if values and len(values) == 1:
+        return f"{float(values[0]):.4g}"
+    return shape_text(tuple(value["shape"]))
+
+
+def _value(array: Mapping | None) -> Value | None:
+    """An array of the payload with as many of its numbers as are painted."""
+    if array is None or "shape" not in array:
+        return None
+    if array.get("values") is not None:
+        return Value(np.array([float(x) for x in array["values"]]).reshape(array["shape"]), array["dtype"])
+    cells = array["cells"]
+    if "values" not in cells:
+        return None
+    return Value(
+        np.array([float(x) for x in cells["values"]]).reshape(cells["rows"], cells["cols"]), array["dtype"]
+    )
+
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What the SVG of the payload holds: lines of text of each node, frames around modules, and the arrows."""
+
+    texts: dict[str, list[tuple[str, str, float, float, float]]] = field(default_factory=dict)
+    frames: list[tuple[list[float], str, Point]] = field(default_factory=list)
+    curves: dict[str, tuple[list[Point], Point | None]] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=4)
+def _scene(svg: str) -> _Scene:
+    scene = _Scene()
+    for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
+        ident, css = group.get("id"), group.get("class", "").split()
+        if "cluster" in css:
+            rect, text = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
+            box = [float(rect.get(k)) for k in ("x", "y", "width", "height")]
+            scene.frames.append((box, text.text or "", (float(text.get("x")), float(text.get("y")))))
+        elif "node" in css and ident:
+            scene.texts[ident] = [
+                (
+                    t.get("class", "") + (" bold" if t.get("font-weight") else ""),
+                    t.text or "",
+                    *(float(t.get(k)) for k in ("x", "y", "font-size")),
+                )
+                for t in group.findall(f"{SVG}text")
+            ]
+        elif "edge" in css and ident:
+            parts = {p.get("class"): p.get("d", "") for p in group.findall(f"{SVG}path")}
+            numbers = [
+                [float(x) for x in re.findall(r"-?[\d.]+", parts.get(k, ""))] for k in ("line", "head")
+            ]
+            points, head = (list(zip(n[::2], n[1::2], strict=True)) for n in numbers)
+            scene.curves[ident] = (points, head[0] if len(head) == 3 else None)
+    return scene
+
+
+class _Moment:
+    """What is true after ``k`` steps."""
+
+    def __init__(self, data: Mapping[str, Any], k: int):
+        self.k, steps = k, data["steps"]
+        self.fired: dict[str, int] = {}
+        self.hot: dict[str, Mapping] = {}
+        self.done: dict[str, Mapping | None] = {}
+        self.grads: dict[str, Mapping] = {}  # what a node received; of a leaf its .grad
+        folds, lines = data["folds"], data["lines"]
+        several = set(
+            lines.values()
+        )  # arrows that stand for several edges: which gradient is meant is told when it is sent
+        for number, step in enumerate(steps[:k], 1):
+            node = folds.get(step["node"], step["node"])
+            self.fired[node] = number
+            self.done |= {edge: None if edge in several else value for edge, value in self.hot.items()}
+            sent = [o for o in step["outgoing"] if o["edge"] and o["value"]]
+            self.hot = {lines.get(o["edge"], o["edge"]): o["value"] for o in sent}
+            got = step["accumulate"]["after"] if step["accumulate"] else step["total"]
+            if got:
+                self.grads[node] = got
+        last = steps[k - 1] if k else None
+        ready = last["ready"] if last else [s["node"] for s in steps[:1]]
+        self.ready = {folds.get(node, node) for node in ready}
+        self.sentence = last["sentence"] if last else data["start"]["sentence"]
+        self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
+
+
+def frame_dot(data: Mapping[str, Any], k: int) -> str:
+    """The picture after ``k`` steps, as DOT with all places fixed."""
+    width, height = max(data["width"], 420.0), data["height"] + CAPTION
+    scene, now = _scene(data["svg"]), _Moment(data, k)
+
+    def at(x: float, y: float) -> str:
+        return f"{x:.2f},{height - y:.2f}"
+
+    def box(ident: str, x: float, y: float, w: float, h: float, look: str) -> str:
+        size = f"width={w / 72:.3f} height={h / 72:.3f}"
+        return f'{ident} [pos="{at(x + w / 2, y + h / 2)}!" {size} {look}];'
+
+    def text(ident: str, x: float, y: float, said: str, look: str) -> str:
+        return f'{ident} [shape=plain fixedsize=false style="" pos="{at(x, y)}!" label={said} {look}];'
+
+    ground = 'shape=box fillcolor=white color=white label=""'
+    out = [
+        "digraph {",
+        'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
+        'edge [fontname="Helvetica" fontsize=9 arrowsize=0.6];',
+        box("ground", 0, 0, width, height, ground),
+    ]
+    for i, ((x, y, w, h), caption, (cx, cy)) in enumerate(scene.frames):
+        look = f'shape=box style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}" label=""'
+        out.append(box(f"frame{i}", x, y, w, h, look))
+        said = f"<<B>{escaped(caption)}</B>>"
+        out.append(text(f"frame{i}_t", cx, cy - 4, said, f'fontsize=10 fontcolor="{MUTED}"'))
+    for ident, node in data["nodes"].items():
+        x, y, w, h = node["at"]
+        out.append(box(ident, x, y, w, h, _look(data, ident, node, now)))
+        for i, (said, tx, ty, look) in enumerate(_lines(data, ident, node, scene, now)):
+            out.append(text(f"{ident}_t{i}", tx, ty, said, look))
+        for name, (bx, by, bw, bh) in (node.get("box") or {}).items():
+            array = now.grads.get(ident) if name == "grad" else node.get(name)
+            look = _painted(_value(array), bw, bh)
+            out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
+        if ident in now.fired:
+            said, wide = str(now.fired[ident]), 14 + 5 * (len(str(now.fired[ident])) - 1)
+            colour = NOW if now.fired[ident] == k else DONE
+            badge = f'shape=box style="filled,rounded" fillcolor="{colour}" color=white'
+            look = f'{badge} fontcolor=white fontsize=8 label="{said}"'
+            inset = 0.12 if node["kind"] == "accumulate" or data["view"] == "graph" else 0.0
+            out.append(box(f"{ident}_n", x + w * inset - wide / 2, y + h * inset - 7, wide, 14, look))
+    out += _arrows(data, scene, now, at)
+    lines = textwrap.wrap(now.sentence, max(40, int(width / 5.6)))[:3]
+    said = '"' + "\\l".join(_quoted(line)[1:-1] for line in lines) + '\\l"'
+    out.append(text("caption", width / 2, height - CAPTION / 2, said, "fontsize=11"))
+    return "\n".join([*out, "}"])
+
+
+def _painted(value: Value | None, w: float, h: float) -> str:
+    """The box of an array: one number is written, more are painted."""
+    if value is not None and value.array.size == 1:
+        said = _quoted(value.short(40).strip("[]"))
+        return f'shape=box style=filled fillcolor=white color="#adb5bd" fontsize=9 label={said}'
+    return f'shape=plain style="" label=<{cells_table(value, w, h)}>'
+
+
+def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
+    """Shape and colours of a node at this moment."""
+    classes = node.get("classes") or []
+    kind = next(
+        (c for c in ("second", "custom") if c in classes and node["kind"] == "function"), node["kind"]
+    )
+    fill, line = FILLS.get(kind, PLAIN)
+    of = node.get("function")
+    style, wide = ["filled"], 1.2
+    fired = now.fired.get(ident, now.fired.get(of) if node["kind"] in ("tensor", "leaf") else None)
+    if fired is not None:
+        line, wide = (NOW, 3.0) if fired == now.k else (DONE, 2.0)
+        fill = "#fdebdd" if fired == now.k else fill
+    elif ident in now.ready:
+        line, wide = NOW, 2.0
+        style.append("dashed")
+    elif "unreached" in classes:
+        fill = "#ffffff"
+        style.append("dotted")
+    shape = {"accumulate": "diamond", "leaf": "cylinder", "function": "ellipse"}.get(node["kind"], "box")
+    if data["view"] != "graph":
+        shape = "box"
+        style.append("rounded")
+    return (
+        f'shape={shape} style="{",".join(style)}" fillcolor="{fill}" color="{line}" penwidth={wide} label=""'
+    )
+
+
+def _lines(
+    data: Mapping, ident: str, node: Mapping, scene: _Scene, now: _Moment
+) -> Iterator[tuple[str, float, float, str]]:
+    """The lines of text of a node: label, place of the middle, look. A leaf without a box tells its .grad."""
+    grad = now.leaves.get(ident) or (now.leaves.get(node.get("function")) if node["kind"] == "leaf" else None)
+    told = grad and not (node.get("box") or {}).get("grad") and node["kind"] == "leaf"
+    for css, said, x, y, size in scene.texts.get(ident, ()):
+        colour, face = (INK if css.startswith("name") else MUTED), ""
+        if told and css == "note":
+            number = _number(grad)
+            said, colour = (f".grad = {number}" if number[:1] != "(" else ".grad is there"), DONE
+        if css == "rule":
+            face = ' fontname="Courier"'
+        said = f"<<B>{escaped(said)}</B>>" if css.endswith("bold") else f"<{escaped(said)}>"
+        yield said, x, y - size * 0.36, f'fontsize={size - 1:g} fontcolor="{colour}"{face}'
+
+
+def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
+    for ident, (points, tip) in scene.curves.items():
+        edge = data["edges"].get(ident)
+        if edge is None or not points:
+            continue
+        colour, wide = (NOW, 2.6) if ident in now.hot else (DONE, 1.8) if ident in now.done else (WAIT, 1.0)
+        kinds = {"forward": "dashed", "grad_fn": "dashed", "backward": "solid"}
+        value = now.hot.get(ident) or now.done.get(ident)
+        place = ""
+        if value:
+            number = escaped(_number(value))
+            if edge.get("label_box"):
+                bx, by, bw, bh = edge["label_box"]
+                mx, my = bx + bw / 2, by + bh / 2
+                plate = 'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="white"'
+                number = f"<TABLE {plate}><TR><TD>{number}</TD></TR></TABLE>"
+            else:  # beside the arrow
+                mx, my = points[len(points) // 2]
+                my -= 7
+            place = f'label=<{number}> lp="{at(mx, my)}" fontcolor="{colour}"'
+        curve = " ".join(at(*p) for p in points)
+        end = f"e,{at(*tip)} " if tip else ""
+        yield (
+            f'{edge["from"]} -> {edge["to"]} [pos="{end}{curve}" color="{colour}" penwidth={wide} '
+            f"style={kinds.get(edge['kind'], 'dotted')} arrowhead={'normal' if tip else 'none'} {place}];"
+        )
+
+
+def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144) -> bytes:
+    """The picture after ``k`` steps, painted by Graphviz as "png" or "gif"."""
+    import pygraphviz
+
+    source = frame_dot(data, k).replace("graph [", f"graph [dpi={dpi} ", 1)
+    with quiet_c_level():
+        return pygraphviz.AGraph(string=source).draw(format=form, prog="nop2")
+
+
+def _parts(gif: bytes) -> tuple[tuple[int, int], bytes, bytes]:
+    """Size, colour table and image data of a GIF with one picture."""
+    width, height, flags = struct.unpack("<HHB", gif[6:11])
+    colours = 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
+    table, at = gif[13 : 13 + colours], 13 + colours
+    while gif[at] != 0x2C:  # extensions stand before the image
+        at += 2
+        while gif[at]:
+            at += gif[at] + 1
+        at += 1
+    local = gif[at + 9]
+    start = at + 10
+    if local & 0x80:
+        table = gif[start : start + 3 * 2 ** ((local & 7) + 1)]
+        start += len(table)
+    return (width, height), table, gif[start : gif.rindex(b";")]
+
+
+def join(frames: list[bytes], seconds: list[float]) -> bytes:
+    """One animated GIF (GIF89a, repeated for ever) of GIFs with one picture each, all of the same size."""
+    parts = [_parts(frame) for frame in frames]
+    (width, height), _, _ = parts[0]
+    out = [
+        b"GIF89a",
+        struct.pack("<HHBBB", width, height, 0x70, 0, 0),
+        b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00",
+    ]
+    for (size, table, image), pause in zip(parts, seconds, strict=True):
+        bits = (len(table) // 3).bit_length() - 2
+        out.append(struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0, round(pause * 100), 0, 0))
+        out.append(struct.pack("<BHHHHB", 0x2C, 0, 0, *size, 0x80 | bits) + table + image)
+    return b"".join([*out, b";"])
+
+
+def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The pass in the first of its pictures that is not too wide for a slide, or the narrowest."""
+    pictures = [data, *data["pictures"]]
+    fits = [p for p in pictures if p["width"] * 90 / 72 <= WIDEST]
+    return {**data, **(fits[0] if fits else min(pictures, key=lambda p: p["width"]))}
+
+
+def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
+    """All steps as one animated GIF; the last picture stays twice as long."""
+    count, data = len(data["steps"]) + 1, _for_slides(data)
+    dpi = min(110, int(WIDEST * 72 / (max(data["width"], 420.0) + 15)))
+    frames = [paint(data, k, "gif", dpi=dpi) for k in range(count)]
+    path.write_bytes(join(frames, [seconds] * (count - 1) + [2 * seconds]))
+    return path
+
+
+def save_pngs(data: Mapping[str, Any], path: Path) -> list[Path]:
+    """``steps.png`` becomes steps-00.png (before the first step), steps-01.png, ..."""
+    digits = max(2, len(str(len(data["steps"]))))
+    paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(len(data["steps"]) + 1)]
+    for k, file in enumerate(paths):
+        file.write_bytes(paint(data, k, "png"))
+    return paths

@@ -1,0 +1,95 @@
+// Predict before reveal: the questions.
+
+import { judge, parseAnswer, remember } from "./answers.js";
+import { h } from "./elements.js";
+import { shapeText } from "./numbers.js";
+import { timeline } from "./timeline.js";
+
+export const asking = {
+  setAsking(yes) {
+    remember(!yes);
+    this.asking = yes;
+    this.askBox.checked = yes;
+    this.limit = Math.max(0, this.k);
+    this.time = timeline(this.data, this.drawn, yes);
+    const at = this.shown;
+    this.shown = null;
+    this.show(at);
+  },
+
+  // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
+  pose(n) {
+    this.posed = n;
+    if (!n) return this.flow.replaceChildren(...(this.k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(this.k)).filter(Boolean)); // the question is withdrawn
+    const question = this.questions[n], step = this.data.steps[n - 1];
+    const card = this.questionCard(n, question);
+    this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
+    if (question.kind !== "order") this.followNow();
+    this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
+    if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
+  },
+
+  questionCard(n, question) {
+    const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
+    this.feedback = feedback;
+    const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
+    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
+    let form;
+    if (question.kind === "order") {
+      const chips = Object.keys(this.time.fired).filter((id) => this.time.fired[id].at(-1) >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
+      form = h("div", { class: "mgv-choices" }, h("p", { class: "mgv-note" }, "Click it in the picture, or here:"), chips);
+    } else if (question.kind === "shape") {
+      form = h("div", { class: "mgv-choices" }, question.choices.map((choice) => h("button", { type: "button", class: "mgv-chip", onclick: () => {
+        const right = String(choice.shape) === String(question.answer.shape);
+        this.note(n, shapeText(choice.shape), right ? "right" : choice.cause);
+        right ? this.reveal(n, "right") : (feedback.textContent = `Not yet. ${choice.says}`);
+      } }, shapeText(choice.shape))));
+    } else {
+      const input = h("input", { type: "text", class: "mgv-answer", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
+      // JupyterLab keeps Enter from submitting a form in a cell, so the field does it; and what is wrong is written again
+      const enter = (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); form.requestSubmit(); } };
+      input.addEventListener("keydown", enter);
+      form = h("form", { class: "mgv-form", onsubmit: (event) => { event.preventDefault(); this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); } }, input, h("button", { type: "submit", class: "mgv-submit" }, "Check"));
+    }
+    return this.column("Predict", h("p", { class: "mgv-ask" }, question.text), form, feedback, outs);
+  },
+
+  answer(n, question, text) {
+    const parsed = parseAnswer(text);
+    if (!parsed) { this.feedback.textContent = "Write a number, as 3 or 1/3, or a list, as [1, 2] or [[1], [2]]."; return; }
+    const { right, cause, says } = judge(parsed, question);
+    this.note(n, text, right ? "right" : cause);
+    if (right) this.reveal(n, "right");
+    else this.feedback.textContent = `Not yet. ${says}`;
+  },
+
+  answerOrder(id) {
+    const n = this.posed, question = this.questions[n];
+    const ready = (this.time.members[id] || [id]).find((f) => question.ready.includes(f)); // of a folded box any that is ready
+    const who = ready ?? this.time.members[id]?.[0] ?? id, at = this.time.fired[who]?.at(-1);
+    if (question.ready.includes(who)) {
+      const more = who === question.next ? "" : ` It may fire. Of the ready ones the engine takes the newest first: ${this.nodeName(question.next)}.`;
+      this.note(n, this.nodeName(who), "right");
+      return this.reveal(n, "right", more);
+    }
+    const says = at < n ? `${this.nodeName(who)} has fired already. Firing it again would send its gradient twice.`
+      : question.early[who] || (at ? `No gradient has reached ${this.nodeName(who)} yet.` : `${this.nodeName(id)} is not a node of the backward pass.`);
+    this.note(n, this.nodeName(id), at < n ? "fires twice" : question.early[who] ? "early" : "nothing arrived");
+    this.feedback.textContent = `Not yet. ${says}`;
+  },
+
+  reveal(n, how, more = "") {
+    const inside = this.frame.contains(document.activeElement);
+    if (how === "shown") this.note(n, null, how);
+    this.limit = n;
+    this.go(this.ahead + n);
+    if (how === "right") this.sentence.textContent = `Correct.${more} ${this.data.steps[n - 1].sentence}`;
+    if (inside) this.frame.focus({ preventScroll: true });
+  },
+
+  // What was answered, for whoever wants to know: Python reads it as stepper.answers.
+  note(n, given, outcome) {
+    this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
+    this.model.save_changes();
+  },
+};

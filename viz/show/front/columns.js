@@ -1,0 +1,121 @@
+// A tall picture set in columns, as a newspaper is: cut between its ranks where few arrows cross, read from top to bottom, then
+// on at the top of the next column. Nothing is laid out anew: what Graphviz placed is moved, column by column.
+
+const GAP = 34, LANE = 7, GUTTER = 16;
+
+const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
+
+// The boxes and arrows of a picture as numbers: from its SVG, once.
+function geometry(picture) {
+  if (picture.geometry) return picture.geometry;
+  const svg = new DOMParser().parseFromString(picture.svg, "image/svg+xml"), lines = {}, boxes = Object.values(picture.nodes).map((node) => node.at);
+  for (const path of svg.querySelectorAll("g.edge > path.line")) lines[path.parentNode.id] = numbersOf(path.getAttribute("d"));
+  for (const frame of svg.querySelectorAll("g.cluster > rect")) boxes.push(["x", "y", "width", "height"].map((name) => Number(frame.getAttribute(name))));
+  const ranges = boxes.map(([, y, , h]) => [y, y + h]).sort((a, b) => a[0] - b[0]), gaps = [];
+  const ends = Object.values(lines).map((p) => [p[1], p[p.length - 1]].sort((a, b) => a - b));
+  let end = ranges[0][1];
+  for (const [from, to] of ranges) {
+    if (from > end + 8) { const y = (from + end) / 2; gaps.push([y, ends.reduce((n, [a, b]) => n + (a < y && b > y), 0)]); }
+    end = Math.max(end, to);
+  }
+  return (picture.geometry = { lines, gaps, sets: {} });
+}
+
+// Where to cut for k columns: the tallest as low as can be, and a price for every arrow that is cut beyond the first.
+function cuts(picture, k) {
+  const { gaps } = geometry(picture), at = [0, ...gaps.map(([y]) => y), picture.height], price = [0, ...gaps.map(([, n]) => 24 * (n - 1) + 0.001), 0];
+  if (at.length < k + 1) return null;
+  let best = at.slice();
+  const from = [];
+  for (let c = 2; c <= k; c++) {
+    const now = Array(at.length).fill(Infinity), back = Array(at.length).fill(-1);
+    for (let j = c; j < at.length; j++) for (let i = c - 1; i < j; i++) {
+      const tallest = Math.max(best[i], at[j] - at[i] + price[i]);
+      if (tallest < now[j]) { now[j] = tallest; back[j] = i; }
+    }
+    best = now;
+    from.push(back);
+  }
+  const out = [];
+  for (let c = k - 2, j = at.length - 1; c >= 0; c--) { j = from[c][j]; if (j < 1) return null; out.unshift(at[j]); }
+  return out;
+}
+
+// One Bézier segment [x0, y0 ... x3, y3] in two at t.
+function halves(p, t) {
+  const mid = (a, b) => a + (b - a) * t, first = [], second = [];
+  for (const o of [0, 1]) {
+    const [a, b, c, d] = [p[o], p[2 + o], p[4 + o], p[6 + o]], ab = mid(a, b), bc = mid(b, c), cd = mid(c, d), l = mid(ab, bc), r = mid(bc, cd), m = mid(l, r);
+    [a, ab, l, m].forEach((x, i) => { first[2 * i + o] = x; });
+    [m, r, cd, d].forEach((x, i) => { second[2 * i + o] = x; });
+  }
+  return [first, second];
+}
+
+// An arrow in the pieces that lie in one column each: [[column, points], ...]
+function pieces(points, cut, columnOf) {
+  const todo = [], out = [];
+  for (let i = 0; i + 7 < points.length; i += 6) todo.push(points.slice(i, i + 8));
+  while (todo.length) {
+    let p = todo.shift();
+    const a = columnOf(p[1] + 0.01), b = columnOf(p[7] - 0.01);
+    if (a < b) {
+      let low = 0, high = 1;
+      for (let i = 0; i < 22; i++) { const t = (low + high) / 2; halves(p, t)[0][7] < cut[a] ? (low = t) : (high = t); }
+      const [first, rest] = halves(p, (low + high) / 2);
+      first[7] = cut[a]; rest[1] = cut[a] + 0.02;
+      todo.unshift(rest);
+      p = first;
+    }
+    const last = out[out.length - 1];
+    last && last[0] === a ? last[1].push(...p.slice(2)) : out.push([a, p.slice()]);
+  }
+  return out;
+}
+
+// The picture in k columns: its size, how far each box is moved, and each arrow anew. Null where it cannot be cut.
+export function columns(picture, k) {
+  const known = geometry(picture);
+  if (k in known.sets) return known.sets[k];
+  const cut = k === 1 ? [] : cuts(picture, k);
+  if (!cut) return (known.sets[k] = null);
+  const columnOf = (y) => { let c = 0; while (c < cut.length && y > cut[c]) c++; return c; };
+  const set = Array.from({ length: k }, (_, c) => ({ top: c ? cut[c - 1] : 0, end: c < k - 1 ? cut[c] : picture.height, low: Infinity, high: -Infinity, crossed: 0 }));
+  const stretch = (c, x) => { set[c].low = Math.min(set[c].low, x); set[c].high = Math.max(set[c].high, x); };
+  // the number of a step stands out on the left
+  for (const { at: [x, y, w, h] } of Object.values(picture.nodes)) { const c = columnOf(y + h / 2); stretch(c, x - 16); stretch(c, x + w + 6); }
+  const cutUp = {};
+  for (const [id, points] of Object.entries(known.lines)) {
+    cutUp[id] = pieces(points, cut, columnOf);
+    cutUp[id].forEach(([c, p], i) => { for (let j = 0; j < p.length; j += 2) stretch(c, p[j]); if (i) set[c].crossed++; });
+  }
+  let x = 8, height = 0;
+  set.forEach((column, c) => {
+    const lanes = LANE * Math.max(0, column.crossed - 1);
+    x += c ? GAP + lanes : 0;
+    column.gutter = x - GAP / 2 - lanes;
+    column.move = [x - column.low, (k > 1 ? GUTTER : 0) - column.top];
+    x += column.high - column.low;
+    column.bottom = column.end + column.move[1];
+    height = Math.max(height, column.bottom);
+  });
+  const lanes = set.map(() => 0), edges = {}, text = (q) => q.map((v) => v.toFixed(1)).join(" ");
+  for (const [id, all] of Object.entries(cutUp)) {
+    let d = "", before = null;
+    all.forEach(([c, points], i) => {
+      const [dx, dy] = set[c].move, q = points.map((v, j) => v + (j % 2 ? dy : dx));
+      if (!i) d = `M${text(q.slice(0, 2))}C${text(q.slice(2))}`;
+      else { // down, through the gutter, and over the top into this column
+        const lane = lanes[c]++, gutter = set[c].gutter + lane * LANE, low = set[c - 1].bottom + 3 + (lane % 2) * 4, top = 5 + (lane % 2) * 4, [px] = before, [qx] = q, r = 5, way = px < gutter ? r : -r;
+        d += `L${px} ${low - r}Q${px} ${low} ${px + way} ${low}L${gutter - r} ${low}Q${gutter} ${low} ${gutter} ${low - r}L${gutter} ${top + r}Q${gutter} ${top} ${gutter + r} ${top}L${qx - r} ${top}Q${qx} ${top} ${qx} ${top + r}L${text(q.slice(0, 2))}C${text(q.slice(2))}`;
+        height = Math.max(height, low + 3);
+      }
+      before = q.slice(-2);
+    });
+    edges[id] = { d: all.length > 1 ? d : null, moves: all.map(([c]) => set[c].move) };
+  }
+  const nodes = {};
+  for (const [id, { at: [, y, , h] }] of Object.entries(picture.nodes)) nodes[id] = set[columnOf(y + h / 2)].move;
+  const moveAt = (y) => set[columnOf(y)].move, crossed = set.reduce((n, column) => n + Math.max(0, column.crossed - 1), 0);
+  return (known.sets[k] = { width: k > 1 ? x + 8 : picture.width, height: k > 1 ? height + 12 : picture.height, k, nodes, edges, moveAt, crossed });
+}

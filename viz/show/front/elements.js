@@ -1,0 +1,47 @@
+// Elements of the page and of SVG, and the icons. Everything in a payload is untrusted text: it reaches the page through
+// textContent alone.
+
+export const SVG = "http://www.w3.org/2000/svg";
+
+// Jupyter's shortcuts ("d d" deletes a cell, in Notebook 7 arrows too) look at the focused element: what can have the focus says no.
+export const keepKeys = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true");
+
+export function h(tag, props = {}, ...children) {
+  const el = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === "class") el.className = value;
+    else if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
+    else el.setAttribute(key, value === true ? "" : value);
+  }
+  if (props.tabindex !== undefined || /^(button|input|select)$/.test(tag)) keepKeys({ target: el });
+  el.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return el;
+}
+
+export function s(tag, attributes = {}, text) {
+  const el = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) el.setAttribute(key, value);
+  if (text !== undefined) el.textContent = text;
+  return el;
+}
+
+const ICONS = {
+  first: "M4 3v10M13 3 6 8l7 5z",
+  back: "M10 3 5 8l5 5",
+  play: "M4 2.5 13 8l-9 5.5z",
+  pause: "M4.5 3v10M11.5 3v10",
+  next: "M6 3l5 5-5 5",
+  share: "M6.5 9.5l3-3M5 7.5 3.6 9a2.5 2.5 0 0 0 3.5 3.5L8.5 11M7.5 5 9 3.6A2.5 2.5 0 0 1 12.5 7L11 8.5",
+  help: "M5.6 5.6a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.2.9-1.2 1.7M8 12.6v.1",
+  last: "M12 3v10M3 3l7 5-7 5z",
+  smaller: "M3 8h10",
+  larger: "M3 8h10M8 3v10",
+  fit: "M2 6V2h4M14 10v4h-4M10 2h4v4M6 14H2v-4",
+};
+
+export function icon(name) {
+  const svg = s("svg", { viewBox: "0 0 16 16", class: `mgv-icon mgv-icon-${name}`, "aria-hidden": "true", focusable: "false" });
+  svg.append(s("path", { d: ICONS[name] }));
+  return svg;
+}

@@ -1,0 +1,151 @@
+// Numbers and arrays: how they are written, and how they are painted as cells.
+
+import { h, s } from "./elements.js";
+
+// Four significant digits: as much as a learner compares, as little as fits a cell. ASCII minus, so it can be pasted.
+export function number(x) {
+  if (typeof x !== "number") return String(x);
+  const size = Math.abs(x);
+  if (x === 0) return "0";
+  if (Number.isInteger(x) && size < 1e6) return String(x);
+  if (size >= 1e5 || size < 1e-3) return x.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(Number(x.toPrecision(4)));
+}
+
+// The numbers of one array with one count of decimals, so that they line up.
+export function numbers(values, most = 4) {
+  const sizes = values.filter((x) => typeof x === "number" && x !== 0).map(Math.abs);
+  if (!sizes.length || Math.max(...sizes) >= 1e5 || Math.max(...sizes) < 1e-3) return values.map(number);
+  const decimals = Math.max(0, ...values.map((x) => (typeof x === "number" ? (String(Number(x.toFixed(most))).split(".")[1] || "").length : 0)));
+  return values.map((x) => (typeof x === "number" ? x.toFixed(decimals) : x));
+}
+
+// The numbers of a small array as they fit into a column of the panel: four decimals, else two, else null.
+export function fitting(values, cols) {
+  if (values.length === 1) return values.map(number);
+  for (const most of [4, 2]) {
+    const texts = numbers(values, most);
+    if (cols * (Math.max(...texts.map((text) => text.length)) * 7.3 + 13) <= 300) return texts;
+  }
+  return null;
+}
+
+export function shapeText(shape) {
+  if (!shape) return "";
+  return shape.length === 0 ? "scalar" : `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+}
+
+export const finite = (x) => (typeof x === "number" ? Math.abs(x) : 0);
+export const scaleOf = (a) => Math.max(finite(a.min), finite(a.max)) || 1;
+export const cellsOf = (a) => (a.cells && a.cells.values ? a.cells : grid(a));
+
+const SIDE = 8;
+const parts = (n) => { // 0 ... n in at most SIDE parts of about one length
+  const count = Math.min(SIDE, n), long = n % count, size = Math.floor(n / count), starts = [0];
+  for (let i = 0; i < count; i++) starts.push(starts[i] + size + (i < long ? 1 : 0));
+  return starts;
+};
+
+// At most 8 x 8 cells for an array, whatever its shape: leading axes are stacked, and where that is not enough a cell stands
+// for a block, by its number of largest magnitude. Worked out once.
+export function grid(a) {
+  if (a.cells && (a.cells.values || !a.values)) return a.cells;
+  const known = shaped.get(a);
+  if (known) return known;
+  const cols = a.shape.length ? a.shape[a.shape.length - 1] : 1, values = a.values || [], rows = cols ? values.length / cols : 0;
+  let made = { rows, cols, values, downsampled: false };
+  if (rows > SIDE || cols > SIDE) {
+    const down = parts(rows), across = parts(cols), small = [];
+    for (let i = 1; i < down.length; i++) for (let j = 1; j < across.length; j++) {
+      let most = values[down[i - 1] * cols + across[j - 1]];
+      for (let r = down[i - 1]; r < down[i]; r++) for (let c = across[j - 1]; c < across[j]; c++) { const x = values[r * cols + c]; if (typeof x !== "number" || Math.abs(x) > Math.abs(most)) most = x; }
+      small.push(most);
+    }
+    made = { rows: down.length - 1, cols: across.length - 1, values: small, downsampled: true };
+  }
+  shaped.set(a, made);
+  return made;
+}
+const shaped = new WeakMap();
+
+// A cell's class says the sign; its opacity says the size. The minus mark says the sign once more, without colour.
+export function cellLook(x, scale) {
+  if (typeof x !== "number") return ["bad", 1];
+  const size = Math.min(1, Math.abs(x) / scale) ** 0.7;
+  return [x < 0 ? "minus" : x > 0 ? "plus" : "zero", size];
+}
+
+// Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike.
+export function paintCells(a, x, y, width, height, gap = 0.8) {
+  const { rows, cols, values } = cellsOf(a);
+  const g = s("g", { class: "mgv-cells" });
+  if (!rows || !cols) return g;
+  const w = width / cols, t = height / rows, scale = scaleOf(a);
+  let marks = "", crosses = "";
+  values.forEach((value, i) => {
+    const cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
+    const [sign, size] = cellLook(value, scale);
+    const rect = s("rect", { x: cx + gap / 2, y: cy + gap / 2, width: Math.max(0.5, w - gap), height: Math.max(0.5, t - gap), class: sign });
+    if (sign === "plus" || sign === "minus") rect.setAttribute("fill-opacity", (0.12 + 0.88 * size).toFixed(3));
+    g.append(rect);
+    if (sign === "minus") marks += `M${cx + w * 0.3} ${cy + t / 2}h${w * 0.4}`;
+    if (sign === "bad") crosses += `M${cx + w * 0.3} ${cy + t * 0.3}l${w * 0.4} ${t * 0.4}m0 ${-t * 0.4}l${-w * 0.4} ${t * 0.4}`;
+  });
+  if (marks) g.append(s("path", { d: marks, class: "sign" }));
+  if (crosses) g.append(s("path", { d: crosses, class: "cross" }));
+  return g;
+}
+
+// A box of the picture: numbers are written where they have room, painted where they have not.
+export function paintBox(a, x, y, width, height) {
+  const { rows, cols } = grid(a), w = width / cols, t = height / rows;
+  if (!a.values || !a.values.length || a.values.length > 12 || rows * cols !== a.values.length || w < 20 || t < 10) return paintCells(a, x, y, width, height);
+  const g = s("g", { class: "mgv-cells mgv-written" }), scale = scaleOf(a);
+  a.values.forEach((value, i) => {
+    const text = typeof value === "number" ? number(Number(value.toPrecision(3))) : value, cx = x + (i % cols) * w, cy = y + Math.floor(i / cols) * t;
+    const [sign, size] = cellLook(value, scale), font = Math.min(11, t - 2, (w - 3) / (0.58 * text.length));
+    g.append(s("rect", { x: cx + 0.5, y: cy + 0.5, width: w - 1, height: t - 1, class: sign, "fill-opacity": sign === "bad" ? 0.15 : (0.06 + 0.24 * size).toFixed(3) }),
+      s("text", { x: cx + w / 2, y: cy + t / 2 + font * 0.36, "text-anchor": "middle", "font-size": font.toFixed(1) }, text));
+  });
+  return g;
+}
+
+export function arrayText(a) {
+  if (a === null || a === undefined) return "None";
+  if (!a.shape) return a.text || "";
+  if (a.values && a.values.length === 1) return number(a.values[0]) + (a.shape.length ? ` ${shapeText(a.shape)}` : "");
+  if (a.values && a.values.length <= 16) return `${shapeText(a.shape)}: ${a.values.map(number).join(", ")}`;
+  return `${shapeText(a.shape)}, from ${number(a.min)} to ${number(a.max)}`;
+}
+
+// Small arrays as numbers, larger ones as a heat map with shape, range and scale.
+export function arrayView(a) {
+  if (a === null || a === undefined) return h("span", { class: "mgv-none" }, "None");
+  if (!a.shape) return h("code", { class: "mgv-plain" }, a.text || "");
+  const { rows, cols } = grid(a);
+  const data = a.values ? JSON.stringify(a.values) : null;
+  const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
+  if (a.values && a.values.length === 0)
+    return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+  const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols) : null;
+  if (texts) {
+    const scale = scaleOf(a);
+    const cells = a.values.map((value, i) => {
+      const [sign, size] = cellLook(value, scale);
+      return h("span", { class: `mgv-num ${sign}`, style: `--size:${size.toFixed(2)}` }, texts[i]);
+    });
+    return h("span", { class: "mgv-array", title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
+      h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
+      h("span", { class: "mgv-shape" }, shapeText(a.shape)));
+  }
+  const side = Math.max(9, Math.min(15, 120 / Math.max(rows, cols, 1)));
+  const svg = s("svg", { width: cols * side, height: rows * side, viewBox: `0 0 ${cols * side} ${rows * side}`, role: "img", "aria-label": `heat map ${arrayText(a)}` });
+  svg.append(paintCells(a, 0, 0, cols * side, rows * side, 1));
+  const scale = number(scaleOf(a));
+  return h("span", { class: "mgv-array mgv-heat", title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
+    h("span", { class: "mgv-caption" },
+      h("span", { class: "mgv-shape" }, shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
+      h("span", {}, `${number(a.min)} … ${number(a.max)}`), String(a.dtype).startsWith("complex") ? h("span", {}, "magnitudes of complex numbers") : null,
+      h("span", { class: "mgv-scale", title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
+      a.nonfinite ? h("span", { class: "mgv-alarm" }, `${a.nonfinite} not finite`) : null));
+}

@@ -1,0 +1,163 @@
+// The picture in the pane: built once, and what each step changes in it.
+
+import { columns } from "./columns.js";
+import { h, s } from "./elements.js";
+import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
+import { cleanSvg, middleOf } from "./svg.js";
+
+export const painting = {
+  buildPicture() {
+    const svg = cleanSvg(this.drawn.svg);
+    for (const name of ["width", "height"]) svg.removeAttribute(name);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `Graph of ${this.data.title || "a tensor"}: ${Object.keys(this.drawn.nodes).length} boxes`);
+    svg.setAttribute("class", "mgv-svg");
+    const root = svg.querySelector("g");
+    const shift = /translate\(\s*(-?[\d.]+)[ ,]+(-?[\d.]+)/.exec((root && root.getAttribute("transform")) || "");
+    this.shift = shift ? [Number(shift[1]), Number(shift[2])] : [0, 0];
+    const background = root && root.querySelector(":scope > polygon");
+    if (background) background.remove(); // the pane's own background shows
+    this.nodes = new Map();
+    this.edges = new Map();
+    for (const group of svg.querySelectorAll("g[id]")) {
+      const id = group.getAttribute("id");
+      group.removeAttribute("id"); // several panes on one page must not share ids
+      const known = id in this.drawn.nodes ? this.nodes : id in this.drawn.edges ? this.edges : null;
+      if (!known) continue;
+      group.dataset.id = id;
+      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null });
+    }
+    for (const [id, item] of this.nodes) {
+      const node = this.drawn.nodes[id];
+      item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
+      for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append(paintBox(node[key], ...node.box[key]));
+    }
+    // when a node or an edge comes to be in the forward pass
+    this.appears = new Map();
+    this.forward.forEach((made, i) => made.nodes.forEach((id) => this.appears.set(id, i + 1)));
+    for (const [id, edge] of Object.entries(this.drawn.edges)) this.appears.set(id, Math.max(this.appears.get(edge.from) || 0, this.appears.get(edge.to) || 0));
+    const box = (svg.getAttribute("viewBox") || `0 0 ${this.drawn.width} ${this.drawn.height}`).split(/[ ,]+/).map(Number);
+    this.size = [box[2], box[3]];
+    for (const item of this.nodes.values()) item.place = item.bounds;
+    if (this.columns > 1) this.setInColumns(svg, columns(this.drawn, this.columns));
+    return svg;
+  },
+
+  // Moves every box into its column, and draws the arrows that go from one to the next anew.
+  setInColumns(svg, set) {
+    const move = (el, [dx, dy]) => el?.setAttribute("transform", `translate(${dx.toFixed(1)} ${dy.toFixed(1)})`);
+    this.size = [set.width, set.height];
+    svg.setAttribute("viewBox", `0 0 ${set.width} ${set.height}`);
+    for (const [id, item] of this.nodes) {
+      const [dx, dy] = set.nodes[id];
+      move(item.group, set.nodes[id]);
+      item.place = { ...item.bounds, x: item.bounds.x + dx, y: item.bounds.y + dy };
+    }
+    for (const frame of svg.querySelectorAll("g.cluster")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
+    for (const [id, item] of this.edges) {
+      const edge = set.edges[id], at = this.drawn.edges[id].label_box;
+      if (!edge) continue;
+      if (!edge.d) { move(item.group, edge.moves[0]); continue; }
+      const line = item.group.querySelector(".line");
+      item.middle = middleOf(item.group);
+      line.setAttribute("d", edge.d);
+      for (const part of item.group.querySelectorAll(".head, .hook")) move(part, edge.moves.at(-1));
+      item.move = set.moveAt(at ? at[1] + at[3] / 2 : item.middle[1]);
+      move(item.group.querySelector(".label"), item.move);
+    }
+  },
+
+  paint(k, at) {
+    const { time, drawn } = this;
+    const made = k < 0 && at > 0 ? this.forward[at - 1].nodes : [];
+    const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
+    for (const [id, item] of this.nodes) {
+      let state = k >= 0 ? time.nodeState(id, k) : this.appears.get(id) > at ? "mgv-future" : made.includes(id) ? "mgv-made" : "";
+      if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
+      if (state !== item.state) {
+        const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
+        item.group.setAttribute("class", `${item.base}${state && ` ${state}`}${found}`);
+        item.state = state;
+        this.number(id, item, k);
+      }
+      const box = drawn.nodes[id].box;
+      if (!box || !box.grad) continue;
+      const want = time.gradOf(id, k);
+      if (want !== item.grad) {
+        if (item.cells) item.cells.remove();
+        item.cells = want && want.shape ? paintBox(want, ...box.grad) : null;
+        if (item.cells) item.group.append(item.cells);
+        item.grad = want;
+      }
+    }
+    const many = this.edges.size > 80;
+    for (const [id, item] of this.edges) {
+      const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
+      const told = k > 0 && state && !(many && state === "mgv-done") ? time.sentAlong(id, k) : [];
+      if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+      item.state = state;
+      if (told.length || item.told) this.label(id, item, told);
+    }
+  },
+
+  // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.
+  number(id, item, k) {
+    const at = this.time.first(id), last = this.time.last(id);
+    const want = at !== undefined && at <= k;
+    if (want && !item.badge && item.bounds) {
+      const { x, y, width, height } = item.bounds;
+      const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
+      const text = (last > at ? `${at}–${last}` : String(at)) + ((this.data.differs || {})[at] ? "≠" : "") + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
+      const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.drawn.view === "graph";
+      const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
+      const cx = x + width * dx, cy = y + height * dy;
+      item.badge = s("g", { class: check && !check.ok ? "mgv-order wrong" : "mgv-order" });
+      item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
+      if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));
+      item.group.append(item.badge);
+    } else if (!want && item.badge) {
+      item.badge.remove();
+      item.badge = null;
+    }
+  },
+
+  // The gradient on an arrow, in the place of its word. Two that go along one arrow of a folded picture in one step are counted.
+  label(id, item, told) {
+    const array = told.length === 1 ? told[0].array : null;
+    item.group.classList.toggle("mgv-told", Boolean(told.length && (array || told.length > 1)));
+    const key = told.length > 1 ? told.length : array;
+    if (key === item.told) return;
+    item.label?.remove();
+    item.label = null;
+    item.told = key;
+    if (!key || (array && !array.shape)) return;
+    const at = this.drawn.edges[id].label_box;
+    const middle = at ? [at[0] + at[2] / 2, at[1] + at[3] / 2] : item.middle ?? middleOf(item.group);
+    if (!middle) return;
+    if (item.move) middle.forEach((v, i) => { middle[i] = v + item.move[i]; });
+    item.label = s("g", { class: "mgv-label", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
+    const written = told.length > 1 ? `${told.length} gradients` : array.values && array.values.length === 1 ? number(array.values[0]) : null;
+    if (written !== null) {
+      const w = 8 + 5.6 * written.length;
+      item.label.append(s("rect", { x: middle[0] - w / 2, y: middle[1] - 7.5, width: w, height: 15, rx: 4, class: "plate" }), s("text", { x: middle[0], y: middle[1] + 3.3, "text-anchor": "middle" }, written));
+    } else {
+      const { rows, cols } = grid(array);
+      if (!rows || !cols) return;
+      const side = Math.max(2.5, Math.min(7, 28 / Math.max(rows, cols))), w = cols * side, t = rows * side;
+      item.label.append(s("rect", { x: middle[0] - w / 2 - 2.5, y: middle[1] - t / 2 - 2.5, width: w + 5, height: t + 5, rx: 2.5, class: "plate" }), paintCells(array, middle[0] - w / 2, middle[1] - t / 2, w, t, 0.5));
+    }
+    item.group.append(item.label);
+  },
+
+  // The first number that is not finite, backward in the order of the steps: where it comes from, not where it ends.
+  badNote() {
+    const bad = (a) => a && a.nonfinite > 0;
+    const value = Object.entries(this.drawn.nodes).filter(([, node]) => bad(node.value)).map(([id]) => id);
+    for (const id of value) this.nodes.get(id)?.group.classList.add("mgv-bad");
+    for (const id of value) if (this.nodes.has(id)) this.nodes.get(id).base += " mgv-bad";
+    const step = this.data.steps.find((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value)));
+    for (const [id, all] of Object.entries(this.time.sendings)) if (all.some((entry) => bad(entry.array))) this.edges.get(id).base += " mgv-bad";
+    if (!step) return null;
+    return h("p", { class: "mgv-alarm" }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
+  },
+};

@@ -1,0 +1,101 @@
+// The payload taken apart, and what is true after k steps.
+
+import { number } from "./numbers.js";
+
+// The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} stands for it wherever it comes up.
+export function unpack(data) {
+  if (!data.arrays) return data;
+  const arrays = data.arrays.map((a) => {
+    if (!a.values) return a;
+    const known = a.values.filter((x) => typeof x === "number");
+    return { ...a, min: known.length ? Math.min(...known) : "nan", max: known.length ? Math.max(...known) : "nan", nonfinite: a.values.filter((x) => typeof x === "string").length };
+  });
+  const walk = (x) => {
+    if (Array.isArray(x)) return x.map(walk);
+    if (!x || typeof x !== "object") return x;
+    if ("$" in x) return arrays[x.$];
+    const out = {};
+    for (const key in x) out[key] = walk(x[key]);
+    return out;
+  };
+  const { arrays: _, ...rest } = data;
+  return walk(rest);
+}
+
+// What is true after k steps, of nodes and edges of the graph; a box or an arrow of a picture only asks for those that it draws.
+// A contribution belongs to its edge and its step, a gradient to its node and its step: whatever is folded, the answer is the same.
+// `late`: a total shows when its node fires, not when its last part arrives, so that it can be asked for.
+export function timeline(data, drawn, late) {
+  const steps = data.steps, fired = {}, ready = {}, touched = {}, freed = {}, grads = {}, stored = {}, sent = {};
+  const add = (into, id, entry) => (into[id] ??= []).push(entry);
+  if (steps.length) { ready[steps[0].node] = 0; add(grads, steps[0].node, { at: 0, array: data.start ? data.start.seed : null }); }
+  steps.forEach((step, i) => {
+    const k = i + 1;
+    if (step.total || !grads[step.node]) add(grads, step.node, { at: late || fired[step.node] ? k : Math.min(k, ready[step.node] ?? k), array: step.total, each: step.totals });
+    add(fired, step.node, k); // an engine that is wrong fires one node twice
+    for (const out of step.outgoing || []) {
+      if (out.edge && out.value) add(sent, out.edge, { at: k, array: out.value });
+      if (out.to && out.value) touched[out.to] ??= k;
+    }
+    for (const id of step.ready || []) ready[id] ??= k;
+    for (const id of step.freed || []) freed[id] ??= k;
+    if (step.accumulate) add(stored, step.node, { at: k, array: step.accumulate.after });
+  });
+  const latest = (entries, k) => { let found = null; for (const entry of entries || []) if (entry.at <= k) found = entry; return found; };
+  // which nodes of the graph a box stands for, and whether it only stands beside them (a tensor beside its function)
+  const members = {}, mirrors = {}, lines = {};
+  for (const [f, box] of Object.entries(drawn.folds)) (members[box] ??= []).push(f);
+  for (const [id, node] of Object.entries(drawn.nodes)) {
+    if (members[id]) continue;
+    members[id] = id in fired || !node.function ? [id] : [node.function];
+    mirrors[id] = members[id][0] !== id;
+  }
+  for (const id of Object.keys(drawn.edges)) lines[id] = [id];
+  for (const [edge, id] of Object.entries(drawn.lines)) lines[id].push(edge);
+  const firings = {}, sendings = {}; // of boxes and arrows: the steps, in order
+  for (const id in members) { const all = members[id].flatMap((f) => fired[f] || []); if (all.length) firings[id] = members[id].length > 1 ? all.sort((a, b) => a - b) : all; }
+  for (const id in lines) {
+    const all = lines[id].flatMap((e) => sent[e] || []), { kind, from } = drawn.edges[id];
+    if (kind === "store" && !all.length) for (const at of firings[from] || []) all.push({ at, array: null });
+    if (all.length) sendings[id] = lines[id].length > 1 ? all.sort((a, b) => a.at - b.at) : all;
+  }
+  const first = (table, ids) => Math.min(...ids.map((f) => table[f] ?? Infinity));
+  const nodeState = (id, k) => {
+    const at = firings[id], mirrored = mirrors[id];
+    if (at && at[0] <= k) {
+      if (at.includes(k)) return mirrored ? "mgv-near" : "mgv-now";
+      if (k < at.at(-1)) return members[id].length > 1 ? "mgv-near" : "mgv-done";
+      return !mirrored && first(freed, members[id]) <= k ? "mgv-done mgv-freed" : "mgv-done";
+    }
+    if (mirrored) return "";
+    return first(ready, members[id]) <= k ? "mgv-ready" : first(touched, members[id]) <= k ? "mgv-waiting" : "";
+  };
+  const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : all.some((entry) => entry.at === k) ? "mgv-hot" : "mgv-done"; };
+  // the gradient in a box of the picture: of a leaf its .grad, of a node with several outputs that of the one which is drawn
+  const gradOf = (id, k) => {
+    const node = drawn.nodes[id], f = members[id][0];
+    const entry = latest(node.kind === "leaf" || node.kind === "alias" ? stored[f] : stored[id] || grads[f], k);
+    return !entry ? null : mirrors[id] && entry.each && typeof node.output === "number" ? entry.each[node.output] : entry.array;
+  };
+  // what an arrow shows: what is sent along it in this step, else what was, where it draws one edge that was used once
+  const sentAlong = (id, k) => {
+    const all = sendings[id] || [], now = all.filter((entry) => entry.at === k), before = all.filter((entry) => entry.at <= k);
+    return now.length ? now : before.length && all.length === 1 ? before : [];
+  };
+  return { fired, sent, firings, sendings, members, lines, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landed: Object.entries(stored).map(([f, all]) => ({ f, at: all[0].at })).sort((a, b) => a.at - b.at),
+    first: (id) => firings[id]?.[0], last: (id) => firings[id]?.at(-1) };
+}
+
+export const ITEM = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, bool: 1 };
+
+// Bytes that the saved tensors of each node keep until it fires.
+export function bytesOf(data) {
+  const found = new Map();
+  for (const step of data.steps) {
+    const sum = (step.saved || []).reduce((total, { value }) => total + (value && value.shape ? value.shape.reduce((a, b) => a * b, 1) * (ITEM[value.dtype] || 4) : 0), 0);
+    if (sum) found.set(step.node, sum);
+  }
+  return found;
+}
+
+export const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${number(n / 1000)} kB` : `${number(n / 1e6)} MB`);

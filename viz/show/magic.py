@@ -1,0 +1,81 @@
+"""``%%viz``: run a notebook cell under ``viz.record`` and step through the pass of the tensor that it ends with.
+
+    %%viz                 the stepper of the cell's last expression (or last assigned tensor)
+    %%viz draw            only the picture
+    %%viz cards           another view; words can be combined: %%viz draw functions
+
+Registered when ``viz`` is imported in IPython. Importing this module needs no IPython.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+from ..picture.draw import draw
+from ..picture.views import VIEWS
+from ..read.graph import is_tensor
+from ..read.record import Recording
+
+
+def register() -> None:
+    """Offer ``%%viz`` where IPython runs; elsewhere do nothing."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        shell.register_magic_function(lambda line, cell: run(shell, line, cell), "cell", "viz")
+
+
+def run(shell: Any, line: str, cell: str) -> Any:
+    """The magic itself: the picture or stepper of the tensor that ``cell`` ends with.
+
+    Raises ValueError for an unknown word after ``%%viz`` and TypeError when the cell ends with no tensor that has a graph.
+    """
+    words = line.split()
+    unknown = [w for w in words if w not in (*VIEWS, "draw", "step")]
+    if unknown:
+        raise ValueError(f"%%viz does not know {unknown[0]!r}. It takes: draw, step, {', '.join(VIEWS)}.")
+    code = shell.transform_cell(cell)
+    name = shell.compile.cache(
+        code, shell.execution_count, raw_code=cell
+    )  # tracebacks and lines know the cell
+    tree = ast.parse(code, name)
+    last = tree.body[-1] if tree.body else None
+    expression = None
+    if isinstance(last, ast.Expr):
+        expression = compile(ast.Expression(tree.body.pop().value), name, "eval")
+    scope = shell.user_ns
+    recording, result = Recording(), None
+    recording.start(None, name)
+    try:
+        exec(compile(tree, name, "exec"), scope)
+        if expression is not None:
+            result = eval(expression, scope)
+    finally:
+        recording.stop()
+    if not is_tensor(result):
+        result = _last_assigned(tree, scope)
+    if result is None or result.grad_fn is None:
+        raise TypeError(
+            "%%viz shows the tensor that the cell ends with, and this cell ends with none that has a graph. "
+            "Put the result, for example loss, on the last line."
+        )
+    names = {k: v for k, v in scope.items() if not k.startswith("_") and is_tensor(v)}
+    view = next((w for w in words if w in VIEWS), None)
+    if "draw" in words:
+        return draw(result, view, names=names)
+    from .stepper import step
+
+    return step(result, view=view, names=names)
+
+
+def _last_assigned(tree: ast.Module, scope: dict) -> Any:
+    for node in reversed(tree.body):
+        for target in reversed(
+            [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        ):
+            value = scope.get(target.id)
+            if is_tensor(value) and value.grad_fn is not None:
+                return value
+    return None

@@ -1,0 +1,312 @@
+"""What the page gets: a picture, its places and a trace as plain JSON. Every string in it is untrusted text."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+from ..picture import svg as painter
+from ..picture.dot import digraph
+from ..picture.draw import check_options, pictures_of
+from ..picture.layout import Places, places
+from ..picture.parts import Picture
+from ..picture.views import leaf_tooltip
+from ..read import rules
+from ..read.graph import Edge, Function, Graph
+from ..read.names import operand_names, target_name
+from ..read.recall import prepare
+from ..read.source import mark_second, source_of
+from ..read.text import one_line, shape_text
+from ..read.values import Value
+from ..run.steps import Step, Trace
+from ..run.trace import first_freed, remember, remembered, run
+
+VERSION = 1
+_COLOURS = re.compile(r' (?:fill|stroke|stroke-width|fill-opacity|stroke-linejoin)="[^"]*"')
+MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
+
+
+def payload(
+    *tensors: Any,
+    view: str | None = None,
+    gradient: Any = None,
+    inputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    names: Mapping | None = None,
+    direction: str | None = None,
+    fold: bool | str | None = None,
+    check: bool = True,
+    forward: Any = None,
+    values: bool | None = None,
+    saved: bool = False,
+    frame: FrameType | None = None,
+    verb: str = "step",
+) -> dict:
+    """Run the backward pass of ``tensors`` once and return everything that the stepper needs, as JSON-ready data.
+
+    Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``verb`` is the name used in messages.
+    """
+    check_options(view, direction, fold)
+    frame = frame or sys._getframe(1)
+    graph, plain = prepare(tensors[0] if len(tensors) == 1 else tensors, verb, names, frame)
+    if len(graph) > MOST_STEPS:
+        raise ValueError(
+            f"This graph has {len(graph):,} nodes; viz.{verb} walks through at most {MOST_STEPS:,}. Take fewer time steps or "
+            "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
+        )
+    mark_second(graph, frame, forward)
+    known = remembered(graph) if first_freed(graph) is not None else None
+    if known is None:
+        source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
+        pictures = pictures_of(graph, view, direction, fold, values, saved)
+        trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
+        remember(root, trace, source)
+        return describe(trace, *pictures, source=source)
+    trace, source = known  # a cell that is run again: the graph is freed, the pass is known
+    pictures = pictures_of(trace.graph, view, direction, fold, values, saved)
+    data = describe(trace, *pictures, source=source)
+    again = "This pass ran before and freed its graph: what was recorded then is shown again."
+    for drawn in (data, *data["pictures"]):
+        drawn["notes"].insert(0, again)
+    data["start"]["sentence"] = f"{again} {data['start']['sentence']}"
+    return data
+
+
+def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> dict:
+    """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
+
+    In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its own, whatever is drawn:
+    a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture says
+    which of them it draws under another id: ``folds`` (node -> box), ``lines`` (edge -> arrow).
+    """
+    graph = trace.graph
+    step_of = {s.function: s.number - 1 for s in trace.steps}
+    drawn = [_drawn(picture, step_of) for picture in pictures]
+    for other in drawn[1:]:  # never shown outside a pane, which has colours of its own
+        other["svg"] = _COLOURS.sub("", other["svg"])
+    hidden = {f: 0 for picture in pictures for f, item in picture.of_function.items() if item.members}
+    return drawn[0] | {
+        "version": VERSION,
+        "title": one_line(trace.title),
+        "of": trace.of_what,
+        "pictures": drawn[1:],
+        "hidden": {ident(f): {"kind": f.kind, "label": f.name, "name": f.outputs[0].name} for f in hidden},
+        "steps": [_step(s) for s in trace.steps],
+        "forward": _forward(graph, pictures[0]),
+        "leaves": [_leaf(f) for f in graph.leaves],
+        "source": source,
+        "start": _start(trace),
+        "nonfinite": _nonfinite(trace),
+    }
+
+
+def ident(thing: Function | Edge | None) -> str | None:
+    """What a node or an edge is called in every picture and every step."""
+    return None if thing is None else f"{'e' if isinstance(thing, Edge) else 'f'}{thing.index}"
+
+
+def _drawn(picture: Picture, step_of: dict) -> dict:
+    """One picture: its SVG, and what stands where."""
+    for f, item in picture.of_function.items():
+        item.id = item.id if item.members else ident(f)
+    for link in picture.links:
+        link.id = ident(link.edge) or link.id.replace("e", "l")
+    at = places(picture, digraph(picture).source)
+    return {
+        "view": picture.view,
+        "direction": picture.direction,
+        "notes": list(picture.notes),
+        "svg": painter.paint(picture, at, standalone=False),
+        "width": round(at.width, 1),
+        "height": round(at.height, 1),
+        "nodes": _nodes(picture, at, step_of),
+        "edges": _edges(picture, at),
+        "folds": {ident(f): item.id for f, item in picture.of_function.items() if item.members},
+        "lines": {ident(e): link.id for link in picture.links for e in link.more},
+    }
+
+
+def _json(value: Value | None) -> dict | None:
+    return None if value is None else value.json()
+
+
+def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
+    out = {}
+    for item in p.items:
+        f, o = item.function, item.output
+        x, y = at.items[item.id]
+        of = o or item.value
+        if item.members:
+            step = min((step_of[m] for m in item.members if m in step_of), default=None)
+        fires = f is not None and item.kind not in ("tensor", "alias") and p.of_function.get(f) is item
+        entry = {
+            "kind": item.kind,
+            "label": f.name if f is not None and item.kind in ("function", "accumulate") else item.name,
+            "name": item.name,
+            "shape": list(of.shape) if of is not None and of.shape is not None else None,
+            "dtype": of.dtype if of is not None else None,
+            "requires_grad": f is not None,
+            "function": ident(f) if f in p.of_function else None,
+            "value": _json(item.value),
+            "tangent": _json(o.tangent) if o is not None else None,
+            "step": step if item.members else step_of.get(f) if fires else None,
+            "members": len(item.members),
+            "batch": o.batch if o is not None else None,
+            "output": item.nr if item.kind == "tensor" else None,
+            "line": f.line if f is not None else None,
+            "classes": list(item.classes),
+            # of a leaf without its .grad: that is what the steps tell
+            "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,
+            "bytes": sum(k.bytes for k in f._saved or ()) if fires and f.edges else 0,
+            "module": f.module if f is not None else None,
+            "at": [round(v, 1) for v in (x, y, item.width, item.height)],
+        }
+        if item.boxes:
+            boxes = item.boxes.items()
+            entry["box"] = {k: [round(x + b[0], 1), round(y + b[1], 1), *b[2:]] for k, b in boxes}
+        out[item.id] = entry
+    return out
+
+
+def _edges(p: Picture, at: Places) -> dict:
+    out = {}
+    for link in p.links:
+        entry = {
+            "from": link.tail.id,
+            "to": link.head.id,
+            "input_nr": link.edge.nr if link.edge is not None else link.tail.nr,
+            "kind": link.kind,
+            "tooltip": link.tooltip,
+            "label": link.label,
+            "hook": "hooked" in link.classes,
+        }
+        if link.id in at.labels:
+            entry["label_box"] = list(painter.label_box(link, at))
+        out[link.id] = entry
+    return out
+
+
+def _step(s: Step) -> dict:
+    a = s.accumulate
+    accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
+    if a is not None:
+        accumulate |= {"leaf": a.leaf, "node": ident(s.function), "wrong": a.wrong and one_line(a.wrong)}
+    return {
+        "node": ident(s.function),
+        "name": s.name,
+        "tensor": s.tensor,
+        "rules": [
+            # a rule that only names the framework's machinery says less than the mathematics
+            {"input": x.input, "code": x.code, "math": x.math, "to": x.edge.target and target_name(x.edge)}
+            | ({"code": None} if x.math and rules.is_helper(x.code) else {})
+            for x in s.sent
+        ],
+        "incoming": [
+            {
+                "edge": ident(p.edge),
+                "from": ident(p.edge and p.edge.source),
+                "output": p.nr,
+                "value": _json(p.value),
+            }
+            for p in s.parts
+        ],
+        "total": _json(s.total),
+        "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,
+        "wrong": None if s.wrong is None else one_line(s.wrong),
+        "saved": [
+            {"name": k.name, "state": k.state, "label": k.label, "value": _json(k.value) or {"text": k.text}}
+            for k in s.saved
+        ],
+        "outgoing": [
+            {"edge": x.edge.target and ident(x.edge), "to": ident(x.edge.target)}
+            | {"name": x.edge.target and target_name(x.edge)}
+            | {"input": x.input, "value": _json(x.value), "reason": x.reason, "reduced": x.reduced}
+            for x in s.sent
+        ],
+        "accumulate": accumulate,
+        "ready": [ident(f) for f in s.ready],
+        "waiting": [
+            {"node": ident(w.function), "got": w.got, "needs": w.needs, "for": [ident(m) for m in w.missing]}
+            for w in s.waiting
+        ],
+        "freed": [ident(s.function)] if s.freed else [],
+        "line": s.function.line,
+        "check": s.check,
+        "sentence": one_line(s.sentence),
+    }
+
+
+def _forward(graph: Graph, p: Picture) -> list[dict]:
+    """The forward pass op by op: which items appear, the value that is made, the source line."""
+    made: dict[int, list[str]] = {}
+    for item in p.items:
+        if item.function is not None and item.kind not in ("alias", "leaf", "accumulate"):
+            made.setdefault(item.function.index, []).append(item.id)
+    out, n = [], sum(bool(f.edges) for f in graph.functions)
+    for f in graph.functions:
+        if not f.edges or p.of_function[f].kind == "fold":
+            continue
+        first = f.outputs[0]
+        names = ", ".join(o.name or "?" for o in f.outputs)
+        operands = operand_names(f)
+        symbol = rules.symbol(f.name, rules.form_of(f, operands))
+        value = f" = {first.value.short()}" if first.value is not None else ""
+        shape = shape_text(first.shape)
+        out.append(
+            {
+                "nodes": made.get(f.index, []),
+                "node": ident(f),
+                "name": names,
+                "operation": one_line(rules.expression(f, operands)),
+                "value": _json(first.value),
+                "line": f.line,
+                "sentence": one_line(
+                    f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
+                    f"its backward node is {f.name}."
+                ),
+            }
+        )
+    return out
+
+
+def _leaf(f: Function) -> dict:
+    out = f.outputs[0]
+    return {"name": out.name, "node": ident(f), "before": _json(f.leaf_grad), "shape": list(out.shape)}
+
+
+def _nonfinite(trace: Trace) -> dict | None:
+    """Where the first gradient that is not finite was made, and by what; None where all are finite."""
+    for s in trace.steps:
+        for x in s.sent:
+            if x.value is not None and x.value.nonfinite and not any(v and v.nonfinite for v in s.totals):
+                to = target_name(x.edge)
+                kept = [k.label or k.name for k in s.saved if k.value is not None and k.value.nonfinite]
+                because = f" It read {', '.join(kept)}, which is not finite either." if kept else ""
+                text = f"The gradient for {to} is the first that is not finite: {s.name} made it from a finite one."
+                return {"step": s.number - 1, "text": one_line(text + because)}
+    return None
+
+
+def _start(trace: Trace) -> dict:
+    n, leaves = len(trace.steps), sum(not f.unreached for f in trace.graph.leaves)
+    first = trace.steps[0].name if trace.steps else "nothing"
+    title = one_line(trace.title)
+    if trace.of_what != "L":
+        start = f"starts with ∂{title}/∂{title} = 1"
+    elif not trace.given:
+        start = f"starts with 1 at each of {title}"
+    else:
+        start = "starts with the gradient" + (
+            "s that were given" if len(trace.seeds) > 1 else " that was given"
+        )
+    roots = dict.fromkeys(r.function for r in trace.graph.roots)
+    return {
+        "sentence": f"The forward pass is done. The backward pass {start} and fires {n} node{'s' * (n != 1)}, "
+        f"{first} first, to reach {leaves} lea{'f' if leaves == 1 else 'ves'}.",
+        "seed": _json(trace.seeds[0]),
+        "ready": [ident(f) for f in roots if not f.users],
+    }

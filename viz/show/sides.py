@@ -1,0 +1,85 @@
+"""Two backward passes side by side, stepped together, the first difference marked in both pictures.
+
+What differs is decided by compare.py on the traces; here the two pictures are put beside each other.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import ipywidgets as widgets
+
+from ..picture.draw import pictures_of
+from ..read.recall import prepare
+from ..run.compare import Comparison, compare
+from ..run.steps import Trace
+from ..run.trace import run
+from .page import frame as in_frame
+from .page import shared, slim
+from .payload import describe
+from .stepper import Pane
+
+
+def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameType) -> tuple[Trace, dict]:
+    graph, plain = prepare(tensor, "beside", names, frame)
+    pictures = pictures_of(graph, view)
+    trace = run(graph, plain, verb="beside")
+    return trace, slim(describe(trace, *pictures))
+
+
+class Beside(widgets.VBox):
+    """Two panes that move together; ``comparison`` says what differs. Made by :func:`viz.beside`."""
+
+    def __init__(self, left: tuple[Trace, dict], right: tuple[Trace, dict], labels: tuple[str, str]):
+        self.comparison: Comparison = compare(left[0], right[0], labels=labels)
+        self.data = (left[1], right[1])
+        for side, data in zip(("left", "right"), self.data, strict=True):
+            steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
+            data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
+            first = getattr(self.comparison.first, side, None)
+            data["first"] = first.number if first is not None else None
+        last = max(len(d["steps"]) for d in self.data)
+        options = [{"label": label, "last": last} for label in labels]
+        self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
+        self._links = [
+            widgets.jslink(*((pane, "step") for pane in self.panes))
+        ]  # in the browser, without the kernel
+        for pane in self.panes:
+            pane.layout.flex = "1 1 420px"
+            pane.layout.min_width = "0"
+        both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
+        said = widgets.HTML(f"<p>{html.escape(self.comparison.sentence)}</p>")
+        super().__init__([said, both])
+
+    def __repr__(self) -> str:
+        return repr(self.comparison).replace("Comparison(", "Beside(", 1)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        frames = "".join(
+            in_frame(d, options={"label": label})
+            for d, label in zip(self.data, self.comparison.labels, strict=True)
+        )
+        said = f"<p>{html.escape(self.comparison.sentence)}</p>"
+        return bundle | {"text/html": said + frames, "text/plain": repr(self)}
+
+
+def beside(
+    left: Any,
+    right: Any,
+    *,
+    labels: tuple[str, str] = ("left", "right"),
+    view: str | None = "functions",
+    names: Mapping[str, Any] | None = None,
+) -> Beside:
+    """Run backward from both tensors and step through both passes at once; differences carry a mark.
+
+    The two may be of different frameworks: a learner's engine and the reference, minigrad and PyTorch. ``view`` and
+    ``names`` as of ``viz.step``. Errors are those of ``viz.trace``.
+    """
+    caller = sys._getframe(1)
+    return Beside(_record(left, view, names, caller), _record(right, view, names, caller), labels)

@@ -1,0 +1,134 @@
+"""The stepper in a notebook: the anywidget pane, with all of its controls.
+
+Everything was computed when the object was made; moving through it needs no kernel. The same
+payload becomes a page or a frame through page.py. May import ipywidgets and anywidget; knows nothing of any framework.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+
+from ..read.text import plural
+from .ask import questions
+from .frames import save_gif, save_pngs
+from .page import asset, frame, page, shared, slim
+from .payload import payload
+
+FIRING = {"function", "accumulate"}
+
+
+class Pane(anywidget.AnyWidget):
+    """The picture and the panels; ``step`` k shows what is true after k nodes have fired (0: none has)."""
+
+    _esm = asset("stepper.js")
+    _css = asset("stepper.css")
+    data = traitlets.Dict().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    options = traitlets.Dict().tag(sync=True)
+    answers = traitlets.List().tag(sync=True)
+
+
+class Stepper(widgets.VBox):
+    """A recorded backward pass to walk through. Made by :func:`viz.step`, or from a payload.
+
+    ``data`` is the payload (plain JSON, see payload.py); ``options`` are the pane's: ``ask`` ("gradients" or "order"),
+    ``forward`` (walk through the forward pass first). ``step`` is the step that is shown and can be set. ``save(path)``
+    writes a page (.html) that needs neither kernel nor network.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
+        self.data = slim(data)
+        self.options = dict(options or {})
+        self.pane = Pane(data=shared(self.data), options=self.options)
+        self.pane.layout.width = "100%"
+        super().__init__([self.pane])
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        forward = self.data.get("forward") or [] if self.options.get("forward") else []
+        return (len(forward) + 1 if forward else 0) + len(self.data["steps"])
+
+    @property
+    def step(self) -> int:
+        """The step that is shown: 0 before anything fired, k when the k-th node just has."""
+        return self.pane.step
+
+    @step.setter
+    def step(self, value: int) -> None:
+        if not 0 <= value <= self.last:
+            raise ValueError(f"step must be between 0 and {self.last}, the last of this pass, got {value}")
+        self.pane.step = value
+
+    @property
+    def answers(self) -> list[dict]:
+        """What was answered: {"step", "given", "outcome"}, the outcome "right", "shown" or the cause of the mistake."""
+        return self.pane.answers
+
+    def __repr__(self) -> str:
+        nodes = self.data["nodes"].values()
+        fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
+        title = " ".join(str(self.data.get("title") or "tensor").split())
+        title = title if len(title) <= 40 else title[:39] + "…"
+        return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        return bundle | {"text/html": frame(self.data, options=self.options), "text/plain": repr(self)}
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
+        """Write the pass to ``path``, whose ending says how: .html, .gif or .png.
+
+        .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture a step,
+        ``steps.png`` becomes steps-00.png, steps-01.png, ... (the list is returned). Raises ValueError for others.
+        """
+        path = Path(path)
+        form = path.suffix.lower()
+        if form in (".html", ".htm"):
+            path.write_text(page(self.data, title=title, options=self.options), encoding="utf-8")
+            return path
+        if form == ".gif":
+            return save_gif(self.data, path)
+        if form == ".png":
+            return save_pngs(self.data, path)
+        raise ValueError(
+            f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
+        )
+
+
+def step(
+    *tensors: Any,
+    view: str | None = None,
+    gradient: Any = None,
+    inputs: Any = None,
+    names: Mapping[str, Any] | None = None,
+    forward: bool = False,
+    ask: str | None = None,
+    given: int = 0,
+    **more: Any,
+) -> Stepper:
+    """Run backward from ``tensors`` (one or several) exactly as ``.backward()`` would; return the stepper through it.
+
+    ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
+    {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
+    ``forward``: walk through the forward pass first (values are known after ``viz.record()``). ``ask``: None, "gradients"
+    or "order": predict before a step shows; the first ``given`` steps are shown as a worked example. ``more``: as of
+    :func:`viz.show.payload.payload`, whose errors say what to do.
+    """
+    unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
+    if unknown:
+        raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
+    frame = more.pop("frame", None) or sys._getframe(1)
+    data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
+    if ask is not None:
+        data["questions"] = questions(data, ask, given)
+    options = {"ask": ask, "forward": forward}
+    return Stepper(data, options={key: value for key, value in options.items() if value})
