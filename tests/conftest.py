@@ -6,8 +6,9 @@
     def test_that_imports_torch_itself(): ...
 
 Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the marker
-`browser`, by themselves. `make test` leaves both out by `-m "not torch and not browser"`, and says so in one line. Where
-PyTorch is not installed its tests are left out of every run, but not in CI: there they fail.
+`browser`, by themselves. `make test` leaves both out by `-m "not torch and not browser"`, and says so in one line; PyTorch
+cannot be imported then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are
+left out of every run, but not in CI: there they fail.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 from collections import Counter
 from types import ModuleType
 
@@ -34,6 +36,11 @@ requires_torch = pytest.mark.usefixtures("torch")
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)  # a run in CI can be repeated
 settings.load_profile("ci" if IN_CI else "here")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "not torch" in config.option.markexpr:
+        sys.modules["torch"] = None  # a test that asks for it late is found on every machine
 
 
 @pytest.fixture(scope="session")

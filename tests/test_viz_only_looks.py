@@ -296,8 +296,8 @@ def test_an_exception_leaves_the_block_as_it_would(request):
 
 
 @pytest.mark.parametrize("kind", ["meta", "sparse", "fake", "half", "bfloat16", "complex"])
-def test_draw_needs_no_numbers(request, kind):
-    t = request.getfixturevalue("torch")
+def test_draw_needs_no_numbers(torch, kind):
+    t = torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode() if kind == "fake" else contextlib.nullcontext():
@@ -314,8 +314,8 @@ def test_draw_needs_no_numbers(request, kind):
 
 
 @pytest.mark.parametrize("kind", ["meta", "fake"])
-def test_step_says_in_a_sentence_why_it_cannot_show_a_number(request, kind):
-    t = request.getfixturevalue("torch")
+def test_step_says_in_a_sentence_why_it_cannot_show_a_number(torch, kind):
+    t = torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode() if kind == "fake" else contextlib.nullcontext():
@@ -326,8 +326,8 @@ def test_step_says_in_a_sentence_why_it_cannot_show_a_number(request, kind):
         assert w.grad is None
 
 
-def test_a_sparse_gradient_is_walked_through_as_the_dense_one_that_it_stands_for(request):
-    t = request.getfixturevalue("torch")
+def test_a_sparse_gradient_is_walked_through_as_the_dense_one_that_it_stands_for(torch):
+    t = torch
     e = t.nn.Embedding(4, 2, sparse=True)
     loss = e(t.tensor([1, 2, 1])).sum()
     stepper = viz.step(loss)
