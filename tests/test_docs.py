@@ -1,0 +1,61 @@
+"""What the pages in docs/ say is so: their code runs and gives the numbers that stand beside it, their picture is of today."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import architecture
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def run(page: str) -> dict:
+    """The names that the code of a page leaves behind."""
+    space: dict = {"__name__": "page"}
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
+    for block in blocks:
+        exec(compile(block, page, "exec"), space)
+    return space
+
+
+def test_the_operation_of_the_page_is_one_statement_and_does_what_it_says():
+    space = run("add_an_operation.md")
+    text = (DOCS / "add_an_operation.md").read_text(encoding="utf-8")
+    assert f"# {space['y']!r}" in text and f"# x.grad: {space['x'].grad!r}" in text
+
+
+def test_the_engine_of_the_page_is_stepped():
+    space = run("how_viz_reads_a_graph.md")
+    text = (DOCS / "how_viz_reads_a_graph.md").read_text(encoding="utf-8")
+    assert f"`{space['stepper']!r}`" in text
+    assert [space[name].grad for name in "abc"] == [15.0, 10.0, 6.0]
+    assert not any(node.before or node.after for node in (space["loss"].grad_fn, space["a"].leaf))
+
+
+def test_the_picture_of_the_rooms_is_of_today():
+    assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.draw(), (
+        "python -m tools.architecture"
+    )
+
+
+def test_every_module_is_in_a_room():
+    assert not [name for name in architecture.modules() if architecture.room_of(name) is None]
+
+
+def test_imports_between_rooms_make_no_circle():
+    ways = architecture.arrows()
+    while ways:
+        last = {b for _, b in ways} - {a for a, _ in ways}
+        assert last, sorted(ways)
+        ways = {(a, b) for a, b in ways if b not in last}
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    gone = [link for pair in links for link in pair if link and not (DOCS / link).exists()]
+    assert gone == []

@@ -1,0 +1,240 @@
+"""`python -m tools.architecture` draws docs/architecture.svg: the rooms of the project, and who imports whom.
+
+The arrows are read from the files' own import statements, so the picture cannot tell of a house that is not there. An
+arrow that follows from two others is left out. Graphviz gives the places; the picture is painted here, so that it is
+the same on every machine, whatever fonts it has.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from viz.picture.layout import render
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "architecture.svg"
+CORE = " ".join(
+    f"minigrad.autograd.{n}" for n in ("node", "saved", "views", "anomaly", "hooks", "engine", "passes")
+)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Some files with one purpose. `files` are modules, from the project's root; the first room that names one has it."""
+
+    title: str
+    says: str
+    files: str
+    floor: str
+
+
+ROOMS = [
+    Room("notebooks/", "lessons, and what answers", "exercises", "notebooks"),
+    Room("viz/show/", "stepper, pages, questions", "viz viz.show", "viz"),
+    Room("viz/film/", "a training, step by step", "viz.film", "viz"),
+    Room("viz/picture/", "views, folding, SVG", "viz.picture", "viz"),
+    Room("viz/run/", "one pass, recorded", "viz.run", "viz"),
+    Room("viz/read/", "the live graph, names", "viz.read", "viz"),
+    Room("optim/, utils/", "steps, data, checkpoints", "minigrad.optim minigrad.utils", "minigrad"),
+    Room("nn/", "modules, layers, losses, files", "minigrad.nn minigrad.serialization", "minigrad"),
+    Room(
+        "func/, more of autograd/",
+        "transforms, Function, checks",
+        "minigrad.func minigrad.autograd",
+        "minigrad",
+    ),
+    Room("creation, random", "tensors out of nothing", "minigrad.creation minigrad.random", "minigrad"),
+    Room("ops/", "every derivative there is", "minigrad.ops", "minigrad"),
+    Room("autograd/, the core", "the graph, and the walk", CORE, "minigrad"),
+    Room("tensor and its kin", "arrays, dtypes, printing", "minigrad minigrad.autograd.modes", "minigrad"),
+]
+FLOORS = {
+    "notebooks": "notebooks",
+    "viz": "viz: any framework's graph",
+    "minigrad": "minigrad: on NumPy alone",
+}
+WIDTH, HEIGHT = 212, 52  # of a room, in points
+STYLE = """
+text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #1f2328 }
+.title { font-weight: 600; font-size: 14px } .says { font-size: 12px; fill: #57606a } .name { font-size: 12px; fill: #57606a }
+.room { fill: #fff; stroke: #57606a } .floor { fill: #f6f8fa; stroke: #d0d7de }
+.way { fill: none; stroke: #0072b2; stroke-width: 1.5 } .tip { fill: #0072b2 } .dashed { stroke-dasharray: 5 4 }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 } .says, .name { fill: #9da7b3 } .room { fill: #0d1117; stroke: #9da7b3 }
+  .floor { fill: #161b22; stroke: #30363d } .way { stroke: #58a6ff } .tip { fill: #58a6ff }
+}
+"""
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the rooms by its dotted name; a package is called as its folder."""
+    found = {}
+    for start, base in (
+        (ROOT / "minigrad", ROOT),
+        (ROOT / "viz", ROOT),
+        (ROOT / "notebooks/exercises", ROOT / "notebooks"),
+    ):
+        for path in sorted(start.rglob("*.py")):
+            found[".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(name: str, path: Path) -> Iterator[str]:
+    """The dotted names that a module imports when it runs, wherever in the file."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        waiting.extend(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            whole = ".".join([*start, *filter(None, [node.module])])
+            yield from (f"{whole}.{alias.name}" for alias in node.names)
+
+
+def room_of(name: str) -> Room | None:
+    """The room that a module, or something in it, belongs to: the longest name that fits."""
+    fits = [
+        (len(prefix), -number, room)
+        for number, room in enumerate(ROOMS)
+        for prefix in room.files.split()
+        if name == prefix or name.startswith(prefix + ".")
+    ]
+    return max(fits, key=lambda fit: fit[:2])[2] if fits else None
+
+
+def doors(name: str) -> bool:
+    """A package's first page says what the package offers, and may import all of it: no way through the house."""
+    return name.split(".")[-1] in {"minigrad", "viz", "autograd", "__main__"}
+
+
+def arrows() -> set[tuple[str, str]]:
+    """Who imports whom: room to room, or room to floor where the package as a whole is meant."""
+    known = modules()
+    found = set()
+    for name, path in known.items():
+        here = room_of(name)
+        for other in () if doors(name) else imports(name, path):
+            other = next(
+                (f for f in FLOORS if other.startswith(f + ".") and not name.startswith(f + ".")), other
+            )
+            there = room_of(other)
+            if here and other in FLOORS and other != here.floor:
+                found.add((here.title, other))  # the package as its users see it
+            elif here and there and here != there:
+                found.add((here.title, there.title))
+    return found
+
+
+def direct(pairs: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The arrows that do not follow from others."""
+
+    def reaches(start: str, end: str, without: tuple[str, str]) -> bool:
+        seen, waiting = set(), [start]
+        while waiting:
+            here = waiting.pop()
+            for a, b in pairs - {without}:
+                if a == here and b not in seen:
+                    seen.add(b)
+                    waiting.append(b)
+        return end in seen
+
+    return sorted(pair for pair in pairs if not reaches(*pair, without=pair))
+
+
+def draw() -> str:
+    """The picture as SVG."""
+    rooms = {room.title: room for room in ROOMS if any(room_of(name) == room for name in modules())}
+    ways = direct(arrows())
+    lines = ["digraph { compound=true rankdir=TB nodesep=0.3 ranksep=0.5"]
+    for floor in FLOORS:
+        inside = "; ".join(f'"{t}"' for t, room in rooms.items() if room.floor == floor)
+        lines.append(f"subgraph cluster_{floor} {{ margin=22 {inside} }}")
+    lines += [
+        f'node [shape=box fixedsize=true width={WIDTH / 72:.4f} height={HEIGHT / 72:.4f} label=""]',
+        *(link(a, b) for a, b in ways),
+        link("viz/read/", "minigrad", "style=dashed"),
+        "}",
+    ]
+    # the defaults of nodes must stand before the first node
+    lines.insert(1, lines.pop(next(i for i, line in enumerate(lines) if line.startswith("node ["))))
+    data = json.loads(render("\n".join(lines), "json0"))
+    x0, y0, x1, y1 = map(float, data["bb"].split(","))
+    margin = 8
+
+    def place(text: str) -> tuple[float, float]:
+        x, y = map(float, text.split(","))
+        return x - x0 + margin, y1 - y + margin
+
+    out = []
+    for item in data["objects"]:
+        if item["name"].startswith("cluster_"):
+            left, low, right, high = map(float, item["bb"].split(","))
+            x, y = place(f"{left},{high}")
+            out.append(
+                f'<rect class="floor" x="{x:.0f}" y="{y:.0f}" width="{right - left:.0f}" height="{high - low:.0f}" rx="10"/>'
+            )
+            out.append(
+                f'<text class="name" x="{x + 12:.0f}" y="{y + 17:.0f}">{escape(FLOORS[item["name"][8:]])}</text>'
+            )
+    for edge in data.get("edges", ()):
+        dashed = " dashed" if edge.get("style") == "dashed" else ""
+        tip, *curve = edge["pos"].split()
+        points = [place(p) for p in curve]
+        end = place(tip[2:])
+        path = f"M{points[0][0]:.0f},{points[0][1]:.0f} C" + " ".join(
+            f"{x:.0f},{y:.0f}" for x, y in points[1:]
+        )
+        out.append(f'<path class="way{dashed}" d="{path}"/>')
+        out.append(arrowhead(points[-1], end))
+    for item in data["objects"]:
+        if item["name"] in rooms:
+            x, y = place(item["pos"])
+            room = rooms[item["name"]]
+            out.append(
+                f'<rect class="room" x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" '
+                f'width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
+                f'<text class="title" x="{x:.0f}" y="{y - 4:.0f}" text-anchor="middle">{escape(room.title)}</text>'
+                f'<text class="says" x="{x:.0f}" y="{y + 15:.0f}" text-anchor="middle">{escape(room.says)}</text>'
+            )
+    width, height = x1 - x0 + 2 * margin, y1 - y0 + 2 * margin
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+    head += f' viewBox="0 0 {width:.0f} {height:.0f}"'
+    alt = "The rooms of the project; an arrow leads from a room to one that it imports: " + ", ".join(
+        f"{a} to {b}" for a, b in ways
+    )
+    return (
+        f'{head} role="img">\n<title>{escape(alt)}</title>\n<style>{STYLE}</style>\n'
+        + "\n".join(out)
+        + "\n</svg>\n"
+    )
+
+
+def link(tail: str, head: str, more: str = "") -> str:
+    """An arrow in DOT; one that leads to a floor ends at its wall."""
+    if head in FLOORS:
+        top = next(room.title for room in ROOMS if room.floor == head)
+        return f'"{tail}" -> "{top}" [lhead="cluster_{head}" {more}]'
+    return f'"{tail}" -> "{head}" [{more}]'
+
+
+def arrowhead(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """A small triangle from the last point of a line to its tip."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = (dx * dx + dy * dy) ** 0.5 or 1.0
+    nx, ny = -dy / length * 4, dx / length * 4
+    corners = [(start[0] + nx, start[1] + ny), (start[0] - nx, start[1] - ny), end]
+    return '<polygon class="tip" points="' + " ".join(f"{x:.1f},{y:.1f}" for x, y in corners) + '"/>'
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(draw(), encoding="utf-8")
