@@ -1,0 +1,124 @@
+"""A machine that has nothing: a fresh clone, an empty home, README's first command to the letter, until the first stepper
+answers. Setting up is interrupted once on the way, as impatient people do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+ROOT = Path(__file__).resolve().parents[2]
+NEWER = ("python3.14", "python3.13", "python3.12")
+
+
+def newest_python() -> str:
+    """The newest Python of this machine, if there is one newer than the one that runs the tests."""
+    for name in filter(shutil.which, NEWER):
+        if subprocess.run([name, "-c", ""], capture_output=True).returncode == 0:  # a shim may lead nowhere
+            return name
+    return sys.executable
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What `git clone` would bring: the files that the project keeps, as they are now."""
+    kept = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(kept, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / "clone" / name)
+    return tmp_path / "clone"
+
+
+@contextmanager
+def make_lessons(clone: Path, port: int) -> Iterator[subprocess.Popen]:
+    """`make lessons`, with an empty home and nothing of this shell but PATH and how to reach the network."""
+    home = clone.parent / "home"
+    home.mkdir(exist_ok=True)
+    kept = {k: v for k, v in os.environ.items() if k == "PATH" or re.search("(?i)pip_|proxy|ssl|cert", k)}
+    running = subprocess.Popen(
+        ["make", "lessons", f"PYTHON={newest_python()}", f"PORT={port}"],
+        cwd=clone,
+        env=kept | {"HOME": str(home), "BROWSER": "true"},  # the command `true`, as there is no screen
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield running
+    finally:
+        stop(running, signal.SIGTERM)
+
+
+def stop(running: subprocess.Popen, how: signal.Signals) -> None:
+    """What Ctrl+C does, to everything that make has started; until it has ended."""
+    if running.poll() is None:
+        os.killpg(running.pid, how)
+    try:
+        running.wait(20)
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+
+
+def until(running: subprocess.Popen, text: str) -> str:
+    """The first line that says this; fails with all that was said if none does."""
+    said = []
+    for line in running.stdout:
+        said.append(line)
+        if text in line:
+            return line
+    return pytest.fail("".join(said))
+
+
+@pytest.mark.timeout(600)
+def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    with make_lessons(clone, port) as running:
+        until(running, "installing")
+        time.sleep(2)
+        stop(running, signal.SIGINT)
+    assert not (clone / ".venv/installed.json").exists()
+
+    with make_lessons(clone, port) as running:
+        address = until(running, "http://localhost").strip()
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit:
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.2)
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.goto(address)
+        page.locator(".jp-Notebook .jp-Cell").first.click(timeout=60_000)
+        expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+            "data-status", "idle", timeout=60_000
+        )
+        pane = page.locator(".jp-OutputArea-output .mgv").first
+        for _ in range(30):  # reading on, cell by cell
+            if pane.count():
+                break
+            page.keyboard.press("Shift+Enter")
+            page.wait_for_timeout(300)
+        expect(pane).to_have_attribute("data-step", "0", timeout=60_000)
+        pane.scroll_into_view_if_needed()
+        pane.get_by_role("button", name=re.compile("next|forward", re.I)).first.click()
+        expect(pane).to_have_attribute("data-step", "1")
+        page.close()
