@@ -1,0 +1,674 @@
+"""Exercises of lesson 10, What the graph remembers: kept bytes, a network's bytes, a leak hunt, validation, two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import minigrad as torch
+from minigrad.utils.checkpoint import checkpoint
+
+from .answers import letters
+from .model import Complaint, Exercise, Question, Wrong
+
+LEAKING = "adeg"
+"""The lines of exercise 10.3 that keep a graph."""
+
+
+def average_loss(model, batches):
+    total = 0.0
+    with torch.no_grad():
+        for x, t in batches:
+            loss = ((model(x) - t) ** 2).mean()
+            total = total + loss
+    return total / len(batches)
+
+
+def in_two_groups(blocks, x):
+    def first(t):
+        return blocks[1](blocks[0](t))
+
+    def last(t):
+        return blocks[3](blocks[2](t))
+
+    x = checkpoint(first, x, use_reentrant=False)
+    return checkpoint(last, x, use_reentrant=False)
+
+
+def _neuron():
+    x = torch.linspace(-2.0, 2.0, 1000)
+    w, b = (torch.tensor(value, requires_grad=True) for value in (1.5, 0.3))
+    a = torch.sigmoid(x * w + b)
+    return ((a - 1) ** 2).mean()
+
+
+def _nodes(node, found) -> list:
+    if node is not None and node not in found:
+        found.append(node)
+        for following, _place in node.next_functions:
+            _nodes(following, found)
+    return found
+
+
+def _keeping() -> int:
+    """How many functions of the neuron keep a tensor of a thousand numbers."""
+    values = (
+        [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+        for node in _nodes(_neuron().grad_fn, [])
+    )
+    return sum(any(torch.is_tensor(v) and v.numel() == 1000 for v in kept) for kept in values)
+
+
+def _after_the_pass() -> str:
+    loss = _neuron()
+    power = loss.grad_fn.next_functions[0][0]
+    loss.backward()
+    try:
+        power._saved_self  # noqa: B018
+    except RuntimeError:
+        return "c" if len(_nodes(loss.grad_fn, [])) == 8 else "b"
+    return "a"
+
+
+def _kept_while(run) -> int:
+    """Bytes that are kept while `run` runs, each mention counted."""
+    sizes: list[int] = []
+
+    def note(tensor):
+        sizes.append(4 * tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        run()
+    return sum(sizes)
+
+
+def _grows_with_the_batch() -> str:
+    layer = torch.nn.Linear(4, 4)
+    small, large = (_kept_while(lambda n=n: torch.tanh(layer(torch.ones(n, 4)))) for n in (32, 256))
+    return "c" if large == 8 * small else "d"
+
+
+def _validation() -> tuple:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    return model, [(torch.randn(5, 2), torch.randn(5, 1)) for _ in range(3)]
+
+
+def _average_probe(function) -> Iterator[tuple]:
+    """What comes back, whether it has a history, and what was kept on the way."""
+    model, batches = _validation()
+    found: list = []
+    kept = _kept_while(lambda: found.append(function(model, batches)))
+    value = found[0]
+    if value is None or value is Ellipsis:
+        yield "what comes out", value
+        return
+    yield "The average", value.detach() if isinstance(value, torch.Tensor) else value
+    if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+        raise Complaint(
+            "The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop. "
+            "Nobody will go back, so do not record at all."
+        )
+    if kept:
+        raise Complaint(
+            f"The value is right, and what you return holds nothing. But within the turns {kept} bytes were kept: the forward "
+            "pass was recorded, and then let go. Switch recording off around it."
+        )
+    yield "Do the parameters still ask?", all(p.requires_grad for p in model.parameters())
+
+
+def _two_groups_probe(function) -> Iterator[tuple]:
+    """The result, the order in which blocks run, forward and backward, and the gradients."""
+    runs: list[int] = []
+    weights = [torch.tensor(value, requires_grad=True) for value in (0.5, -1.5, 2.0, 0.7)]
+
+    def block(number):
+        def run(t):
+            runs.append(number)
+            return torch.tanh(weights[number] * t)
+
+        return run
+
+    x = torch.tensor([0.3, -0.8], requires_grad=True)
+    out = function([block(number) for number in range(4)], x)
+    if out is None or out is Ellipsis:
+        yield "what comes out", out
+        return
+    if not isinstance(out, torch.Tensor):
+        raise Complaint("A tensor is wanted: what the last block gives.")
+    yield "The result", out.detach()
+    yield "Blocks that run on the way forward", str(runs)
+    if out.grad_fn is None:
+        raise Complaint(
+            "The result has no `grad_fn`: nothing was recorded, so nothing can learn. A checkpoint keeps little, but it "
+            "leaves the way back open."
+        )
+    runs.clear()
+    out.sum().backward()
+    yield "Blocks that run again on the way back", str(runs)
+    for name, leaf in [("x", x), *((f"the weight of block {n}", w) for n, w in enumerate(weights))]:
+        yield f"The gradient of {name}", leaf.grad
+
+
+def _each_alone(blocks, x):
+    for block in blocks:
+        x = checkpoint(block, x, use_reentrant=False)
+    return x
+
+
+def _all_at_once(blocks, x):
+    def run(t):
+        for block in blocks:
+            t = block(t)
+        return t
+
+    return checkpoint(run, x, use_reentrant=False)
+
+
+def _first_only(blocks, x):
+    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+    return blocks[3](blocks[2](x))
+
+
+def _last_only(blocks, x):
+    x = blocks[1](blocks[0](x))
+    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
+
+
+def _none_at_all(blocks, x):
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+def _called_first(blocks, x):
+    x = checkpoint(blocks[1](blocks[0](x)), use_reentrant=False)
+    return checkpoint(blocks[3](blocks[2](x)), use_reentrant=False)
+
+
+def _wrong_order(blocks, x):
+    x = checkpoint(lambda t: blocks[0](blocks[1](t)), x, use_reentrant=False)
+    return checkpoint(lambda t: blocks[2](blocks[3](t)), x, use_reentrant=False)
+
+
+def _forgets_the_last(blocks, x):
+    return checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+
+
+def _last_from_the_start(blocks, x):
+    checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False)
+    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
+
+
+def _detached_between(blocks, x):
+    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x, use_reentrant=False).detach()
+    return checkpoint(lambda t: blocks[3](blocks[2](t)), x, use_reentrant=False)
+
+
+def _without_recording(blocks, x):
+    with torch.no_grad():
+        return _none_at_all(blocks, x)
+
+
+def _without_the_flag(blocks, x):
+    x = checkpoint(lambda t: blocks[1](blocks[0](t)), x)
+    return checkpoint(lambda t: blocks[3](blocks[2](t)), x)
+
+
+def _three_and_one(blocks, x):
+    x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
+    return checkpoint(blocks[3], x, use_reentrant=False)
+
+
+def _by_loop(blocks, x):
+    for start in (0, 2):
+        pair = blocks[start : start + 2]
+        x = checkpoint(lambda t, pair=pair: pair[1](pair[0](t)), x, use_reentrant=False)
+    return x
+
+
+def _leaks(answer) -> Iterator[tuple]:
+    chosen = set(letters(answer, "abcdefg", "leaking"))
+    if chosen != set(LEAKING) and chosen not in (set(wrong.answer) for wrong in WRONG_LEAKS):
+        missed, extra = sorted(set(LEAKING) - chosen), sorted(chosen - set(LEAKING))
+        raise Complaint(
+            f"{len(missed)} that leak{'s' * (len(missed) == 1)} {'is' if len(missed) == 1 else 'are'} missing, "
+            f"{len(extra)} that {'does' if len(extra) == 1 else 'do'} not {'is' if len(extra) == 1 else 'are'} among them. "
+            "Of each line ask: does a name that outlives the turn hold a tensor with a `grad_fn` afterwards?"
+        )
+    yield "You say that these leak", sorted(chosen)
+
+
+WRONG_LEAKS = (
+    Wrong(
+        "adg", "One is missing. `worst` is the loss of *some* turn: that tensor, with the graph behind it."
+    ),
+    Wrong("aeg", "One is missing. A sum keeps nothing for its rule, but its node leads to those before it."),
+    Wrong("ade", "One is missing: what led to `output` stays alive as long as `seen` holds it."),
+    Wrong("deg", "One is missing: a list holds what is in it."),
+    Wrong("ad", "Two are missing. It need not be a list: any name that outlives the turn will do."),
+    Wrong("ag", "Two are missing. It need not be a list or a dictionary: any name will do."),
+    Wrong("a", "That one, yes. But it need not be a list: any name that outlives the turn will do."),
+    Wrong(
+        "abdeg", "One too many. `item()` gives a plain Python number: there is nothing that it could hold."
+    ),
+    Wrong(
+        "acdeg",
+        "One too many. `loss.detach()` has no history, so neither has the sum of such tensors.",
+    ),
+    Wrong(
+        "adefg",
+        "One too many. A detached output holds its numbers, and no graph.",
+    ),
+    Wrong("bcf", "The other way round: those are the ones that hold *no* graph."),
+    Wrong("abcdefg", "Not all of them. Which ones take the value out of the graph first?"),
+    Wrong("", "Some do. Which names hold a tensor with a `grad_fn` when the turn is over?"),
+)
+"""Answers to exercise 10.3."""
+
+
+def _item_each(model, batches):
+    total = 0.0
+    for x, t in batches:
+        total += ((model(x) - t) ** 2).mean().item()
+    return total / len(batches)
+
+
+def _detach_each(model, batches):
+    total = 0.0
+    for x, t in batches:
+        total = total + ((model(x) - t) ** 2).mean().detach()
+    return total / len(batches)
+
+
+def _recorded(model, batches):
+    total = 0.0
+    for x, t in batches:
+        total = total + ((model(x) - t) ** 2).mean()
+    return total / len(batches)
+
+
+def _recorded_sum(model, batches):
+    total = 0.0
+    for x, t in batches:
+        total = total + ((model(x) - t) ** 2).mean()
+    return total
+
+
+def _sum(model, batches):
+    with torch.no_grad():
+        return sum(((model(x) - t) ** 2).mean() for x, t in batches)
+
+
+def _last_loss(model, batches):
+    with torch.no_grad():
+        for x, t in batches:
+            loss = ((model(x) - t) ** 2).mean()
+    return loss
+
+
+def _last_over_count(model, batches):
+    with torch.no_grad():
+        for x, t in batches:
+            loss = ((model(x) - t) ** 2).mean()
+    return loss / len(batches)
+
+
+def _eval_only(model, batches):
+    model.eval()
+    return _recorded(model, batches)
+
+
+def _no_grad_too_late(model, batches):
+    total = 0.0
+    for x, t in batches:
+        out = model(x)
+        with torch.no_grad():
+            total = total + ((out - t) ** 2).mean()
+    return total / len(batches)
+
+
+def _returns_within(model, batches):
+    with torch.no_grad():
+        for x, t in batches:
+            return ((model(x) - t) ** 2).mean()
+
+
+def _frozen_for_good(model, batches):
+    for p in model.parameters():
+        p.requires_grad_(False)
+    return _recorded(model, batches)
+
+
+def _in_inference_mode(model, batches):
+    with torch.inference_mode():
+        total = sum(((model(x) - t) ** 2).mean() for x, t in batches)
+        return total.item() / len(batches)
+
+
+def _switch_left_off(model, batches):
+    torch.set_grad_enabled(False)
+    return _recorded(model, batches)
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "10.a",
+        asks="how many of six functions keep a thousand numbers",
+        truth=_keeping,
+        found="Yes: the product, the sigmoid and the square. Sums and means need nothing of the kind.",
+        wrong=(
+            Wrong(
+                6,
+                "So one reads. A node keeps what its *rule* needs: sums hand on what arrives, a mean needs only a count.",
+            ),
+            Wrong(5, "The two sums keep nothing either: what arrives is handed on as it is. Three keep."),
+            Wrong(
+                4,
+                "One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep.",
+            ),
+            Wrong(2, "The product, the sigmoid and the square: the rule of each reads a tensor."),
+            Wrong(1, "Not only the product: the sigmoid keeps its result, the square its input."),
+            Wrong(
+                0,
+                "Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.",
+            ),
+        ),
+        missed="Three: the product keeps $x$, the sigmoid its result, the square its input.",
+    ),
+    Question(
+        "10.b",
+        asks="what is there after the backward pass",
+        truth=_after_the_pass,
+        found="Yes. Each node drops its values when it has used them; the nodes are held by `loss`.",
+        wrong=(
+            Wrong(
+                "a",
+                "They are dropped one by one while the pass goes: each node lets go of what it has used.",
+            ),
+            Wrong(
+                "b",
+                "The values are gone. The nodes live as long as somebody holds the result, and `loss` does.",
+            ),
+            Wrong("d", "The sigmoid's rule has used its result, and then that was dropped as well."),
+        ),
+        missed="It is **c**: the values are dropped, the nodes stay while `loss` is held.",
+    ),
+    Question(
+        "10.c",
+        asks="what grows with the batch",
+        truth=_grows_with_the_batch,
+        found="Yes: only they have a row for each piece of data.",
+        wrong=(
+            Wrong("a", "The parameters are the same for any batch: that is what makes them parameters."),
+            Wrong(
+                "b",
+                "A gradient has the shape of its parameter. The rows of the batch are summed up in it.",
+            ),
+            Wrong(
+                "d",
+                "Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each piece of data.",
+            ),
+        ),
+        missed="It is **c**: activations have a row for each row of the batch.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "10.1",
+        title="whose rule reads what?",
+        names=("both", "data", "total", "growth", "whole"),
+        solution="""
+            both = 8000    # for u's gradient v is needed, for v's gradient u
+            data = 4000    # only u asks: the other factor, d
+            total = 0      # what arrives is handed on
+            growth = 4000  # the slope of e^u is e^u: the result
+            whole = 0      # each entry gets what arrives; a size will do
+            """,
+        why="Write down the rule of each. The tensors that stand in it are kept, for each input that asks; nothing else is.",
+        shows="You read off the rule what is kept. An addition is free, a product costs the other factor of each input that asks.",
+        look={
+            "both": "Write the gradient of `u` and that of `v`. Which tensors stand in them?",
+            "data": "Who asks, and what does the rule need for that one?",
+            "total": "Write the rule of the addition. Does a tensor stand in it?",
+            "growth": "The slope of $e^u$ is $e^u$. How many tensors is that?",
+            "whole": "What does each entry of `u` get? Does that need a value of `u`?",
+        },
+        hints=(
+            "Lesson 3: each rule is what arrives, times something. If that something is a tensor, it is kept.",
+            "For a product, the gradient of `u` needs the *other* factor. If `u` asks for none, nothing is needed on its account.",
+            "A sum hands on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
+        ),
+        wrong=(
+            Wrong(
+                {"both": 4000},
+                "Two gradients are wanted. For that of `u` the rule needs `v`, for that of `v` it needs `u`.",
+            ),
+            Wrong({"both": 12000}, "The result is not kept: a product's rule needs the two factors only."),
+            Wrong({"both": 2000}, "That counts numbers. Each takes 4 bytes."),
+            Wrong(
+                {"data": 8000},
+                "`d` does not ask, so nothing is kept for *its* gradient. For that of `u` one factor is needed.",
+            ),
+            Wrong({"data": 0}, "`u` asks, and its gradient is what arrives times `d`."),
+            Wrong({"data": 1000}, "That counts numbers, and each takes 4 bytes."),
+            Wrong(
+                {"total": 8000},
+                "Remembering both inputs would cost that. But the rule hands on what arrives: it reads neither.",
+            ),
+            Wrong({"total": 4000}, "The result is not needed either: the rule hands on what arrives."),
+            Wrong({"growth": 0}, "What arrives is multiplied by the slope $e^u$. That has to be there."),
+            Wrong({"growth": 8000}, "One tensor will do: the result $e^u$ is itself the slope."),
+            Wrong({"growth": 1000}, "That many numbers; in bytes it is four times as much."),
+            Wrong(
+                {"whole": 4000}, "Each entry gets what arrives, whatever its own value is. A size will do."
+            ),
+            Wrong({"whole": 4}, "Not even the result: each entry gets what arrives, as it is."),
+            Wrong(
+                (8000, 8000, 8000, 4000, 4000),
+                "That is *every node remembers its inputs*. Ask of each what its rule reads.",
+            ),
+        ),
+    ),
+    Exercise(
+        "10.2",
+        title="bytes of a network",
+        names=("first", "relu", "second", "doubled"),
+        solution="""
+            first = 50 * 10 * 4   # its input, for the gradient of its weights
+            relu = 50 * 20 * 4    # its result
+            second = 0            # its input is that same result, its weights are parameters
+            doubled = 2 * (2000 + 4000)
+            """,
+        why=(
+            "A layer keeps its input, for its weights. Its weights it would need for its input, if that asks; but they lie there "
+            "as parameters in any case."
+        ),
+        shows="So for a chain of layers: the data, and one tensor for each activation. Everything else is a second name.",
+        look={
+            "first": "What does the gradient of the weights need? How many numbers is that, and how many bytes?",
+            "relu": "How many numbers does ReLU give, and how many bytes is that?",
+            "second": "It needs its input. Where does that come from, and does anybody hold it already?",
+            "doubled": "Add the three for 50 rows. What changes when there are 100?",
+        },
+        hints=(
+            "Rows times columns times 4.",
+            "The data: 50 rows of 10. After the first layer: 50 rows of 20.",
+            "What goes into the second layer is what came out of ReLU, and its node holds that tensor already.",
+        ),
+        about={"doubled": "Everything that is kept has a row for each row of the batch."},
+        wrong=(
+            Wrong({"first": 500}, "That many numbers. Each takes 4 bytes."),
+            Wrong(
+                {"first": 800},
+                "Those are the bytes of its weights: $20 \\cdot 10 \\cdot 4$. They are parameters, and the data does not ask.",
+            ),
+            Wrong(
+                {"first": 880}, "Those are the bytes of its weights and biases. Parameters do not count here."
+            ),
+            Wrong(
+                {"first": 2800},
+                "The weights would be needed for the gradient of the data, and that does not ask.",
+            ),
+            Wrong({"first": 4000}, "50 rows of 20 is what comes *out*. Its rule needs what went in."),
+            Wrong(
+                {"first": 6000},
+                "What goes in, yes; what comes out is not read by the rule of a linear layer.",
+            ),
+            Wrong({"first": 0}, "For the gradient of its weights it needs its input."),
+            Wrong({"relu": 1000}, "That many numbers. Each takes 4 bytes."),
+            Wrong(
+                {"relu": 8000}, "The result alone: it is positive where the input was. Its input is not kept."
+            ),
+            Wrong({"relu": 2000}, "ReLU works on what the first layer gave: 50 rows of 20."),
+            Wrong(
+                {"relu": 0},
+                "Its rule has to know where the input was positive. It reads that off its result.",
+            ),
+            Wrong(
+                {"second": 4000},
+                "It holds on to that tensor, but it is the very one that ReLU's node holds. Places are counted once.",
+            ),
+            Wrong(
+                {"second": 4080},
+                "Its input is the tensor that ReLU's node holds already, and its weights are parameters.",
+            ),
+            Wrong({"second": 80}, "Those are its weights, and they lie there as parameters."),
+            Wrong({"second": 200}, "That is what comes out, 50 rows of 1. Its rule does not read it."),
+            Wrong({"doubled": 6000}, "That is for 50 rows."),
+            Wrong({"doubled": 3000}, "That counts numbers for 100 rows. Each takes 4 bytes."),
+            Wrong(
+                {"doubled": 20000},
+                "There the input of the second layer is counted again. It is the result of ReLU.",
+            ),
+            Wrong({"doubled": 24000}, "Doubled twice? 50 rows keep 6,000 bytes."),
+        ),
+        right=((2000, 4000, 0, 12000),),
+    ),
+    Exercise(
+        "10.3",
+        title="leak hunt",
+        names=("leaking",),
+        solution='leaking = "adeg"',
+        why=(
+            "A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and behind that stands its graph. "
+            "`item()` and `detach()` take the value out first."
+        ),
+        shows="A leak is a name that outlives the turn and holds a tensor with a `grad_fn`. Nothing else about it matters.",
+        hints=(
+            "After the line: is there a name, outside the turn, that leads to a tensor with a `grad_fn`?",
+            "`item()` gives a Python number, `detach()` a tensor without history.",
+            "`worst` in line **e** holds one loss: one graph, not one for each turn. It is held all the same.",
+        ),
+        probe=_leaks,
+        wrong=WRONG_LEAKS,
+        right=("geda", ["a", "d", "e", "g"], "a, d, e, g"),
+    ),
+    Exercise(
+        "10.4",
+        title="validate, and keep nothing",
+        names=("average_loss",),
+        solution=average_loss,
+        why="Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.",
+        shows="The same number, and not a byte was kept for a way back that nobody takes.",
+        look={
+            "": "The average is the sum of the losses divided by the number of batches; nothing else is to change in the value."
+        },
+        hints=(
+            "`total` is the sum. The average is that, divided by how many batches there are.",
+            "`detach()` or `item()` on the loss lets the graph go at the end of each turn. It was there until then.",
+            "The block `with torch.no_grad():` around the whole loop.",
+        ),
+        probe=_average_probe,
+        wrong=(
+            Wrong(
+                _recorded,
+                "The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop.",
+            ),
+            Wrong(
+                _recorded_sum,
+                "That is the sum of the losses, and every graph hangs on it. Divide it, and record nothing.",
+            ),
+            Wrong(_item_each, "and what you return holds nothing. But within the turns"),
+            Wrong(_sum, "That is the sum of the losses. Divide it by the number of batches, `len(batches)`."),
+            Wrong(_last_loss, "That is the loss of the last batch alone. Add them up."),
+            Wrong(
+                _last_over_count, "Only the last loss, divided by the number of batches. Add them up first."
+            ),
+            Wrong(
+                _returns_within, "That is the loss of the first batch: the `return` stands inside the loop."
+            ),
+            Wrong(
+                _frozen_for_good,
+                "Nothing is kept, but the parameters do not ask any more, and nobody turns them on again: the next training step learns nothing.",
+            ),
+            Wrong(_switch_left_off, "Your code has switched recording off and left it off."),
+        ),
+        right=(
+            _in_inference_mode,
+            torch.no_grad()(_recorded),
+            torch.no_grad()(_item_each),
+        ),
+    ),
+    Exercise(
+        "10.5",
+        title="four blocks, two groups",
+        names=("in_two_groups",),
+        solution=in_two_groups,
+        why=(
+            "Two inputs are kept: `x`, and what comes out of the first group. The backward pass begins at the last group: it runs "
+            "blocks 2 and 3 again, and later 0 and 1."
+        ),
+        shows="Forward 0, 1, 2, 3; on the way back 2, 3 and then 0, 1. The gradients are those of the plain chain.",
+        look={"": "Two calls of `checkpoint`, each with a function of two blocks and that function's input."},
+        hints=(
+            "`last` is made as `first` is, with the other two blocks.",
+            "The result of the first `checkpoint` is the input of the second one.",
+            "`checkpoint(last, x, use_reentrant=False)`: the function itself, then its input.",
+        ),
+        probe=_two_groups_probe,
+        wrong=(
+            Wrong(
+                _each_alone,
+                "Each block is a group by itself: four inputs are kept. Two blocks are to share a checkpoint.",
+            ),
+            Wrong(
+                _all_at_once,
+                "One group of four: all of them come to life at once on the way back. Two groups are wanted.",
+            ),
+            Wrong(
+                _first_only,
+                "The last two blocks are not checkpointed: they are not run again, so all that they need was kept.",
+            ),
+            Wrong(
+                _last_only,
+                "The first two blocks are not checkpointed: they are not run again, so all that they need was kept.",
+            ),
+            Wrong(
+                _none_at_all, "Nothing is checkpointed: no block runs again on the way back, so all was kept."
+            ),
+            Wrong(_three_and_one, "The groups are of three and of one. Two and two are wanted."),
+            Wrong(
+                _called_first,
+                "`checkpoint` wants the *function* and its input, `checkpoint(first, x, ...)`. A result cannot be run again.",
+            ),
+            Wrong(_wrong_order, "The blocks of a group run in the wrong order: the inner call runs first."),
+            Wrong(_forgets_the_last, "Only the first group runs. The result of the second one is wanted."),
+            Wrong(
+                _last_from_the_start,
+                "The second group gets `x` as it came in. It is to get what the first group gave.",
+            ),
+            Wrong(
+                _detached_between,
+                "Something cuts the way between the groups: blocks 0 and 1 are never run again, and get no gradient.",
+            ),
+            Wrong(
+                _without_recording, "The result has no `grad_fn`: nothing was recorded, so nothing can learn."
+            ),
+            Wrong(_without_the_flag, "Say `use_reentrant=False`, as in the line that is there."),
+        ),
+        right=(_by_loop,),
+        seconds=10.0,
+    ),
+]
