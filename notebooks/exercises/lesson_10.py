@@ -418,6 +418,7 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "10.1",
         title="whose rule reads what?",
+        rtol=1e-5,
         names=("both", "data", "total", "growth", "whole"),
         solution="""
             both = 8000    # for u's gradient v is needed, for v's gradient u
@@ -474,6 +475,7 @@ EXERCISES: list[Exercise] = [
     Exercise(
         "10.2",
         title="bytes of a network",
+        rtol=1e-5,
         names=("first", "relu", "second", "doubled"),
         solution="""
             first = 50 * 10 * 4   # its input, for the gradient of its weights
@@ -517,7 +519,7 @@ EXERCISES: list[Exercise] = [
                 "What goes in, yes; what comes out is not read by the rule of a linear layer.",
             ),
             Wrong({"first": 0}, "For the gradient of its weights it needs its input."),
-            Wrong({"relu": 1000}, "That many numbers. Each takes 4 bytes."),
+            Wrong({"relu": 1000}, "So many numbers come out; in bytes it is four times as much."),
             Wrong(
                 {"relu": 8000}, "The result alone: it is positive where the input was. Its input is not kept."
             ),
