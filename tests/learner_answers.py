@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as torch
-from exercises import lesson_04, lesson_05, lesson_06, lesson_07, lesson_08, lessons, tiny_engine
+from exercises import lesson_04, lesson_05, lesson_06, lesson_07, lesson_08, lesson_12, lessons, tiny_engine
 from exercises.judge import as_answers
 from exercises.model import Exercise
 
@@ -320,6 +320,25 @@ UNLISTED: list[tuple[str, Any]] = [
     ("8.4", lambda t: t * 1),
     ("8.4", lambda t: t.detach() + 1),
     ("8.4", lambda t: t.data),
+    ("12.1", lesson_12._relu(lambda ctx, g, x: (g * ctx.alpha * torch.sigmoid(x), None))),
+    ("12.1", lesson_12._relu(lambda ctx, g, x: [g * ctx.alpha * (x > 0), None])),
+    ("12.1", lesson_12._relu(lambda ctx, g, x: (g + ctx.alpha * (x > 0), None))),
+    ("12.1", lesson_12._relu(lambda ctx, g, x: None)),
+    ("12.2", lesson_12._ring(lambda g, x: g * torch.roll(x, -1) + torch.roll(g, -1) * torch.roll(x, 1))),
+    ("12.2", lesson_12._ring(lambda g, x: g * torch.roll(x, 1) + torch.roll(g * x, 1))),
+    ("12.2", lesson_12._ring(lambda g, x: g * torch.roll(x, -1) + x)),
+    ("12.4", lesson_12._sinh(lambda ctx, g, x: g * x)),
+    ("12.4", lesson_12._sinh(lambda ctx, g, x: g * torch.exp(x))),
+    ("12.4", lesson_12._sinh(lambda ctx, g, x: g * np.cosh(x.numpy()))),
+    ("12.4", torch.sinh),
+    ("12.4", lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: None)),
+    ("12.4", lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy()))),
+    ("12.5", lesson_12._softplus(lambda g, x: g * torch.tanh(x))),
+    ("12.5", lesson_12._softplus(lambda g, x: g * torch.sigmoid(g))),
+    ("12.5", lesson_12._softplus(lambda g, x: g * torch.sigmoid(x), lambda x: x)),
+    ("12.6", lesson_12._sign(lambda g, x: g * torch.relu(1 - abs(x)))),
+    ("12.6", lesson_12._sign(lambda g, x: g * (1 - torch.tanh(x) ** 2))),
+    ("12.6", lesson_12._sign(lambda g, x: g * (abs(x) <= 1), torch.round)),
 ]
 
 
