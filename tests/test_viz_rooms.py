@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.test_architecture import imports_of, inside
+from viz.film import show as film
 from viz.show.page import FRONT, PROGRAM, asset
 
 VIZ = Path(__file__).resolve().parent.parent / "viz"
-ROOMS = ["read", "run", "picture", "show"]  # the way of a tensor; each may import those before it
+ROOMS = ["read", "run", "picture", "show", "film"]  # the way of a tensor; each may import those before it
 MODULES = sorted(VIZ.rglob("*.py"))
-FILES = [*MODULES, *sorted(FRONT.iterdir())]
+FILES = [*MODULES, *sorted(FRONT.iterdir()), *sorted(film.FRONT.iterdir())]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(VIZ)))
@@ -53,10 +55,30 @@ def test_no_file_is_long_and_each_says_what_it_is_for(path):
 
 
 def test_it_stays_as_short_as_it_was():
-    python = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES)
-    front = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FRONT.iterdir())
-    assert python <= 7_100
-    assert front <= 2_500
+    assert lines(path for path in MODULES if VIZ / "film" not in path.parents) <= 7_100
+    assert lines(FRONT.iterdir()) <= 2_500
+    assert lines((VIZ / "film").glob("*.py")) <= 1_350
+    assert lines(film.FRONT.iterdir()) <= 1_000
+
+
+def lines(paths: Iterable[Path]) -> int:
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+
+
+def test_the_files_of_the_film_join_to_one_module():
+    assert {f"{name}.js" for name in film.PROGRAM.split()} == {p.name for p in film.FRONT.glob("*.js")}
+    joined = film.program()
+    assert not re.search(r"^import ", joined, re.MULTILINE)
+    assert joined.count("export default") == 1
+    texts = [(film.FRONT / f"{name}.js").read_text(encoding="utf-8") for name in film.PROGRAM.split()]
+    named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
+    assert len(named) == len(set(named))
+    for k, text in enumerate(texts):  # each imports from those before it, and what they offer
+        for names, other in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', text, re.MULTILINE):
+            offered = re.findall(
+                r"^export (?:const|function|class) (\w+)", "\n".join(texts[:k]), re.MULTILINE
+            )
+            assert set(names.split(", ")) <= set(offered), other
 
 
 def test_the_files_of_the_front_end_join_to_one_module():

@@ -6,6 +6,7 @@
     viz.explore(f, x=2) sliders on the leaves of a function, edges that can be cut; values and gradients follow
     viz.compare(a, b)   two passes beside each other, the first difference marked
     viz.beside(a, b)    the same as two steppers that move together
+    viz.film(every=5)   a training run: film.backward(loss) in place of loss.backward()
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
@@ -13,6 +14,7 @@ Works on every tensor whose graph speaks the protocol described in ``viz.read.gr
 
 import importlib
 
+from .film.film import Film, film
 from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
@@ -23,6 +25,7 @@ from .show import magic
 __all__ = [
     "Comparison",
     "Drawing",
+    "Film",
     "Recording",
     "Step",
     "Trace",
@@ -30,6 +33,7 @@ __all__ = [
     "compare",
     "draw",
     "explore",
+    "film",
     "record",
     "step",
     "trace",
@@ -37,8 +41,7 @@ __all__ = [
 __dir__ = __all__.copy  # what completion offers
 magic.register()
 
-# these bring the notebook widgets with them: only when asked for
-LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}
+LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
 
 
 def __getattr__(name: str):

@@ -22,7 +22,7 @@ FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements numbers svg timeline answers columns painting panels asking looking room pane"
 # what a page need not carry: imports between the files, indentation, comments
-_LEFT_OUT = re.compile(
+LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?', re.M
 )
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
@@ -33,7 +33,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js``, its files joined to one ES module, or ``stepper.css``."""
     names = [f"{part}.js" for part in PROGRAM.split()] if name == "stepper.js" else [name]
-    return "\n".join(_LEFT_OUT.sub("", (FRONT / file).read_text(encoding="utf-8")) for file in names)
+    return "\n".join(LEFT_OUT.sub("", (FRONT / file).read_text(encoding="utf-8")) for file in names)
 
 
 def slim(data: Any) -> Any:
@@ -89,12 +89,12 @@ def picture(svg: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
-def _packed(content: Mapping[str, Any]) -> str:
+def packed(content: Mapping[str, Any]) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-_PAGE = """<!doctype html>
+PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -157,11 +157,11 @@ def page(
         "data": shared(data),
         "options": dict(options or {}),
     }
-    return _PAGE.format(
+    return PAGE.format(
         title=name,
         heading="" if bare else f"<h1>{name}</h1>\n",
         margin="0" if bare else "20px",
-        packed=_packed(content),
+        packed=packed(content),
     )
 
 

@@ -45,9 +45,8 @@ class Beside(widgets.VBox):
         last = max(len(d["steps"]) for d in self.data)
         options = [{"label": label, "last": last} for label in labels]
         self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
-        self._links = [
-            widgets.jslink(*((pane, "step") for pane in self.panes))
-        ]  # in the browser, without the kernel
+        # in the browser, without the kernel
+        self._links = [widgets.jslink(*((pane, "step") for pane in self.panes))]
         for pane in self.panes:
             pane.layout.flex = "1 1 420px"
             pane.layout.min_width = "0"
@@ -60,10 +59,8 @@ class Beside(widgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
-        frames = "".join(
-            in_frame(d, options={"label": label})
-            for d, label in zip(self.data, self.comparison.labels, strict=True)
-        )
+        both = zip(self.data, self.comparison.labels, strict=True)
+        frames = "".join(in_frame(d, options={"label": label}) for d, label in both)
         said = f"<p>{html.escape(self.comparison.sentence)}</p>"
         return bundle | {"text/html": said + frames, "text/plain": repr(self)}
 

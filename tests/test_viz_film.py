@@ -1,0 +1,279 @@
+"""viz.film: every number against the framework's own hooks, on minigrad and PyTorch by the same code."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viz
+from viz.film import camera
+from viz.film.norms import NONE, length_of
+from viz.film.reel import Reel
+
+FRAMEWORKS = ["minigrad", "torch"]
+
+
+@pytest.fixture(params=FRAMEWORKS)
+def t(request: pytest.FixtureRequest) -> Any:
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def mlp(t: Any, act: str = "ReLU", depth: int = 4, width: int = 5) -> Any:
+    layers, inputs = [], 3
+    for i in range(depth):
+        layers.append(t.nn.Linear(inputs, 1 if i == depth - 1 else width))
+        inputs = width
+        if i < depth - 1:
+            layers.append(getattr(t.nn, act)())
+    return t.nn.Sequential(*layers)
+
+
+def train(t: Any, film: viz.Film, steps: int, act: str = "ReLU", lr: float = 0.1, **more: Any) -> Any:
+    t.manual_seed(0)
+    model = mlp(t, act, **more)
+    x = t.randn(16, 3)
+    y = x.sum(dim=1, keepdim=True)
+    optimizer = t.optim.SGD(model.parameters(), lr=lr)
+    for _ in range(steps):
+        loss = t.nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        film.backward(loss)
+        optimizer.step()
+    return model
+
+
+def norm(tensor: Any) -> float:
+    return float(np.linalg.norm(np.asarray(tensor.detach().numpy(), np.float64)))
+
+
+def arrows(film: viz.Film, scene: int = 0) -> dict[tuple[int, int], np.ndarray]:
+    """(position of the function, slot) -> norms, one a frame."""
+    reel = film.reels[scene]
+    table = 10.0 ** reel.part("arrow").astype(np.float64)
+    return {(a.source, a.slot): table[:, a.index] for a in reel.scene.arrows}
+
+
+def test_every_arrow_has_the_norm_that_a_hook_of_ones_own_sees(t):
+    film = viz.film()
+    t.manual_seed(3)
+    w, b, v = (
+        t.randn(4, 3, requires_grad=True),
+        t.randn(3, requires_grad=True),
+        t.randn(3, 1, requires_grad=True),
+    )
+    x = t.randn(8, 4)
+    for _ in range(3):
+        h = (x @ w + b).relu()
+        loss = ((h @ v) ** 2).mean() + (h * h).sum()
+        seen, nodes, at = {}, [loss.grad_fn], {loss.grad_fn: 0}
+        for k, node in enumerate(nodes):
+            for target, _ in node.next_functions:
+                if target is not None and target not in at:
+                    at[target] = len(nodes)
+                    nodes.append(target)
+            if node.next_functions:
+
+                def hook(sent, received, k=k, seen=seen):
+                    for slot, g in enumerate(sent):
+                        if g is not None:
+                            seen.setdefault((k, slot), []).append(norm(g))
+
+                node.register_hook(hook)
+        w.grad = b.grad = v.grad = None
+        film.backward(loss)
+        frame = len(film) - 1
+        for where, values in arrows(film).items():
+            assert values[frame] == pytest.approx(seen[where][0], rel=1e-5)
+        for name, leaf in (("w", w), ("b", b), ("v", v)):
+            k = film.reels[0].names.index(name)
+            assert 10 ** film.reels[0].part("grad")[frame, k] == pytest.approx(norm(leaf.grad), rel=1e-5)
+            assert 10 ** film.reels[0].part("value")[frame, k] == pytest.approx(norm(leaf), rel=1e-5)
+        with t.no_grad():
+            for leaf in (w, b, v):
+                leaf -= 0.001 * leaf.grad
+    assert len(arrows(film)) >= 8
+    assert not film.notes
+
+
+def test_the_update_is_what_the_optimizer_moved(t):
+    film = viz.film(every=2)
+    t.manual_seed(0)
+    w = t.randn(3, 2, requires_grad=True)
+    moved = []
+    for _ in range(5):
+        before = np.array(w.detach().numpy())
+        w.grad = None
+        film.backward((w**2).sum())
+        with t.no_grad():
+            w -= 0.01 * w.grad
+        moved.append(norm(w - t.tensor(before)) / np.linalg.norm(before))
+    update = film.reels[0].part("update")[:, 0]
+    assert film.steps == [0, 2, 4]
+    np.testing.assert_allclose(10 ** update[:2], [moved[0], moved[2]], rtol=1e-4)
+    assert update[2] == NONE  # the next pass has not begun: not known, and not zero
+
+
+def test_a_share_of_zeros_is_the_frameworks_own(t):
+    film = viz.film()
+    x = t.tensor([[-1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]], requires_grad=True)
+    film.backward(x.relu().sum())
+    assert film.reels[0].part("zero").tolist() == [[0.5]]
+
+
+def test_backward_does_what_backward_does(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    y = t.tensor([3.0, 4.0], requires_grad=True)
+    film = viz.film()
+    z = x * x * y
+    film.backward(z, t.ones(2), retain_graph=True)
+    film.backward(z, gradient=2 * t.ones(2), inputs=[x])
+    assert x.grad.tolist() == [18.0, 48.0]
+    assert y.grad.tolist() == [1.0, 4.0]
+    with pytest.raises(RuntimeError, match="second time"):
+        film.backward(z, t.ones(2))
+    x.grad = None
+    film.backward((x**3).sum(), create_graph=True)
+    assert x.grad.requires_grad
+    film.backward(x.grad.sum())
+    assert len(film.steps) == 4
+    not_wanted = film.reels[0].names.index("y")
+    assert film.reels[0].part("grad")[1, not_wanted] != NONE  # there is one, from the first pass
+    with pytest.raises(RuntimeError, match="scalar"):
+        film.backward(x * x)
+
+
+def test_hooks_of_ones_own_are_called_and_see_the_same(t):
+    called, film = [], viz.film()
+    w = t.tensor([1.0, -2.0], requires_grad=True)
+    h = w * 3
+    h.register_hook(lambda g: called.append(g.tolist()))
+    w.register_hook(lambda g: g * 10)
+    film.backward((h * h).sum())
+    assert called == [[6.0, -12.0]]
+    assert w.grad.tolist() == [180.0, -360.0]
+    reel = film.reels[0]
+    assert 10 ** reel.part("grad")[0, 0] == pytest.approx(norm(w.grad))
+    last = next(a for a in reel.scene.arrows if a.leaf == 0)
+    assert 10 ** reel.part("arrow")[0, last.index] == pytest.approx(norm(w.grad) / 10)  # what was sent
+
+
+def test_hooks_are_gone_whatever_happens(t, monkeypatch):
+    film = viz.film()
+    w = t.tensor([1.0], requires_grad=True)
+
+    def fail(grad):
+        raise KeyError("mine")
+
+    h = w * 2
+    h.register_hook(fail)
+    loss = (h * h).sum()
+    calls = []
+    with pytest.raises(KeyError, match="mine"):
+        film.backward(loss, retain_graph=True)
+    assert len(film) == 0
+    looked = camera.Shot.look
+
+    def counted(self, *more):
+        hook = looked(self, *more)
+        return lambda *args: (calls.append(1), hook(*args))[1]
+
+    monkeypatch.setattr(camera.Shot, "look", counted)
+    other = (w * w).sum()
+    film.backward(other, retain_graph=True)
+    assert calls
+    calls.clear()
+    other.backward()
+    with pytest.raises(KeyError, match="mine"):
+        loss.backward()
+    assert not calls
+
+
+def test_what_cannot_be_looked_at_is_noted_and_the_pass_runs(t, monkeypatch):
+    film = viz.film()
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    monkeypatch.setattr(camera, "length", lambda g: 1 / 0)
+    film.backward((w * w).sum())
+    assert w.grad.tolist() == [2.0, 4.0]
+    assert film.notes == ["step 0: ZeroDivisionError: division by zero"]
+
+
+def test_threads_do_not_mix(t):
+    film, failed = viz.film(), []
+
+    def work(k):
+        try:
+            w = t.full((4,), float(k + 1), requires_grad=True)
+            for _ in range(20):
+                w.grad = None
+                film.backward((w * w).sum())
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and not film.notes
+    assert len(film) == film.passes == 80
+    norms = np.concatenate([10 ** reel.part("grad")[:, 0] for reel in film.reels])
+    assert sorted(np.unique(norms.round(3)).tolist()) == [4.0, 8.0, 12.0, 16.0]
+
+
+@pytest.mark.parametrize(
+    "values", [[1e-25] * 4, [1e30] * 4, [3e-23, 4e-23], [1e-45, 0.0], [], [0.0, 0.0], [3e38] * 3]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_norms_are_right_for_every_magnitude(values, dtype):
+    a = np.array(values, dtype)
+    true = float(np.sqrt((a.astype(np.longdouble) ** 2).sum()))
+    assert length_of(a) == pytest.approx(true, rel=1e-6, abs=0)
+
+
+def test_a_norm_says_which_is_not_finite():
+    assert np.isnan(length_of(np.array([1.0, np.nan, np.inf], np.float32)))
+    assert length_of(np.array([1.0, -np.inf], np.float32)) == np.inf
+    assert length_of(np.array([3 + 4j, 0], np.complex64)) == pytest.approx(5)
+
+
+def test_a_film_is_one_deterministic_line(t):
+    film = viz.film(every=5)
+    assert repr(film) == "Film(0 frames of 0 steps)"
+    train(t, film, 21)
+    assert repr(film).startswith("Film(5 frames of 21 steps, loss ")
+    assert len(repr(film)) < 110
+    bundle = film._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(film)
+    assert "srcdoc" in bundle["text/html"] and len(bundle["text/html"]) < 150_000
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_both_frameworks_give_the_same_film(torch):
+    import minigrad
+
+    a, b = viz.film(), viz.film()
+    train(minigrad, a, 6)
+    train(torch, b, 6)
+    assert repr(a) == repr(b)
+    assert [str(f) for f in a.findings] == [str(f) for f in b.findings]
+    np.testing.assert_allclose(a.reels[0].table()[:3], b.reels[0].table()[:3], atol=2e-4)
+
+
+def test_ten_thousand_frames_of_fifty_edges_stay_under_ten_megabytes():
+    import minigrad as t
+
+    film = viz.film()
+    train(t, film, 1, depth=12)
+    reel: Reel = film.reels[0]
+    assert len(reel.scene.shape[1]) >= 50
+    bytes_a_frame = reel.width * reel.numbers.itemsize
+    assert bytes_a_frame * 10_000 < 10e6
+    assert (
+        len(reel.numbers) == reel.width
+    )  # and nothing else grows with a frame but its number, step and loss

@@ -1,0 +1,253 @@
+"""The film of a training run: ``backward`` in place of ``loss.backward()``, a frame now and then, and what was seen."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..read.names import overrides, variables
+from ..read.text import one_line, plural
+from .camera import Shot
+from .findings import Finding, Looker, ranked
+from .moves import Moves, _weak
+from .norms import numbers
+from .reel import Reel
+from .rows import Row, arrange
+from .scene import read, walk
+
+MOST_SCENES = 20  # of more, the most frequent are laid out
+
+
+class Film:
+    """Many backward passes on one picture. Made by :func:`viz.film`.
+
+    ``backward(loss)`` takes the place of ``loss.backward()``. ``steps`` are the training steps of the frames, ``losses`` their
+    losses, ``findings`` what is seen in them, in words. The film itself is shown in a notebook; ``save`` writes a page or
+    a GIF.
+    """
+
+    def __init__(
+        self, every: int = 1, keep: Iterable[int] = (), names: Mapping | None = None, title: str | None = None
+    ):
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ValueError(f"every= must be a whole number of steps, 1 or more, got {every!r}")
+        self.every, self.keep, self.title = every, frozenset(map(int, keep)), title
+        list(overrides(names))  # complains here, not in the middle of a training run
+        self.given = names
+        self.passes = 0  # backward passes so far: the next is that step
+        self.steps: list[int] = []
+        self.losses: list[float | None] = []
+        self.scene_of: list[int] = []
+        self.reels: list[Reel] = []
+        self.notes: list[str] = []  # what could not be seen, and why
+        self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
+        self._by_shape: dict[Any, list[int]] = {}
+        self._pending: tuple[Reel, int, Moves] | None = None
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        seen = [x for x in self.losses if x is not None]
+        loss = f", loss {_brief(seen[0])} → {_brief(seen[-1])}" if seen else ""
+        return f"Film({plural(len(self.steps), 'frame')} of {plural(self.passes, 'step')}{loss})"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def backward(
+        self,
+        loss: Any,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """``loss.backward(...)`` with the same arguments, and one frame where this step is one of those to film.
+
+        Raises what backward raises. Whatever goes wrong while looking is a line in ``notes``, never an exception.
+        """
+        options: dict[str, Any] = {}
+        for key, value in (("gradient", gradient), ("retain_graph", retain_graph), ("inputs", inputs)):
+            if value is not None:
+                options[key] = value
+        if create_graph:
+            options["create_graph"] = True
+        with self._lock:
+            step = self.passes
+            self.passes += 1
+            if self._pending is not None:
+                self._settle()
+        if step % self.every and step not in self.keep:
+            loss.backward(**options)
+            return
+        self._film(loss, step, options, sys._getframe(1))
+
+    def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
+        shot = reel = None
+        try:
+            if getattr(loss, "grad_fn", None) is not None:
+                nodes, shape = walk(loss.grad_fn)
+                with self._lock:
+                    reel, number = self._reel(nodes, shape, frame, step)
+                shot = Shot(reel.scene, nodes)
+                del nodes  # a node's wrapper that is held past the pass keeps the graph alive
+        except Exception as error:
+            self._note(step, error)
+        try:
+            loss.backward(**options)
+        finally:
+            if shot is not None:
+                shot.done()
+        if shot is None:
+            return
+        try:
+            values, grads = shot.finish()
+            with self._lock:
+                self.steps.append(step)
+                self.losses.append(_one_number(loss))
+                self.scene_of.append(number)
+                if not reel.scene.order:
+                    reel.scene.order = list(shot.fired)
+                reel.add(len(self.steps) - 1, shot, values, grads)
+                self._pending = reel, len(reel.at) - 1, Moves(shot.leaves, values)
+            if shot.trouble is not None:
+                self._note(step, shot.trouble)
+        except Exception as error:
+            self._note(step, error)
+
+    def _settle(self) -> None:
+        """The pass after a frame: how far each leaf has moved since then."""
+        reel, index, moves = self._pending
+        self._pending = None
+        try:
+            reel.settle(index, moves.ratios())
+        except Exception as error:
+            self._note(self.steps[reel.at[index]], error)
+
+    def _note(self, step: int, error: Exception) -> None:
+        text = one_line(f"step {step}: {type(error).__name__}: {error}")[:200]
+        with self._lock:
+            if len(self.notes) < 20:
+                self.notes.append(text)
+
+    def _reel(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[Reel, int]:
+        """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
+        known = self._by_shape.setdefault(shape, [])
+        for number in known:
+            reel = self.reels[number]
+            leaves = [nodes[i].variable for i in reel.scene.leaves]
+            if all(ref() is leaf or ref() is None for ref, leaf in zip(reel.leaves, leaves, strict=True)):
+                reel.leaves = (
+                    [_weak(leaf) for leaf in leaves] if any(r() is None for r in reel.leaves) else reel.leaves
+                )
+                return reel, number
+        scene = read(shape)
+        leaves = [nodes[i].variable for i in scene.leaves]
+        names = self._names(leaves, frame, step)
+        for number in known:
+            if self.reels[number].names == names:  # other tensors in the same variables: a new batch, say
+                self.reels[number].leaves = [_weak(leaf) for leaf in leaves]
+                return self.reels[number], number
+        reel = Reel(scene, [_weak(leaf) for leaf in leaves], names, [tuple(leaf.shape) for leaf in leaves])
+        known.append(len(self.reels))
+        self.reels.append(reel)
+        return reel, len(self.reels) - 1
+
+    def _names(self, leaves: list[Any], frame: FrameType, step: int) -> list[str]:
+        """What the caller calls the leaves. Notes parameters of the same models that are not in this graph."""
+        wanted = {id(leaf): k for k, leaf in enumerate(leaves)}
+        names: dict[int, str] = {}
+        others: dict[str, Any] = {}
+        for name, tensor in [*overrides(self.given), *variables(frame)]:
+            k = wanted.get(id(tensor))
+            if k is not None:
+                names.setdefault(k, one_line(name))
+            elif "." in name and tensor.requires_grad and tensor.grad_fn is None and tensor.grad is None:
+                others.setdefault(one_line(name), tensor)
+        models = {name.split(".")[0] for name in names.values() if "." in name}
+        for name in others:
+            if name.split(".")[0] in models:
+                self.missing.setdefault(name, step)
+        return [names.get(k, f"leaf {k + 1}") for k in range(len(leaves))]
+
+    # ---- what was seen
+
+    def scenes(self) -> list[tuple[int, Reel, list[Row]]]:
+        """The scenes that are laid out: (number, reel, rows), the most frequent ones where there are more than 20."""
+        with self._lock:
+            chosen = sorted(range(len(self.reels)), key=lambda n: (-len(self.reels[n].at), n))[:MOST_SCENES]
+            return [
+                (n, self.reels[n], arrange(self.reels[n].scene, self.reels[n].names)) for n in sorted(chosen)
+            ]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is seen, the most important first: each with its step, row and node."""
+        with self._lock:
+            losses = [math.nan if x is None else x for x in self.losses]
+            out = [
+                found
+                for n, reel, rows in self.scenes()
+                if reel.at
+                for found in Looker(reel, rows, self.steps, losses, n).found()
+            ]
+            reached = {name for reel in self.reels for name in reel.names}
+            missing = {name: step for name, step in self.missing.items() if name not in reached}
+            if missing and self.steps:
+                step, last, first = min(missing.values()), self.steps[-1], next(iter(missing))
+                text = f"{_listed(list(missing))} no gradient: no path leads there from the loss."
+                place = (next((i for i, s in enumerate(self.steps) if s >= step), 0), len(self.steps) - 1, 0)
+                out.append(Finding("missing", step, last, "", first, text, self.scene_of[place[0]], place))
+            nan = [f for f in out if f.kind == "nan"]
+            late = sorted(nan, key=lambda f: f.step)[1:]  # the first of all scenes is the one that counts
+            return ranked([f for f in out if f not in late])
+
+    def kept(self) -> dict[str, dict]:
+        """Frame -> the stepper's payload of its whole pass."""
+        return {}
+
+    # ---- showing it
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        from .show import bundle
+
+        return bundle([self], repr(self), **kwargs)
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write the film to ``path``: .html, a page that plays from disk; .gif, the frames animated. ValueError for others."""
+        from .show import save
+
+        return save([self], path, title)
+
+
+def film(
+    every: int = 1, keep: Iterable[int] = (), *, names: Mapping | None = None, title: str | None = None
+) -> Film:
+    """A film of a training run: call ``film.backward(loss)`` where ``loss.backward()`` stood.
+
+    every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose whole pass is recorded, to be
+    stepped through inside the film. names: ``{"w": tensor}``, wins over the caller's variables. title: shown above it.
+
+    Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. A frame keeps norms
+    only. Raises ValueError where ``every`` is not a whole number of steps.
+    """
+    return Film(every, keep, names, title)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"{shown} {'get' if len(names) > 1 else 'gets'}"
+
+
+def _brief(x: float) -> str:
+    return f"{x:.2g}" if not 99.5 <= abs(x) < 1e4 else f"{x:.0f}"
+
+
+def _one_number(loss: Any) -> float | None:
+    """The loss, where it is one number."""
+    a = numbers(loss.detach())
+    return float(a.reshape(-1)[0]) if a.size == 1 and a.dtype.kind != "c" else None

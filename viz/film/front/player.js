@@ -1,0 +1,339 @@
+// The player: controls and keys, the words, and for each film a view with its table, its ribbon and its loss.
+//
+// The same in a notebook (anywidget calls `render`) and on a page (`mount`). It touches its own element and nothing else.
+
+import { coloursOf, MARKS, sized } from "./colours.js";
+import { broken, fine, Film, lossText, say, scaleOf } from "./data.js";
+import { axisOf, flagsOf, paintHead, paintHistory } from "./ribbon.js";
+import { layOut, leafNumbers, paintTable, TOP, whatIsAt } from "./table.js";
+
+export function mount(el, data, options = {}) {
+  const player = new Player(el, data, options);
+  return Object.assign(player, { settle: () => {} });
+}
+
+export function render({ model, el }) {
+  const player = new Player(el, model.get("data"), model.get("options") || {});
+  return () => player.close();
+}
+
+const mark = (kind) => { const svg = s("svg", { viewBox: "0 0 13 13", class: "mgf-mark", "aria-hidden": "true" }); svg.append(s("path", { d: MARKS[kind][0], "fill-rule": "evenodd", style: `fill: var(--${MARKS[kind][1]})` })); return svg; };
+
+class Player {
+  constructor(el, data, options) {
+    Object.assign(this, { el, data, options, timer: null, speed: 8, relative: Boolean(data.relative), row: 0 });
+    this.films = data.films.map((raw) => new Film(raw));
+    this.scale = scaleOf(this.films);
+    this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider stands on training steps
+    this.span = this.films.length > 1 ? [this.steps[0], this.steps[this.steps.length - 1] + Math.max(...this.films.map((f) => f.every))] : null;
+    this.build();
+    this.resize = new ResizeObserver(() => this.fit());
+    this.resize.observe(this.stage);
+    this.themed = () => { this.colours = null; this.fit(true); };
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.scheme.addEventListener("change", this.themed);
+    this.observer = new MutationObserver(this.themed);
+    for (const root of [document.body, document.documentElement]) this.observer.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "style"] });
+    this.fit(true);
+    this.go(options.at ?? 0);
+    el.dataset.ready = "";
+  }
+
+  close() {
+    this.pause();
+    this.resize.disconnect();
+    this.observer.disconnect();
+    this.scheme.removeEventListener("change", this.themed);
+    if (this.inner) this.inner.remove();
+  }
+
+  build() {
+    const { el } = this, button = (act, label, keys, what = icon(act)) => h("button", { type: "button", class: "mgv-button", "aria-label": label, title: keys ? `${label} (${keys})` : label, onclick: () => this.act(act) }, what);
+    el.classList.add("mgv", "mgf");
+    el.replaceChildren();
+    this.playButton = button("play", "Play", "space");
+    this.slider = h("input", { type: "range", class: "mgv-slider", min: 0, max: this.steps.length - 1, value: 0, "aria-label": "Training step", oninput: (e) => { this.pause(); this.go(Number(e.target.value)); } });
+    this.counter = h("output", { class: "mgv-count" });
+    const choice = (label, values, chosen, act) => h("select", { class: "mgf-select", "aria-label": label, title: label, onchange: (e) => act(e.target.value) }, values.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+    const speeds = choice("Speed of play", [2, 4, 8, 16, 30].map((v) => [v, `${v}/s`]), 8, (v) => { this.speed = Number(v); if (this.timer) { this.pause(); this.play(); } });
+    this.mode = choice("The ribbon shows", [["0", "norm into the row"], ["1", "÷ norm of the top row"]], this.relative ? "1" : "0", (v) => { this.relative = v === "1"; this.fit(true); });
+    this.insideButton = h("button", { type: "button", class: "mgf-inside", title: "Frames that were kept whole (◆) open in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
+    const any = this.films.some((film) => Object.keys(film.kept).length);
+    this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, speeds, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
+      this.slider, this.counter, any ? this.insideButton : null, this.mode);
+    this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" });
+    this.views = this.films.map((film, n) => this.buildView(film, n));
+    this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
+    this.rowLine = h("div", { class: "mgf-row", hidden: true });
+    this.key = h("div", { class: "mgf-key" });
+    this.innerBox = h("div", { class: "mgf-inner", hidden: true });
+    this.tip = h("div", { class: "mgf-tip", role: "tooltip", hidden: true });
+    const notes = this.films.flatMap((film) => film.notes);
+    this.frame = h("div", { class: "mgv-frame mgf-frame", tabindex: 0, role: "group", "aria-label": `Film of a training run, ${this.steps.length} frames. Arrow keys change the frame, up and down the row, space plays, R changes the ribbon, enter steps inside.` },
+      this.bar, this.words, this.stage, this.rowLine, this.key, notes.length ? h("p", { class: "mgf-notes" }, notes.slice(0, 3).join(" · ")) : null, this.tip);
+    this.frame.addEventListener("keydown", (e) => this.keyed(e));
+    el.append(this.frame, this.innerBox);
+  }
+
+  buildView(film, n) {
+    const base = h("canvas", { "aria-hidden": "true" }), now = h("canvas", { role: "img" }), table = h("div", { class: "mgf-sr" });
+    const box = h("div", { class: "mgf-view" }, base, now, table), view = { film, n, base, now, table, box };
+    const at = (e) => { const r = now.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+    const scrub = (x) => { this.pause(); this.go(this.near(film.steps[this.nearest(view, x)])); };
+    now.addEventListener("pointerdown", (e) => {
+      const [x, y] = at(e), L = view.at, flag = flagsOf(film, view.axis).find((f) => Math.hypot(f.x - x, f.y - y) < 8);
+      if (flag) { this.goTo(flag, view); return; }
+      if (x < L.ribbonX - 4) { const what = whatIsAt(film, view.scene, view.i, L, x, y); if (what) this.select(what.row); return; }
+      scrub(x);
+      if (y > TOP && y < L.bottom) this.select(Math.ceil((y - TOP) / L.pitch));
+      now.setPointerCapture(e.pointerId);
+      view.drag = true;
+    });
+    now.addEventListener("pointermove", (e) => { const [x, y] = at(e); if (view.drag) scrub(x); this.hover(view, x, y); });
+    for (const end of ["pointerup", "pointercancel"]) now.addEventListener(end, () => { view.drag = false; });
+    now.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    return view;
+  }
+
+  nearest(view, x) { const { film, axis } = view; return Math.max(0, Math.min(film.count - 1, film.frameAt(axis.stepAt(x)))); }
+  near(step) { let k = 0; while (k < this.steps.length - 1 && this.steps[k + 1] <= step) k += 1; return k; }
+
+  hover(view, x, y) {
+    const { film, at, scene } = view;
+    let text = null;
+    const flag = flagsOf(film, view.axis).find((f) => Math.hypot(f.x - x, f.y - y) < 8);
+    if (flag) text = flag.text;
+    else if (x >= at.ribbonX && y > TOP && y < at.bottom) {
+      const frame = this.nearest(view, x), r = Math.ceil((y - TOP) / at.pitch), i = scene.inScene.get(frame);
+      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${say(film.into(scene, i, r))}, ${say(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row`;
+    } else if (x >= at.ribbonX && y < TOP) { const frame = this.nearest(view, x); text = `step ${film.steps[frame]}: loss ${lossText(film.losses[frame])}`; }
+    else text = whatIsAt(film, scene, view.i, at, x, y)?.text;
+    this.tip.hidden = !text;
+    if (!text) return;
+    this.tip.textContent = text;
+    const outer = this.frame.getBoundingClientRect(), inner = view.now.getBoundingClientRect(), left = inner.left - outer.left + x + 14;
+    this.tip.style.left = `${Math.max(4, Math.min(left, outer.width - this.tip.offsetWidth - 8))}px`;
+    this.tip.style.top = `${inner.top - outer.top + y + 16}px`;
+  }
+
+  // ---- size, theme, mode: everything that a frame does not change
+
+  fit(force) {
+    if (!this.stage.clientWidth) return;
+    this.colours ||= coloursOf(this.frame);
+    for (const view of this.views) {
+      const width = Math.floor(view.box.clientWidth);
+      if (!force && view.width === width) continue;
+      view.width = width;
+      view.scene = null;
+    }
+    this.paintKey();
+    this.show();
+  }
+
+  layOut(view, scene) {
+    view.scene = scene;
+    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 420 : 560) });
+    view.axis = axisOf(view.film, view.at, this.span);
+    view.box.style.height = `${view.at.height}px`;
+    const c = sized(view.base, view.width, view.at.height);
+    paintHistory(c, view.film, scene, view.at, view.axis, this.scale, this.colours, this.relative);
+    view.c = sized(view.now, view.width, view.at.height);
+  }
+
+  // ---- one frame
+
+  go(k) {
+    this.k = Math.max(0, Math.min(this.steps.length - 1, k));
+    this.show();
+  }
+
+  show() {
+    if (this.k === undefined || !this.colours) return;
+    const step = this.steps[this.k];
+    for (const view of this.views) {
+      const { film } = view, frame = film.frameAt(step), scene = film.scenes[film.sceneOf[frame]];
+      view.frame = frame;
+      if (!scene) { this.unknown(view); continue; } // of the scenes beyond the most frequent
+      if (view.scene !== scene) this.layOut(view, scene);
+      view.i = scene.inScene.get(frame);
+      view.c.clearRect(0, 0, view.width, view.at.height);
+      paintTable(view.c, film, scene, view.i, view.at, this.scale, this.colours, this.row);
+      paintHead(view.c, film, frame, view.at, view.axis, this.colours, this.films.length > 1 ? film.title : "");
+      this.paintCell(view);
+    }
+    this.slider.value = this.k;
+    this.slider.setAttribute("aria-valuetext", `step ${step} of ${this.steps[this.steps.length - 1]}`);
+    this.counter.textContent = `step ${step} / ${this.steps[this.steps.length - 1]}`;
+    this.insideButton.disabled = !this.keptNow();
+    this.say();
+    this.tellRow();
+    this.el.dataset.step = step;
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => this.tellAll(), this.timer ? 600 : 120);
+  }
+
+  unknown(view) {
+    view.scene ||= null;
+    if (!view.at) this.layOut(view, view.film.scenes[0]);
+    view.c.clearRect(0, 0, view.width, view.at.height);
+    paintHead(view.c, view.film, view.frame, view.at, view.axis, this.colours, "a graph of a shape too rare to be laid out");
+  }
+
+  paintCell({ c, at, axis, film, frame, scene, i }) {
+    if (!(this.row > 0 && this.row <= at.rows)) return;
+    const x = axis.left(frame), w = Math.max(4, axis.left(film.until(scene, i)) - x);
+    c.strokeStyle = this.colours.ink;
+    c.lineWidth = 2;
+    c.strokeRect(x, TOP + (this.row - 1) * at.pitch + 1, w, at.pitch - 2);
+  }
+
+  // ---- words
+
+  found(view) {
+    const { film, frame } = view;
+    return film.findings.filter((f) => f.from <= frame && frame <= f.to && (f.scene === film.sceneOf[frame] || f.kind === "nan" || f.kind === "missing"));
+  }
+
+  say() {
+    const out = [];
+    for (const view of this.views) {
+      if (!view.scene || view.i === undefined) continue;
+      const found = this.found(view), title = this.films.length > 1 ? h("b", {}, `${view.film.title}: `) : null;
+      if (!found.some((f) => /nan|vanish|explode/.test(f.kind)) && this.films.length === 1) out.push(this.calm(view));
+      for (const f of found.slice(0, this.films.length > 1 ? 1 : 3)) out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, f.from === view.frame ? "begins here" : `since step ${view.film.steps[f.from]}`)));
+    }
+    const text = out.map((part) => part && part.textContent).join("|");
+    if (text === this.said) return;
+    this.said = text;
+    this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
+    this.words.replaceChildren(...out.filter(Boolean));
+    this.words.hidden = !this.words.children.length && this.films.length > 1 && !this.films.some((film) => film.findings.length);
+  }
+
+  calm({ film, scene, i }) {
+    const rows = scene.rows.map((row, r) => [film.into(scene, i, r), r]).filter(([l, r]) => r && fine(l)).sort((a, b) => a[0] - b[0]);
+    if (rows.length < 2) return null;
+    const [[least, a]] = rows, [most, b] = rows[rows.length - 1];
+    return h("button", { type: "button", class: "mgf-word", onclick: () => this.select(a) }, mark("fine"), h("span", {}, `${rows.length === scene.rows.length - 1 ? "Every row gets" : `${rows.length} of ${scene.rows.length - 1} rows get`} a gradient: from ${say(least)} (${scene.rows[a].name}) to ${say(most)} (${scene.rows[b].name}).`));
+  }
+
+  goTo(finding, view) {
+    this.pause();
+    this.go(this.near(view.film.steps[finding.from]));
+    this.select(finding.row);
+  }
+
+  select(row) {
+    this.row = row > 0 ? row : 0;
+    this.show();
+  }
+
+  rowText(view, r) {
+    const { film, scene, i } = view, l = film.into(scene, i, r), before = i > 0 ? film.into(scene, i - 1, r) : NaN;
+    const change = fine(l) && fine(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
+    const out = [`receives ${say(l)}${change}; ${say(l - film.into(scene, i, 1))} of the top row`];
+    for (const f of scene.functions) if (f.row === r && f.gate >= 0) { const dead = scene.deadAt[i] && scene.deadAt[i][f.gate]; out.push(`${f.label} ${Math.round(100 * film.zeros(scene, i, f.gate))} % zeros${dead ? `, ${dead} dead` : ""}`); }
+    for (const leaf of scene.leaves) if (leaf.row === r) { const [value, grad, update] = leafNumbers(film, scene, i, leaf); out.push(leaf.alias ? `${leaf.name} adds ${grad[0]}` : `${leaf.name} ‖value‖ ${value[0]}, ‖grad‖ ${grad[0]}, update ${update[0]}`); }
+    return out;
+  }
+
+  tellRow() {
+    const view = this.views[0], scene = view.scene;
+    this.rowLine.hidden = !(scene && this.row > 0 && this.row < scene.rows.length && this.films.length === 1);
+    if (this.rowLine.hidden) return;
+    this.rowLine.replaceChildren(h("b", {}, scene.rows[this.row].name), ...this.rowText(view, this.row).map((text) => h("span", {}, text)));
+  }
+
+  // The whole table in words, for screen readers, when the film stands still.
+  tellAll() {
+    for (const view of this.views) {
+      if (!view.scene || view.i === undefined) continue;
+      const step = view.film.steps[view.frame];
+      view.now.setAttribute("aria-label", `${view.film.title || "Backward pass"}, step ${step}, loss ${lossText(view.film.losses[view.frame])}. ${this.found(view).map((f) => f.text).join(" ")}`);
+      view.table.replaceChildren(h("table", {}, h("caption", {}, `Step ${step}, loss ${lossText(view.film.losses[view.frame])}: rows from the loss down`),
+        view.scene.rows.slice(1).map((row, n) => h("tr", {}, h("th", { scope: "row" }, row.name), this.rowText(view, n + 1).map((text) => h("td", {}, text))))));
+    }
+    this.el.dataset.told = this.steps[this.k];
+  }
+
+  // ---- legend
+
+  paintKey() {
+    const k = this.colours, { low, high, side, ticks } = this.scale, wide = (l) => 0.8 + 11 * ((l - low) / (high - low));
+    const part = (title, sub, svg) => h("span", {}, h("span", { class: "mgf-cap" }, h("b", {}, title), sub), svg);
+    const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
+    const widths = s("svg", { width: 40 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
+    ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 40 * n, y: 9 - w / 2, width: 32, height: w, fill: k.steady })); text(widths, 40 * n + 16, `1e${t}`); });
+    const change = s("svg", { width: 172, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
+    [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 34 * n, y: 5, width: 33, height: 8, fill: k[c] })); if (label) text(change, 17 + 34 * n, label); });
+    const ramp = s("svg", { width: 296, height: 29, role: "img", "aria-label": `ribbon colour from 1e${low} to 1e${high}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
+    const [from, to] = this.relative ? [-side, side] : [low, high];
+    for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 8 + 2.4 * n, y: 4, width: 2.8, height: 10, fill: (this.relative ? k.apart : k.ramp)(n / 59) }));
+    for (const t of this.relative ? [-side, 0, side] : ticks) text(ramp, 8 + (144 * (t - from)) / (to - from), this.relative && !t ? "×1" : `1e${t}`);
+    ramp.append(s("circle", { cx: 180, cy: 9, r: 1.4, fill: k.mute }), s("path", { d: "M208 14l8-10m-2 10l8-10m-2 10l8-10", stroke: k.alarm, "stroke-width": 1.3 }), s("path", { d: "M252 9h30", stroke: k.mute }));
+    [["zero", 180], ["NaN/Inf", 217], ["none", 267]].forEach(([label, x]) => text(ramp, x, label));
+    const sameStep = this.films.every((f) => f.every === this.films[0].every), n = this.films[0].every;
+    this.key.replaceChildren(part("Arrow width", "gradient norm, log", widths), part("Arrow colour", sameStep ? `change in ${n} step${n > 1 ? "s" : ""}` : "since last frame", change), part("Ribbon", this.relative ? "÷ top row" : "norm into the row", ramp));
+  }
+
+  // ---- controls
+
+  keptNow() {
+    const view = this.views.find((v) => v.film.kept[v.frame]);
+    return view && view.film.kept[view.frame];
+  }
+
+  stepInside() {
+    const kept = this.keptNow();
+    if (!kept) return;
+    this.pause();
+    const step = this.steps[this.k], box = h("div", {});
+    this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", {}, `Inside step ${step}`), h("span", {}, "the whole backward pass, node by node"), h("button", { type: "button", class: "mgf-inside", onclick: () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); } }, "Close")), box);
+    this.innerBox.hidden = false;
+    mountStepper(box, kept, { framed: 640 });
+    this.innerBox.scrollIntoView({ block: "nearest" });
+    box.querySelector(".mgv-frame")?.focus({ preventScroll: true });
+  }
+
+  act(what) {
+    if (what === "play") return this.timer ? this.pause() : this.play();
+    if (what === "inside") return this.stepInside();
+    this.pause();
+    this.go({ first: 0, last: this.steps.length - 1, back: this.k - 1, next: this.k + 1 }[what]);
+  }
+
+  play() {
+    if (this.k >= this.steps.length - 1) this.go(0);
+    this.timer = setInterval(() => (this.k < this.steps.length - 1 ? this.go(this.k + 1) : this.pause()), 1000 / this.speed);
+    this.playFace("pause", "Pause");
+  }
+
+  pause() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = null;
+    this.playFace("play", "Play");
+    this.show();
+  }
+
+  playFace(name, label) {
+    this.playButton.replaceChildren(icon(name));
+    this.playButton.setAttribute("aria-label", label);
+    this.playButton.title = `${label} (space)`;
+  }
+
+  keyed(e) {
+    if (e.altKey || e.ctrlKey || e.metaKey || e.target.tagName === "SELECT") return;
+    const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
+    const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
+      ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
+      Enter: () => this.stepInside(), r: () => { this.relative = !this.relative; this.mode.value = this.relative ? "1" : "0"; this.fit(true); }, n: () => next && this.goTo(next, this.views[0]), Escape: () => this.select(0) }[e.key];
+    if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
+    e.preventDefault();
+    e.stopPropagation(); // the editor around it has keys of its own
+    does();
+  }
+}
+
+export default { render };

@@ -1,0 +1,76 @@
+"""The norm of a gradient, right for every magnitude that its dtype can hold, and how many of its numbers are zero.
+
+A frame takes a hundred norms, so the usual one is a single dot product in the gradient's own dtype; only where its
+square leaves the range in which that is exact is it done again, in float64 and scaled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..read.values import as_array
+
+SAFE = 1e-30, 1e30  # squares within this range have lost nothing in float32
+
+
+def numbers(tensor: Any) -> np.ndarray:
+    """The numbers of a tensor: its own memory where NumPy can see that, else a copy. Raises what the framework raises."""
+    try:
+        return tensor.numpy()
+    except (
+        RuntimeError,
+        TypeError,
+        AttributeError,
+    ):  # requires grad, another device, a dtype NumPy does not have
+        return as_array(tensor)
+
+
+def length(tensor: Any) -> float:
+    """The Euclidean norm of a tensor: NaN where it holds a NaN, else infinite where it holds an infinite number."""
+    return length_of(numbers(tensor))
+
+
+def length_of(a: np.ndarray) -> float:
+    if a.dtype.char not in "fd":
+        a = np.abs(a).astype(np.float64)  # complex numbers, too
+    if a.ndim != 1:
+        a = a.ravel("K")
+    square = float(a.dot(a))
+    return math.sqrt(square) if SAFE[0] < square < SAFE[1] else _careful(a)
+
+
+def _careful(a: np.ndarray) -> float:
+    if not a.size:
+        return 0.0
+    most = float(np.abs(a).max())  # NaN where there is one
+    if most == 0.0 or not math.isfinite(most):
+        return most
+    scaled = a.astype(np.float64) / most
+    return most * math.sqrt(float(scaled.dot(scaled)))
+
+
+def logs(values: list[float | None]) -> np.ndarray:
+    """Norms as they are kept: log10 in float32. Zero is -Inf, NaN and Inf stay, None (not computed) is ``NONE``."""
+    a = np.array([-1.0 if v is None else v for v in values])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.log10(a)
+    out[a < 0] = NONE
+    return out.astype(np.float32)
+
+
+NONE = 999.0  # not computed, among numbers that are decades
+
+
+def alive(a: np.ndarray) -> tuple[float, np.ndarray | None]:
+    """The share of zeros in a gradient; and for a batch of units, which of them got anything for any example.
+
+    Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
+    """
+    some = a != 0
+    share = 1.0 - np.count_nonzero(some) / a.size if a.size else 0.0
+    if a.ndim < 2:
+        return share, None
+    return share, some.any(axis=(0, 2, 3) if a.ndim == 4 else tuple(range(a.ndim - 1)))

@@ -1,0 +1,137 @@
+"""The shape of one step's graph: its nodes and edges in a fixed order, what is folded, and what a frame has to measure.
+
+A scene is read from names and edges alone and holds no live node, so that it outlives the graph that it was read from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..read.graph import MOST_OF_TORCH
+
+# they only re-index: what such a node sends has the norm of what it receives, so its arrow goes on
+RELAYS = {
+    "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Clone", "Alias",
+}  # fmt: skip
+GATES = re.compile(r"(Leaky)?Relu|Threshold|Hardtanh|Clamp|Maximum|Minimum|Where|\w*Dropout|Max")
+Shape = tuple[tuple[str, ...], tuple[tuple[int, int, int, int], ...]]
+
+
+def short(name: str) -> str:
+    """``AddmmBackward0`` as it is written in a small box: ``Addmm``."""
+    return SHORTER.get(stem := re.sub(r"Backward\d*$", "", name), stem)
+
+
+SHORTER = {
+    "BinaryCrossEntropyWithLogits": "BCE",
+    "BinaryCrossEntropy": "BCE",
+    "NativeLayerNorm": "LayerNorm",
+    "NativeBatchNorm": "BatchNorm",
+    "NativeGroupNorm": "GroupNorm",
+    "LogSoftmax": "LogSoftmax",
+    "ScaledDotProductAttention": "Attention",
+    "Convolution": "Conv",
+}
+
+
+def walk(root: Any) -> tuple[list[Any], Shape]:
+    """The nodes behind ``root``, breadth first, and the graph's shape: names, and edges (source, slot, target, nr)."""
+    nodes, at, edges = [root], {root: 0}, []
+    for source, node in enumerate(nodes):  # grows as it goes
+        for slot, (target, nr) in enumerate(node.next_functions):
+            if target is None:
+                continue
+            place = at.get(target)
+            if place is None:
+                place = at[target] = len(nodes)
+                nodes.append(target)
+            edges.append((source, slot, place, nr))
+        if len(nodes) > MOST_OF_TORCH:
+            raise ValueError(f"this graph has more than {MOST_OF_TORCH:,} nodes")
+    return nodes, (tuple([node.name() for node in nodes]), tuple(edges))
+
+
+@dataclass(slots=True, eq=False)
+class Arrow:
+    """What ``source`` sends for its input ``slot``, past ``hops`` relays, to function ``target`` or to leaf ``leaf``."""
+
+    index: int
+    source: int
+    slot: int
+    target: int
+    nr: int
+    hops: int
+    leaf: int | None = None
+    edges: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Scene:
+    """One graph shape. Positions in ``names`` are those of :func:`walk`; ``functions`` are the nodes that are drawn."""
+
+    shape: Shape
+    names: tuple[str, ...]
+    leaves: list[int] = field(default_factory=list)  # positions of the accumulators
+    functions: list[int] = field(default_factory=list)
+    arrows: list[Arrow] = field(default_factory=list)
+    gates: list[int] = field(
+        default_factory=list
+    )  # functions that may stop gradients: their zeros are counted
+    out: dict[int, list[Arrow]] = field(default_factory=dict)
+    into: dict[int, list[Arrow]] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)  # functions as they fired in the first pass that was seen
+    folded: int = 0  # relays that are not drawn
+
+    @property
+    def joins(self) -> list[int]:
+        """Functions that several arrows reach: the norm of the sum is measured where it arrives."""
+        return [f for f in self.functions if len(self.into.get(f, ())) > 1]
+
+
+def read(shape: Shape) -> Scene:
+    """The scene of a graph of this shape."""
+    names, edges = shape
+    scene = Scene(shape, names)
+    out: dict[int, list[tuple[int, int, int, int]]] = {}
+    users = [0] * len(names)
+    for number, (source, slot, target, nr) in enumerate(edges):
+        out.setdefault(source, []).append((number, slot, target, nr))
+        users[target] += 1
+    scene.leaves = [i for i, name in enumerate(names) if i not in out and is_leaf(name)]
+    leaf_of = {node: k for k, node in enumerate(scene.leaves)}
+    relay = {
+        i
+        for i, name in enumerate(names)
+        if i and stem(name) in RELAYS and len(out.get(i, ())) == 1 and users[i] == 1
+    }
+    scene.functions = [i for i in range(len(names)) if i not in relay and i not in leaf_of]
+    scene.folded = len(relay)
+    for source in scene.functions:
+        for number, slot, target, nr in out.get(source, ()):
+            passed = [number]
+            while target in relay:
+                number, _, target, nr = out[target][0]
+                passed.append(number)
+            arrow = Arrow(len(scene.arrows), source, slot, target, nr, len(passed) - 1)
+            arrow.leaf, arrow.edges = leaf_of.get(target), tuple(passed)
+            scene.arrows.append(arrow)
+            scene.out.setdefault(source, []).append(arrow)
+            scene.into.setdefault(target, []).append(arrow)
+    scene.gates = [i for i in scene.functions if GATES.match(stem(names[i])) and i in scene.out]
+    return scene
+
+
+def stem(name: str) -> str:
+    return re.sub(r"Backward\d*$", "", name)
+
+
+def is_leaf(name: str) -> bool:
+    return name.endswith("AccumulateGrad")
+
+
+def uses(scene: Scene, leaf: int) -> Sequence[Arrow]:
+    """The arrows that reach a leaf."""
+    return scene.into.get(scene.leaves[leaf], ())

@@ -1,0 +1,95 @@
+"""A film, or several beside each other, in a notebook and on a page: the same front end, no kernel, no network."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..show import page as pages
+from .payload import payload
+
+FRONT = Path(__file__).parent / "front"
+PROGRAM = "data colours table ribbon player"  # the order in which they are joined
+FROM_STEPPER = "h, s, icon, mount: mountStepper"  # what they use of the stepper's program
+
+
+@cache
+def program() -> str:
+    """The film's front end as one ES module, with the stepper's inside it, for the frames that were kept whole."""
+    stepper = re.sub(r"^export default .*$|^export ", "", pages.asset("stepper.js"), flags=re.M)
+    names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
+    own = "\n".join(
+        pages.LEFT_OUT.sub("", (FRONT / f"{name}.js").read_text(encoding="utf-8")) for name in PROGRAM.split()
+    )
+    return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"
+
+
+@cache
+def style() -> str:
+    return pages.asset("stepper.css") + "\n" + (FRONT / "film.css").read_text(encoding="utf-8")
+
+
+def page(
+    films: list[Any], titles: list[str] | None, *, title: str | None, bare: bool = False, **options: Any
+) -> str:
+    """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook."""
+    content = {"js": program(), "css": style(), "data": payload(films, titles), "options": options}
+    name = html.escape(title or films[0].title or "A training run, one backward pass after the other")
+    return pages.PAGE.format(
+        title=name,
+        heading="" if bare else f"<h1>{name}</h1>\n",
+        margin="0" if bare else "20px",
+        packed=pages.packed(content),
+    )
+
+
+@cache
+def _pane() -> type:
+    """The widget, made when first shown: a film is recorded without a notebook, too."""
+    import anywidget
+    import traitlets
+
+    class FilmPane(anywidget.AnyWidget):
+        """The player; everything that it shows is in ``data``."""
+
+        _esm = program()
+        _css = style()
+        data = traitlets.Dict().tag(sync=True)
+        options = traitlets.Dict().tag(sync=True)
+
+    return FilmPane
+
+
+def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> Mapping[str, Any]:
+    """What a notebook shows: the live widget, the page in a frame for a saved notebook, one line of text."""
+    if not any(film.steps for film in films):
+        return {"text/plain": text}
+    pane = _pane()(data=payload(films, titles))
+    pane.layout.width = "100%"
+    live = pane._repr_mimebundle_(**kwargs) or {}
+    tall = 900 if len(films) > 1 else 840
+    inside = html.escape(page(films, titles, title=None, bare=True))
+    said = html.escape(text)
+    frame = (
+        f'<iframe title="{said}" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{tall}" '
+        f'style="display:block;border:0;width:100%;height:{tall}px;background:Canvas"></iframe>'
+    )
+    bundle = live[0] if isinstance(live, tuple) else live
+    return bundle | {"text/html": f"<p>{said}</p>{frame}", "text/plain": text}
+
+
+def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
+    """Write a page (.html) or an animation (.gif). Raises ValueError for another ending, or a film without a frame."""
+    path = Path(path)
+    form = path.suffix.lower()
+    if form not in (".html", ".htm", ".gif"):
+        what = repr(form) if form else "a file without an ending"
+        raise ValueError(f"cannot save a film as {what}: give a name that ends in .html or .gif")
+    if not any(film.steps for film in films):
+        raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
+    path.write_text(page(films, titles, title=title), encoding="utf-8")
+    return path
