@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Executes the lessons in place and normalises what is saved, so that running it twice changes nothing.
+"""Executes the lessons, and the pages about them, in place and normalises what is saved: twice changes nothing.
 
-    python notebooks/build.py                every lesson
+    python notebooks/build.py                every lesson, then the index, the glossary and the exam
     python notebooks/build.py 00 03          some
     python notebooks/build.py --check        say what would change; exit 1 if anything would (see `comparable`)
     python notebooks/build.py --text 03      print a lesson as text to edit (see lesson_text.py)
@@ -29,13 +29,15 @@ from nbclient.exceptions import CellExecutionError
 import lesson_text
 
 HERE = Path(__file__).resolve().parent
+PAGES = ("glossary", "exam", "index")  # about the lessons: the index reads their headers, so it comes last
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LIVE_ONLY = "application/vnd.jupyter.widget-view+json"  # without a kernel it shows as "model not found"
 
 
 def lessons(names: list[str]) -> list[Path]:
-    """The lesson files that `names` mean ("03", "03_one_node_at_a_time", a path), or all of them."""
-    every = sorted(HERE.glob("[0-9][0-9]_*.ipynb"))
+    """The notebooks that `names` mean ("03", "03_one_node_at_a_time", "index", a path), or all of them."""
+    pages = [HERE / f"{page}.ipynb" for page in PAGES]
+    every = sorted(HERE.glob("[0-9][0-9]_*.ipynb")) + [page for page in pages if page.exists()]
     if not names:
         return every
     found = []
@@ -142,9 +144,10 @@ def main() -> int:
         return 0
     if arguments.source:
         path = HERE / f"{arguments.source.stem}.ipynb"
-        if not re.fullmatch(r"\d\d_\w+", path.stem):
+        if not re.fullmatch(r"\d\d_\w+", path.stem) and path.stem not in PAGES:
             sys.exit(
-                "The text's file name becomes the lesson's: it must look like 03_one_node_at_a_time.lesson"
+                "The text's file name becomes the notebook's: it must look like 03_one_node_at_a_time.lesson, "
+                f"or be one of {', '.join(PAGES)}"
             )
         work = {path: lesson_text.read(arguments.source.read_text(encoding="utf-8"))}
     else:

@@ -1,4 +1,4 @@
-"""The lessons as the tests see them: files, cells, what a cell prints, and a lesson with its exercises solved."""
+"""The lessons, and the pages about them, as the tests see them: files, cells, what a cell prints, a lesson solved."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from pathlib import Path
 
 import nbformat
 
+import build
 from exercises import lessons
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+PAGES = [NOTEBOOKS / f"{name}.ipynb" for name in build.PAGES]
+BOOKS = [*LESSONS, *PAGES]
 BY_NUMBER = {int(path.stem[:2]): path for path in LESSONS}
 
 

@@ -10,9 +10,12 @@ import pytest
 import build
 import lesson_text
 from exercises import lessons
-from tests.lesson_files import BY_NUMBER, LESSONS, NOTEBOOKS, printed, read, tagged
+from tests.lesson_files import BOOKS, BY_NUMBER, LESSONS, NOTEBOOKS, printed, read, tagged
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+each_book = pytest.mark.parametrize(
+    "path", BOOKS, ids=lambda path: path.stem
+)  # the index, the glossary, the exam, too
 
 
 def code_cells(path):
@@ -23,21 +26,23 @@ def test_there_are_lessons():
     assert {0, 3} <= set(BY_NUMBER)
 
 
-@each_lesson
+@each_book
 def test_every_cell_was_run_once_from_top_to_bottom(path):
     """nbval does not compare a cell without an execution count: a stripped lesson would pass it."""
     assert [cell.execution_count for cell in code_cells(path)] == list(range(1, len(code_cells(path)) + 1))
 
 
-@each_lesson
+@each_book
 def test_cells_that_end_in_a_value_show_it(path):
     for cell in code_cells(path):
         last = cell.source.strip().splitlines()[-1]
-        if last.startswith(("check(", "hint(", "predict(", "progress(", "viz.", "print(")):
+        if last.startswith(
+            ("check(", "hint(", "predict(", "progress(", "viz.", "exam.step(", "exam.report(", "print(")
+        ):
             assert cell.outputs, f"{cell.id} shows nothing"
 
 
-@each_lesson
+@each_book
 def test_nothing_of_the_machine_or_the_moment_is_saved(path):
     text = path.read_text(encoding="utf-8")
     assert "widget-view" not in text and "widget-state" not in text
@@ -47,7 +52,7 @@ def test_nothing_of_the_machine_or_the_moment_is_saved(path):
     assert not re.search(r"ipykernel_\d|/home/|/root/|/tmp/|\d\d:\d\d:\d\d", text)
 
 
-@each_lesson
+@each_book
 def test_no_cell_raises_or_warns_unless_it_is_meant_to(path):
     for cell in code_cells(path):
         for output in cell.outputs:
@@ -57,7 +62,7 @@ def test_no_cell_raises_or_warns_unless_it_is_meant_to(path):
             assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
 
 
-@each_lesson
+@each_book
 def test_ids_are_words_and_unique(path):
     """The coverage table and the reader's links go by ids."""
     ids = [cell.id for cell in read(path).cells]
@@ -193,7 +198,7 @@ def test_every_question_is_asked_once_and_left_open(path):
         assert "not yet" in printed(cell)
 
 
-@each_lesson
+@each_book
 def test_links_lead_to_lessons(path):
     """To a lesson that is there, or to one whose number is still to come."""
     for cell in read(path).cells:
@@ -201,7 +206,7 @@ def test_links_lead_to_lessons(path):
             assert int(target) not in BY_NUMBER or BY_NUMBER[int(target)].name in cell.source
 
 
-@each_lesson
+@each_book
 def test_text_form_gives_the_lesson_back(path):
     saved = read(path)
     again = lesson_text.read(lesson_text.write(saved))
@@ -210,7 +215,7 @@ def test_text_form_gives_the_lesson_back(path):
     ]
 
 
-@each_lesson
+@each_book
 def test_saved_lessons_are_in_normal_form(path):
     """What `make notebooks` writes; so a lesson saved by JupyterLab, with its timings and widget state, is noticed."""
     assert build.dump(build.normalise(nbformat.read(path, 4))) == path.read_text(encoding="utf-8")

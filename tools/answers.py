@@ -80,7 +80,7 @@ def form(key: str, *, prediction: bool) -> str:
     exercise = lessons.find_exercise(key)
     data = _exercise(exercise)
     if data is None:
-        return '<p class="mute">The answer is code. It is checked in the notebook, where Python runs.</p>'
+        return '<p class="mute">This answer is checked in the notebook, where Python runs.</p>'
     return _form(f"Exercise {key}", list(exercise.names), data)
 
 
@@ -111,7 +111,7 @@ def _prediction(question: Question) -> dict:
 
 
 def _exercise(exercise: Exercise) -> dict | None:
-    """What a page knows of an exercise; None where the answer is code."""
+    """What a page knows of an exercise; None where the answer is code, or is judged by code that nobody has put into data."""
     if not exercise.typed:
         return None
     if exercise.probe is None:
@@ -145,7 +145,8 @@ def _exercise(exercise: Exercise) -> dict | None:
             "Letters from a to f are wanted.",
         ),
     }
-    return makers[exercise.id](exercise)
+    maker = makers.get(exercise.id)
+    return maker(exercise) if maker else None
 
 
 def _parts(exercise: Exercise) -> dict:

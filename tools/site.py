@@ -1,9 +1,10 @@
 """The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get
 the reply that they get in a notebook (answers.py), nothing comes from a network. They print whole.
 
-    python -m tools.site [FOLDER]        writes site/index.html and one page a lesson
+    python -m tools.site [FOLDER]        writes site/index.html, one page a lesson, the glossary, the exam, and cards.html:
+                                         the recaps as cards, to be printed for the wall
 
-Takes the lessons as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML.
+Takes the notebooks as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 sys.path.insert(0, str(NOTEBOOKS))  # the exercises are a package there, beside the lessons that import it
 
+from exercises import suite  # noqa: E402
 from tools import answers  # noqa: E402
 from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
 from tools.mathml import formulas_to_mathml  # noqa: E402
@@ -46,10 +48,22 @@ pre, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberat
 table { border-collapse: collapse; } td, th { padding: 4px 10px; border: 1px solid var(--rule); text-align: left; }
 .text table { display: block; width: max-content; }
 .text pre, .text table, math[display="block"] { max-width: 100%; overflow-x: auto; overflow-y: hidden; }
-ul.lessons { padding: 0; list-style: none; font-size: 19px; line-height: 2; }
+.output table { max-width: 100%; } .output svg { display: block; }
 math[display="block"] { margin: 14px 0; font-size: 1.1em; } math { font-size: 1.06em; }
 .anchor-link { display: none; }
 blockquote { margin: 0; padding-left: 14px; border-left: 3px solid var(--rule); color: var(--mute); }
+"""
+
+CARDS = """
+body { max-width: 1180px; } .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(330px, 1fr)); gap: 14px; }
+.card { border: 1.5px solid var(--link); border-radius: 10px; padding: 10px 16px; break-inside: avoid; font-size: 14px;
+  line-height: 1.42; } .card h2 { margin: 0 0 4px; font-size: 18px; color: var(--link); }
+.card ul { margin: 6px 0; padding-left: 18px; }
+.card p { margin: 6px 0 0; } .card code { font-size: 12.5px; overflow-wrap: anywhere; }
+.card img { display: block; max-width: 100%;
+  max-height: 150px; margin: 6px auto; background: #fff; border-radius: 6px; }
+@media print { @page { size: A4; margin: 10mm; } .cards { display: block; columns: 2; column-gap: 8mm; }
+  .card { margin: 0 0 6mm; border-color: #000; font-size: 9.5pt; } .card h2 { color: #000; } h1, .lead { display: none; } }
 """
 
 FIT = """<script>
@@ -115,27 +129,63 @@ def title_of(notebook: nbformat.NotebookNode, fallback: str) -> str:
     return found[1].strip() if found else fallback
 
 
-def lesson_page(notebook: nbformat.NotebookNode, name: str, nav: str = "") -> str:
-    """One notebook as one page. Raises ValueError for a formula that tools/mathml.py does not know."""
+def _text(source: str) -> str:
+    """A cell of text as HTML; links lead from page to page."""
+    source = re.sub(r"\]\(([\w./-]+)\.ipynb(#[^)]*)?\)", r"](\1.html\2)", formulas_to_mathml(source))
+    return f'<section class="text">{markdown2html(source)}</section>'
+
+
+def lesson_page(notebook: nbformat.NotebookNode, name: str, nav: str = "", *, code: bool = True) -> str:
+    """One notebook as one page; without its ``code`` only what it says and shows. Raises ValueError for a formula that
+    tools/mathml.py does not know."""
     highlight = Highlight2HTML()
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            text = re.sub(
-                r"\]\(([\w./-]+)\.ipynb(#[^)]*)?\)", r"](\1.html\2)", formulas_to_mathml(cell.source)
-            )
-            parts.append(f'<section class="text">{markdown2html(text)}</section>')
+            parts.append(_text(cell.source))
         elif cell.cell_type == "code":
-            parts.append(f'<div class="code">{highlight(cell.source)}</div>')
             asked = _asked(cell)
+            parts += [f'<div class="code">{highlight(cell.source)}</div>'] if code else []
             parts += [asked] if asked else [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
-    title = html.escape(title_of(notebook, name))
+    return _page(title_of(notebook, name), "\n".join(parts), nav)
+
+
+def _page(title: str, body: str, nav: str = "", *, style: str = "") -> str:
     return SHELL.format(
-        title=title,
-        style=STYLE + MATH_STYLE + answers.STYLE + _code_style(),
+        title=html.escape(title),
+        style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
         nav=nav,
         fit=FIT + answers.SCRIPT,
-        body="\n".join(parts),
+        body=body,
+    )
+
+
+def _first_picture(notebook: nbformat.NotebookNode) -> str:
+    """The first graph that a lesson draws, as an image; "" if it draws none."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            shown = output.get("data", {}).get("text/html", "")
+            if cell.source.lstrip().startswith("viz.draw(") and shown.startswith("<img"):
+                return shown
+    return ""
+
+
+def cards_page(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesson, ...]) -> str:
+    """The recap of each lesson as a card, with the first graph that it draws: a page to print."""
+    cards = []
+    for lesson in every:
+        picture = _first_picture(books[lesson.file.removesuffix(".ipynb")])
+        text = markdown2html(formulas_to_mathml(lesson.recap))
+        cards.append(
+            f'<article class="card"><h2>{lesson.number}. {html.escape(lesson.title)}</h2>{picture}{text}</article>'
+        )
+    lead = '<p class="lead">One card a lesson, made of its recap. Print this page, cut, and put it up.</p>'
+    body = f'<h1>Recap cards</h1>{lead}<div class="cards">{"".join(cards)}</div>'
+    return _page(
+        "Recap cards",
+        body,
+        '<nav><span></span><a href="index.html">All lessons</a><span></span></nav>',
+        style=CARDS,
     )
 
 
@@ -146,26 +196,38 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
         raise SystemExit(f"there are no notebooks in {notebooks}")
     folder.mkdir(parents=True, exist_ok=True)
     books = {file.stem: nbformat.read(file, 4) for file in files}
-    names = list(books)
-    written, links = [], []
-    for i, (name, book) in enumerate(books.items()):
-        before, after = names[i - 1] if i else None, names[i + 1] if i + 1 < len(names) else None
+    front = books.pop("index", None)
+    every = suite.lessons(notebooks)
+    pages = {"index": _front(front, every), "cards": cards_page(books, every)}
+    names = [lesson.file.removesuffix(".ipynb") for lesson in every]
+    for name, book in books.items():
+        i = names.index(name) if name in names else None
+        before = names[i - 1] if i else None
+        after = names[i + 1] if i is not None and i + 1 < len(names) else None
         beside = [
             f'<a href="{n}.html">{sign.format(html.escape(title_of(books[n], n)))}</a>'
             if n
             else "<span></span>"
             for n, sign in ((before, "← {}"), (after, "{} →"))
         ]
-        nav = f'<nav>{beside[0]}<a href="index.html">All lessons</a>{beside[1]}</nav>'
-        page = folder / f"{name}.html"
-        page.write_text(lesson_page(book, name, nav), encoding="utf-8")
-        written.append(page)
-        links.append(f'<li><a href="{name}.html">{html.escape(title_of(book, name))}</a></li>')
-    heading = "<h1>See automatic differentiation work</h1>"
-    body = f'<section class="text">{heading}<ul class="lessons">{"".join(links)}</ul></section>'
-    index = folder / "index.html"
-    index.write_text(SHELL.format(title="Lessons", style=STYLE, nav="", fit="", body=body), encoding="utf-8")
-    return [index, *written]
+        pages[name] = lesson_page(
+            book, name, f'<nav>{beside[0]}<a href="index.html">All lessons</a>{beside[1]}</nav>'
+        )
+    written = []
+    for name, page in pages.items():
+        written.append(folder / f"{name}.html")
+        written[-1].write_text(page, encoding="utf-8")
+    return written
+
+
+def _front(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...]) -> str:
+    """The first page: what index.ipynb says and shows; of notebooks without one, the list of lessons."""
+    if notebook is None:
+        return _page("Lessons", suite.table_html(every, "{stem}.html"))
+    notebook = nbformat.from_dict(notebook)
+    notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith(("progress", "in-jupyter"))]
+    page = lesson_page(notebook, "Lessons", code=False)
+    return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', page)
 
 
 def main() -> None:

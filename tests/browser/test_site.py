@@ -17,7 +17,8 @@ from tools.answers import said
 from tools.site import FIT, NOTEBOOKS, build
 from viz.show.page import frame
 
-LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+PAGES = [*LESSONS, "glossary", "exam"]
 
 # a person does not click on what still moves: a frame above or below may be taking its height
 STILL = """(frame) => new Promise((done) => {
@@ -53,12 +54,15 @@ def page(browser: Browser, site: Path) -> Iterator[Page]:
 
 def test_the_index_leads_to_every_lesson(page: Page, site: Path):
     page.goto((site / "index.html").as_uri())
-    links = [a.get_attribute("href") for a in page.locator("li a").all()]
+    links = [a.get_attribute("href") for a in page.locator("td:first-child a").all()]
     assert links == [f"{name}.html" for name in LESSONS]
-    assert all((site / link).is_file() for link in links)
+    assert page.locator("svg a").count() == len(LESSONS), "the map"
+    every = [a.get_attribute("href") for a in page.locator("a").all()]
+    assert {"glossary.html", "exam.html", "cards.html"} <= set(every)
+    assert all((site / link).is_file() for link in every)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
     page.goto((site / f"{name}.html").as_uri())
     assert page.locator("h1").count() >= 1
@@ -94,7 +98,7 @@ def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path:
 
 def test_a_telephone_shows_every_lesson_without_sliding_sideways(page: Page, site: Path):
     page.set_viewport_size({"width": 380, "height": 800})
-    for name in LESSONS:
+    for name in [*PAGES, "index", "cards"]:
         page.goto((site / f"{name}.html").as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") == 380, name
 

@@ -1,0 +1,371 @@
+"""The lessons as a whole: what each gives, how long it takes, what it needs, and in which order people take them.
+
+    lesson_map()      the map: an arrow leads from a lesson to those that need it
+    lesson_table()    the same as a table
+    routes()          three ways through it
+
+What is known of a lesson stands once, in its own header (title, Objective, Minutes, Needs); here it is read from there. The
+page of the start, README.md, TEACHING.md and the pages of `make site` are made from it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from . import store
+
+NOTEBOOKS = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson, as its header tells of it. `minutes` with all exercises, `core` without those that can wait."""
+
+    number: int
+    title: str
+    file: str
+    objective: str
+    minutes: int
+    core: int
+    needs: tuple[int, ...]
+    cells: tuple[str, ...]
+
+    @cached_property
+    def exercises(self) -> tuple[str, ...]:
+        """The ids of its exercises."""
+        return tuple(re.findall(r"^### Exercise (\d+\.\d+)", "\n".join(self.cells), re.M))
+
+    @property
+    def skip(self) -> str:
+        """Who may leave it out, as the header says it."""
+        return _field(self.cells[0], "Skip this if", strip=False)
+
+    @property
+    def recap(self) -> str:
+        """The recap: its lines, and what the learner can do now; without the heading and the quick questions."""
+        cell = next(cell for cell in self.cells if re.match(r"## Recap\b", cell))
+        return cell.partition("\n")[2].partition("Three quick questions")[0].strip()
+
+
+def lessons(folder: Path = NOTEBOOKS) -> tuple[Lesson, ...]:
+    """All lessons of `folder`, in order. Raises ValueError for a header without its four lines."""
+    return tuple(_read(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")))
+
+
+def _read(path: Path) -> Lesson:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    texts = tuple("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    number, title = re.search(r"^# (\d+)\. (.+)$", texts[0], re.M).groups()
+    minutes, core = re.search(r"\*\*Minutes\.\*\* (\d+)(?:; (\d+) without the exercises)?", texts[0]).groups()
+    needs = re.findall(r"\]\((\d\d)_\w+\.ipynb", _field(texts[0], "Needs.", plain=False))
+    needs += re.findall(r"[Ll]esson (\d+)", _field(texts[0], "Needs."))
+    return Lesson(
+        number=int(number),
+        title=title,
+        file=path.name,
+        objective=_field(texts[0], "Objective."),
+        minutes=int(minutes),
+        core=int(core or minutes),
+        needs=tuple(sorted({int(need) for need in needs})),
+        cells=texts,
+    )
+
+
+def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) -> str:
+    """What a header says after **name**; `plain` without links, `strip` from the next word on."""
+    found = re.search(rf"^\* \*\*{re.escape(name)}\*\*(.*)$", header, re.M)
+    if found is None:
+        raise ValueError(f"the header {header.splitlines()[0]!r} has no line **{name}**")
+    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", found[1]) if plain else found[1]
+    return text.strip() if strip else text.strip().rstrip(".")
+
+
+# ---------------------------------------------------------------- ways through
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way through the lessons: what for, and its sittings. A sitting has lessons, and may say what to do in them."""
+
+    name: str
+    whom: str
+    sittings: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+ROUTES = (
+    Route(
+        "An afternoon",
+        "You can spare three to four hours, once. At the end you carry a gradient back through any graph by hand, and can "
+        "say why a node has to wait.",
+        (("in one go, with a break after lesson 2", (0, 1, 2, 3, 4)),),
+    ),
+    Route(
+        "A course of eight evenings",
+        "Two hours each, alone or as a class. Everything, without the exercises that can wait; those are for the days "
+        "between.",
+        (
+            ("a slope, and where it is noted down", (0, 1, 2)),
+            ("the walk back, by hand", (3, 4)),
+            ("many passes, many numbers", (5, 6)),
+            ("your own engine", (7,)),
+            ("switches, and loops that are ill", (8, 9)),
+            ("memory, loops in the graph, functions of your own", (10, 11, 12)),
+            ("looking inside while it runs, and once more", (13, 14, 15)),
+            ("the other direction, and a whole network", (16, 17)),
+        ),
+    ),
+    Route(
+        "I know PyTorch",
+        "You have trained networks and want to know what happens inside. Take the last graph of a lesson first: where it "
+        "asks and you can answer, go on to the next.",
+        (
+            ("why an engine finds 16, 4 or 2 where 12 is right", (4,)),
+            ("None and zero, and what retain_graph really does", (5,)),
+            ("why no Jacobian is ever built", (6,)),
+            ("write the engine: 70 lines", (7,)),
+            ("freezing by the flag and by a block are not the same", (8,)),
+            ("loops that run and do not learn", (9,)),
+            ("where the memory goes", (10,)),
+            ("a function and a hook of your own, and what gradcheck tells", (12, 13)),
+            ("NaN, second order, forward mode", (14, 15, 16)),
+        ),
+    ),
+)
+
+
+def minutes_of(numbers: Iterable[int], every: Iterable[Lesson]) -> int:
+    """What these lessons take together, without what can wait."""
+    known = {lesson.number: lesson.core for lesson in every}
+    return sum(known.get(number, 0) for number in numbers)
+
+
+def route_rows(route: Route, every: tuple[Lesson, ...]) -> list[tuple[str, tuple[Lesson, ...], int]]:
+    """(what it is about, its lessons, minutes) for each sitting; of lessons that are not there nothing is said."""
+    known = {lesson.number: lesson for lesson in every}
+    rows = []
+    for about, numbers in route.sittings:
+        there = tuple(known[number] for number in numbers if number in known)
+        if there:
+            rows.append((about, there, minutes_of(numbers, every)))
+    return rows
+
+
+# ---------------------------------------------------------------- the map
+
+WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 206, 58, 22, 30, 8
+
+MAP_STYLE = """
+.lesson rect { fill: var(--map-ground); stroke: var(--map-line); stroke-width: 1.4; }
+.lesson text { fill: var(--map-ink); font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+.lesson .n { font-size: 19px; font-weight: 700; fill: var(--map-line); } .lesson .m { font-size: 11px; fill: var(--map-mute); }
+.lesson .done { fill: var(--map-done); } a:hover rect { stroke-width: 2.6; }
+.need { fill: none; stroke: var(--map-mute); stroke-width: 1.3; } .tip { fill: var(--map-mute); }
+"""
+LAB = (  # the colours of JupyterLab's theme, or those of a page of the site
+    "--map-ink: var(--jp-content-font-color1, var(--ink, #1b1f24)); "
+    "--map-mute: var(--jp-content-font-color2, var(--mute, #57606a)); "
+    "--map-ground: var(--jp-layout-color1, var(--raised, #ffffff)); "
+    "--map-line: var(--jp-content-link-color, var(--link, #0b62a4)); "
+    "--map-done: var(--jp-success-color1, #2e7d32)"
+)
+FILE = (  # a picture that stands by itself
+    ":root { --map-ink: #1b1f24; --map-mute: #57606a; --map-ground: #ffffff; --map-line: #0b62a4; --map-done: #2e7d32 }\n"
+    "@media (prefers-color-scheme: dark) { :root { --map-ink: #e6edf3; --map-mute: #a3adb8; --map-ground: #161b22; "
+    "--map-line: #58b0ec; --map-done: #6fcf7c } }\n"
+)
+
+
+def levels(every: tuple[Lesson, ...]) -> list[list[int]]:
+    """The numbers of the lessons, row by row: each stands below all that it needs."""
+    row: dict[int, int] = {}
+    for lesson in every:
+        row[lesson.number] = 1 + max((row[need] for need in lesson.needs if need in row), default=-1)
+    return [
+        [number for number in row if row[number] == at] for at in range(max(row.values(), default=-1) + 1)
+    ]
+
+
+def arrows(every: tuple[Lesson, ...]) -> list[tuple[int, int]]:
+    """(needed, lesson) without those that follow from others: who needs 4, and 4 needs 3, needs 3."""
+    needs = {lesson.number: {n for n in lesson.needs if n < lesson.number} for lesson in every}
+
+    def behind(number: int) -> set[int]:
+        return set().union(*({n} | behind(n) for n in needs.get(number, ())))
+
+    return [
+        (need, number)
+        for number, direct in needs.items()
+        for need in sorted(direct)
+        if need in needs and not any(need in behind(other) for other in direct - {need})
+    ]
+
+
+def _places(every: tuple[Lesson, ...]) -> dict[int, tuple[float, float]]:
+    """The middle of the top of each box. In a row the boxes stand in the order of those that they come from."""
+    rows = levels(every)
+    widest = max(map(len, rows), default=1)
+    middle = MARGIN + (widest * (WIDTH + GAP_X) - GAP_X) / 2
+    needed: dict[int, list[int]] = {}
+    for need, number in arrows(every):
+        needed.setdefault(number, []).append(need)
+    places: dict[int, tuple[float, float]] = {}
+    for at, row in enumerate(rows):
+        from_where = {n: [places[p][0] for p in needed.get(n, ())] or [middle] for n in row}
+        ordered = sorted(row, key=lambda n: (sum(from_where[n]) / len(from_where[n]), n))
+        left = middle - (len(row) - 1) * (WIDTH + GAP_X) / 2
+        for i, number in enumerate(ordered):
+            places[number] = (left + i * (WIDTH + GAP_X), MARGIN + at * (HEIGHT + GAP_Y))
+    return places
+
+
+def map_svg(
+    every: tuple[Lesson, ...], *, link: str = "{file}", style: str = "", solved: Iterable[str] = ()
+) -> str:
+    """The map as SVG. `link` is where a box leads: "{stem}.html" on the site; "" for nowhere."""
+    solved, places = set(solved), _places(every)
+    wide = max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN
+    high = max(y for _, y in places.values()) + HEIGHT + MARGIN
+    about = "Map of the lessons: an arrow leads from a lesson to those that need it."
+    root = f' style="{LAB}; max-width: 100%; height: auto"' if not style else ""
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" role="img" '
+        f'aria-label="{about}"{root}><style>{style}{MAP_STYLE}</style>'
+    ]
+    for need, number in arrows(every):
+        (x0, y0), (x1, y1) = places[need], places[number]
+        y0 += HEIGHT
+        bend = max(14, (y1 - y0) / 2)
+        parts.append(
+            f'<path class="need" d="M{x0:g} {y0:g}C{x0:g} {y0 + bend:g} {x1:g} {y1 - bend - 6:g} {x1:g} {y1 - 6:g}"/>'
+            f'<path class="tip" d="M{x1 - 4:g} {y1 - 7:g}h8l-4 7z"/>'
+        )
+    for lesson in every:
+        parts.append(_box(lesson, *places[lesson.number], link, solved))
+    return "".join(parts) + "</svg>"
+
+
+def _box(lesson: Lesson, x: float, y: float, link: str, solved: set[str]) -> str:
+    left, right = x - WIDTH / 2, x + WIDTH / 2
+    lines = _broken(lesson.title, 24)
+    text = "".join(
+        f'<tspan x="{left + 36:g}" y="{y + 22 + 16 * i:g}">{html.escape(line)}</tspan>'
+        for i, line in enumerate(lines)
+    )
+    done = sum(key in solved for key in lesson.exercises)
+    told = (
+        f'<text class="m done" x="{left + 36:g}" y="{y + HEIGHT - 6:g}">{done} of {len(lesson.exercises)} solved</text>'
+        if done
+        else ""
+    )
+    box = (
+        f'<g class="lesson"><title>{html.escape(lesson.objective)}</title>'
+        f'<rect x="{left:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>'
+        f'<text class="n" x="{left + 8:g}" y="{y + 25:g}">{lesson.number}</text><text>{text}</text>'
+        f'<text class="m" x="{right - 8:g}" y="{y + HEIGHT - 6:g}" text-anchor="end">{lesson.minutes} min</text>{told}</g>'
+    )
+    where = link.format(file=lesson.file, stem=lesson.file.removesuffix(".ipynb"))
+    return f'<a href="{where}">{box}</a>' if where else box
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """The text in at most two lines of about `width` letters."""
+    if len(text) <= width:
+        return [text]
+    words = text.split()
+    fits = next(n for n in range(len(words), 0, -1) if len(" ".join(words[:n])) <= width)
+    return [" ".join(words[:fits]), " ".join(words[fits:])]
+
+
+# ---------------------------------------------------------------- what a notebook shows
+
+
+class Shown:
+    """HTML with a text beside it, for a notebook."""
+
+    def __init__(self, text: str, body: str):
+        self.text, self.body = text, body
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.body
+
+
+def lesson_map() -> Shown:
+    """The map of the lessons; who has solved exercises sees how many."""
+    every = lessons()
+    lines = [
+        f"{lesson.number:2} {lesson.title}"
+        + (f" (needs {', '.join(map(str, lesson.needs))})" if lesson.needs else "")
+        for lesson in every
+    ]
+    return Shown("\n".join(lines), map_svg(every, solved=store.load()["solved"]))
+
+
+def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    cell = "text-align:left;vertical-align:top;padding:0.25em 1.2em 0.25em 0"
+    top = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in head)
+    body = "".join(
+        f'<tr style="background:none">{"".join(f"<td style={chr(34)}{cell}{chr(34)}>{part}</td>" for part in row)}</tr>'
+        for row in rows
+    )
+    return f'<table style="border-collapse:collapse;margin:0.3em 0 1em"><tr>{top}</tr>{body}</table>'
+
+
+def linked(lesson: Lesson, link: str = "{file}", *, title: bool = True) -> str:
+    """A link to a lesson, in HTML."""
+    where = link.format(file=lesson.file, stem=lesson.file.removesuffix(".ipynb"))
+    name = f"{lesson.number}. {lesson.title}" if title else str(lesson.number)
+    return f'<a href="{where}" title="{html.escape(lesson.title)}">{html.escape(name)}</a>'
+
+
+def table_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
+    """Title, objective, minutes, needs of each lesson, as a table in HTML."""
+    from .cards import inline
+
+    rows = (
+        (
+            linked(lesson, link),
+            inline(lesson.objective),
+            f"{lesson.minutes}" + (f" ({lesson.core})" if lesson.core != lesson.minutes else ""),
+            ", ".join(map(str, lesson.needs)) or "–",
+        )
+        for lesson in every
+    )
+    return _rows(("lesson", "what it gives", "minutes", "needs"), rows)
+
+
+def routes_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
+    """The three ways through, as tables in HTML."""
+    parts = []
+    for route in ROUTES:
+        rows = [
+            (about, ", ".join(linked(lesson, link, title=False) for lesson in there), str(minutes))
+            for about, there, minutes in route_rows(route, every)
+        ]
+        whole = sum(minutes for *_, minutes in route_rows(route, every))
+        parts.append(
+            f"<h3>{html.escape(route.name)}</h3><p>{html.escape(route.whom)}</p>"
+            f"{_rows(('about', 'lessons', f'minutes ({whole} in all)'), rows)}"
+        )
+    return "".join(parts)
+
+
+def lesson_table() -> Shown:
+    """What each lesson gives, how long it takes (in brackets: without what can wait), what it needs."""
+    every = lessons()
+    return Shown(f"{len(every)} lessons, {sum(lesson.core for lesson in every)} minutes", table_html(every))
+
+
+def routes() -> Shown:
+    """Three ways through the lessons."""
+    every = lessons()
+    told = [f"{route.name}: {sum(m for *_, m in route_rows(route, every))} minutes" for route in ROUTES]
+    return Shown("\n".join(told), routes_html(every))
