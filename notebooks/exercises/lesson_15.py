@@ -1,0 +1,732 @@
+"""Exercises of lesson 15, gradients of gradients: a ladder, a Hessian, a product with it, Newton, a penalty, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import minigrad as torch
+
+from .answers import letters
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def hessian(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    rows = []
+    for i in range(len(x)):
+        (row,) = torch.autograd.grad(g[i], x, retain_graph=True)
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def hvp(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    (product,) = torch.autograd.grad(g @ v, x)
+    return product
+
+
+def newton(f, x):
+    H = torch.func.hessian(f)(x)
+    (g,) = torch.autograd.grad(f(x), x)
+    return x - torch.linalg.solve(H, g)
+
+
+def with_penalty(out, x):
+    (g,) = torch.autograd.grad(out, x, create_graph=True)
+    return out + (g.norm() - 1) ** 2
+
+
+# what the checks try
+
+
+def _lesson(x):
+    return (x * x * x).sum() + x[0] * x[1]
+
+
+def _three(x):
+    return x[0] * x[1] * x[1] + torch.sin(x[2]) * x[0] + torch.exp(x[1])
+
+
+def _leaf(*numbers):
+    return torch.tensor(numbers, requires_grad=True)
+
+
+def _tables() -> list[tuple]:
+    return [(_lesson, _leaf(1.0, 2.0)), (_three, _leaf(2.0, 0.5, 1.0))]
+
+
+def _products() -> list[tuple]:
+    return [
+        (_lesson, _leaf(1.0, 2.0), torch.tensor([1.0, -1.0])),
+        (_three, _leaf(2.0, 0.5, 1.0), torch.tensor([1.0, 3.0, 2.0])),
+    ]
+
+
+def _bowl(x):
+    return (x * x * torch.tensor([3.0, 5.0])).sum() + x[0] * x[1] - x[0]
+
+
+def _curved(x):
+    return torch.exp(x[0]) + x[1] ** 4 + x[0] * x[1]
+
+
+def _places() -> list[tuple]:
+    return [(_bowl, _leaf(2.0, -1.0)), (_curved, _leaf(1.0, 2.0))]
+
+
+def _penalties(with_penalty) -> Iterator[tuple]:
+    """The loss, and what arrives at the weight, for two models."""
+    for model, at in (
+        (lambda w, x: (w * x * x).sum(), (2.0, 1.0)),
+        (lambda w, x: torch.tanh(w * x).sum(), (0.5, -1.0, 2.0)),
+    ):
+        w = torch.tensor(1.5, requires_grad=True)
+        x = _leaf(*at)
+        loss = with_penalty(model(w, x), x)
+        if not isinstance(loss, torch.Tensor):
+            raise Complaint("A loss is wanted, a tensor that `backward()` can begin at.")
+        if loss.numel() != 1:
+            raise Complaint(
+                f"The loss has the shape {tuple(loss.shape)}. The *length* of the gradient is one number: `g.norm()`."
+            )
+        yield "The loss", loss.detach()
+        if not loss.requires_grad:
+            raise Complaint(
+                "The loss has no way back to the weights any more: `out` itself must stay in it as it is."
+            )
+        loss.backward()
+        yield "and then w.grad", w.grad
+
+
+def _cube(rule) -> type:
+    """A Function for the cube whose backward is `rule(ctx, grad, x, y)`."""
+
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x**3
+            ctx.save_for_backward(x, y)
+            ctx.square = x * x
+            return y
+
+        @staticmethod
+        def backward(ctx, grad):
+            return rule(ctx, grad, *ctx.saved_tensors)
+
+    return Cube
+
+
+def _unrecorded(ctx, grad, x, y):
+    with torch.no_grad():
+        return grad * 3 * x * x
+
+
+RULES = {
+    "a": lambda ctx, grad, x, y: grad * 3 * x * x,
+    "b": lambda ctx, grad, x, y: grad * 3 * ctx.square,
+    "c": lambda ctx, grad, x, y: grad * 3 * y / x,
+    "d": lambda ctx, grad, x, y: grad * 3 * x.detach() ** 2,
+    "e": _unrecorded,
+    "f": lambda ctx, grad, x, y: grad * torch.exp(2 * torch.log(x)) * 3,
+}
+"""The lines of exercise 15.6."""
+
+
+def _second(rule) -> float | None:
+    """The second derivative of (x^3)^2 at 2, as this backward gives it."""
+    x = torch.tensor(2.0, requires_grad=True)
+    cube = _cube(rule).apply
+    (g,) = torch.autograd.grad(cube(x) * cube(x), x, create_graph=True)
+    return torch.autograd.grad(g, x)[0].item() if g.requires_grad else None
+
+
+TWICE = "".join(
+    letter for letter, rule in RULES.items() if (found := _second(rule)) and abs(found - 480) < 0.1
+)
+
+WRONG_LETTERS = (
+    Wrong(
+        "a",
+        "That one, yes. But an *output* may be kept as well as an input, and a detour over other operations is recorded too.",
+    ),
+    Wrong(
+        "af",
+        "One is missing. `y` is the output, and the graph knows where it comes from: $3y/x$ is recorded as well.",
+    ),
+    Wrong(
+        "ac", "One is missing. It is written strangely, but which of its operations would not be recorded?"
+    ),
+    Wrong("cf", "Look at **a** again: `x` is the input, as it was given. Everything is recorded."),
+    Wrong("abcf", "One is too many. Where was `ctx.square` made, and is anything recorded there?"),
+    Wrong("acdf", "One is too many. What does `detach()` do to the way back?"),
+    Wrong("acef", "One is too many. What is recorded inside a `no_grad` block?"),
+    Wrong(
+        "abcdef",
+        "Not all. Go through them and ask of each factor: does the graph know how it comes from `x`?",
+    ),
+    Wrong("bde", "Those are the ones that do *not* work."),
+    Wrong("", "Some do. Ask of each factor: does the graph know how it comes from `x`?"),
+    Wrong("abf", "`ctx.square` was made inside `forward`, where nothing is recorded. And what about `y`?"),
+    Wrong(
+        "ab",
+        "`ctx.square` was made inside `forward`, where nothing is recorded. And do **c** and **f** use anything like it?",
+    ),
+)
+
+
+def _letters(answer) -> Iterator[tuple]:
+    chosen = "".join(sorted(letters(answer, "".join(RULES), "twice")))
+    if chosen != TWICE and chosen not in (wrong.answer for wrong in WRONG_LETTERS):
+        right = sum((letter in chosen) == (letter in TWICE) for letter in RULES)
+        raise Complaint(
+            f"Of the six you have judged {right} rightly. Ask of each factor: does the graph know how it comes from `x`?"
+        )
+    yield "You say that these can be differentiated twice", chosen
+
+
+# what people write
+
+
+def _no_graph(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=False)
+    return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))])
+
+
+def _not_kept(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.stack([torch.autograd.grad(g[i], x, retain_graph=False)[0] for i in range(len(x))])
+
+
+def _column_sums(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.stack([torch.autograd.grad(g.sum(), x, retain_graph=True)[0] for _ in range(len(x))])
+
+
+def _all_of_g(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for _ in range(len(x))])
+
+
+def _of_f(f, x):
+    y = f(x)
+    return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))])
+
+
+def _outer(f, x):
+    (g,) = torch.autograd.grad(f(x), x)
+    return torch.outer(g, g)
+
+
+def _diagonal(f, x):
+    return torch.diag(torch.diag(hessian(f, x)))
+
+
+def _first_row(f, x):
+    return torch.stack([hessian(f, x)[0]] * len(x))
+
+
+def _into_grad(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    rows = []
+    for i in range(len(x)):
+        g[i].backward(retain_graph=True)
+        rows.append(x.grad.clone())
+    return torch.stack(rows)
+
+
+def _same_tensor(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    rows = []
+    for i in range(len(x)):
+        g[i].backward(retain_graph=True)
+        rows.append(x.grad)
+    return torch.stack(rows)
+
+
+def _list_of_rows(f, x):
+    return list(hessian(f, x))
+
+
+def _by_transform(f, x):
+    return torch.func.hessian(f)(x.detach())
+
+
+def _one_tuple(f, x):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return [torch.autograd.grad(g[i], x, retain_graph=True) for i in range(len(x))]
+
+
+def _hvp_no_graph(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x)
+    return torch.autograd.grad(g @ v, x)[0]
+
+
+def _hvp_kept(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, retain_graph=True)
+    return torch.autograd.grad(g @ v, x)[0]
+
+
+def _hvp_sum(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g.sum(), x)[0]
+
+
+def _hvp_slope(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x)
+    return g @ v
+
+
+def _hvp_entrywise(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x)
+    return g * v
+
+
+def _hvp_after(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g.sum(), x)[0] * v
+
+
+def _hvp_twice(f, x, v):
+    return v @ hvp(f, x, v)
+
+
+def _hvp_tuple(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g @ v, x)
+
+
+def _hvp_of_f(f, x, v):
+    return torch.autograd.grad(f(x), x)[0]
+
+
+def _hvp_moved(f, x, v):
+    moved = (x + v).detach().requires_grad_()
+    return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0]
+
+
+def _hvp_cubed(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g @ g, x)[0]
+
+
+def _hvp_arriving(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g, x, grad_outputs=v)[0]
+
+
+def _hvp_transform(f, x, v):
+    return torch.autograd.functional.hvp(f, x.detach(), v)[1]
+
+
+def _by_table(f, x, v):
+    return torch.func.hessian(f)(x.detach()) @ v
+
+
+def _newton_with(step):
+    def newton(f, x):
+        H = torch.func.hessian(f)(x)
+        (g,) = torch.autograd.grad(f(x), x)
+        return step(x, H, g)
+
+    return newton
+
+
+def _penalty(length=lambda g: g.norm(), loss=lambda out, length: out + (length - 1) ** 2, **how):
+    def with_penalty(out, x):
+        (g,) = torch.autograd.grad(out, x, **how)
+        return loss(out, length(g))
+
+    return with_penalty
+
+
+def _penalty_of_out(out, x):
+    return out + (out - 1) ** 2
+
+
+def _penalty_by_backward(out, x):
+    out.backward(retain_graph=True)
+    return out + (x.grad.norm() - 1) ** 2
+
+
+def _penalty_of_tuple(out, x):
+    g = torch.autograd.grad(out, x, create_graph=True)
+    return out + (g - 1) ** 2
+
+
+def _penalty_spelt_out(out, x):
+    (g,) = torch.autograd.grad(out.sum(), x, create_graph=True, retain_graph=True)
+    return out + ((g * g).sum().sqrt() - 1).square()
+
+
+def _short_cut_letter() -> str:
+    return "b"
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "15.a",
+        asks="the second derivative of x² at 5",
+        truth=lambda: 2.0,
+        found="Yes: $2x$ rises by 2 with each unit, everywhere.",
+        wrong=(
+            Wrong(10.0, "That is the slope, $2x$. Asked is how fast *that* changes."),
+            Wrong(25.0, "That is $x^2$ itself."),
+            Wrong(100.0, "That is the slope squared. The second derivative is the slope of $2x$."),
+            Wrong(0.0, "The slope $2x$ is no constant: at 5 it is 10, at 6 it is 12."),
+            Wrong(1.0, "$2x$ rises by more than that when $x$ goes from 5 to 6."),
+            Wrong(5.0, "The slope is $2x$, and its own slope does not depend on the place."),
+        ),
+        missed="The slope is $2x$: 10 at 5, 12 at 6. It changes by 2 with each unit.",
+    ),
+    Question(
+        "15.b",
+        asks="x.grad after backward(create_graph=True) and x.grad.backward()",
+        truth=lambda: 105.0,
+        found="Yes: 75 from the first pass, and 30 added by the second.",
+        wrong=(
+            Wrong(
+                30.0,
+                "The second pass does bring 30. But what was in `x.grad` before it, and who has cleared that?",
+            ),
+            Wrong(75.0, "That is what the first pass leaves. The second adds its own."),
+            Wrong(150.0, "The second pass brings the slope of the slope, 30, and not 75 once more."),
+            Wrong(2250.0, "$75 \\cdot 30$: two passes do not multiply, they add what they bring."),
+            Wrong(0.0, "Nothing clears `x.grad` between the two passes."),
+        ),
+        missed="The first pass leaves 75, the second brings 30 and adds it: 105.",
+    ),
+    Question(
+        "15.c",
+        asks="the gradient of g.sum()",
+        truth=_short_cut_letter,
+        found="Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.",
+        wrong=(
+            Wrong(
+                "a",
+                "That would be so if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum takes that along.",
+            ),
+            Wrong("c", "One backward pass gives one number for each *input*: two numbers, not four."),
+            Wrong(
+                "d",
+                "`g.sum()` is a single number with a recorded history. Nothing is wrong with it but its name.",
+            ),
+        ),
+        missed="It is **b**: the gradient of a sum is the sum of the gradients, so the rows of $H$ are added up.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "15.1",
+        title="a ladder by hand",
+        names=("slope", "second", "third", "fourth", "x_grad"),
+        solution="""
+            slope = 3 * 3**2 + 2 * 3  # 3x² + 2x
+            second = 6 * 3 + 2  # 6x + 2
+            third = 6  # a constant
+            fourth = 0  # of a constant
+            x_grad = None  # autograd.grad hands over and leaves .grad alone
+            """,
+        why="Each step differentiates the line above: $3x^2 + 2x$, $6x + 2$, $6$, $0$. `torch.autograd.grad` returns what it finds and writes nothing into `.grad`.",
+        shows="Each rung is a derivative of the one before, and none of them touched `.grad`.",
+        look={
+            "slope": "Differentiate $x^3$ and $x^2$ each on its own, and add.",
+            "second": "Differentiate the *formula* of the slope, not its number.",
+            "third": "Differentiate the formula of the second derivative.",
+            "fourth": "What is the slope of a constant?",
+            "x_grad": "Where does `torch.autograd.grad` put its result?",
+        },
+        hints=(
+            "Write down the formulas first: $x^3 + x^2$, then its derivative, then the derivative of that. Put in 3 at the end.",
+            "The slope is $3x^2 + 2x$.",
+        ),
+        about={
+            "third": "The second derivative is a straight line in $x$. How steep?",
+            "fourth": "The third does not depend on $x$ any more.",
+            "x_grad": "The section above printed `x.grad` after one call.",
+        },
+        wrong=(
+            Wrong({"slope": 27}, "That is $x^3$'s part alone. $x^2$ brings its own slope."),
+            Wrong({"slope": 36}, "That is the value of $y$, $27 + 9$. Its slope is wanted."),
+            Wrong({"slope": 162}, "The slopes of two summands are added, not multiplied."),
+            Wrong({"second": 18}, "The $2x$ in the slope has a slope as well."),
+            Wrong(
+                {"second": 0}, "The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$."
+            ),
+            Wrong({"second": 1089}, "That is the slope squared. Differentiate it instead."),
+            Wrong(
+                {"second": 33},
+                "That is the first derivative once more. Differentiate the formula $3x^2 + 2x$.",
+            ),
+            Wrong(
+                {"third": 18},
+                "$6x$ is the *second* derivative's part. Its slope does not depend on the place.",
+            ),
+            Wrong({"third": 0}, "One rung too far: $6x + 2$ still rises with $x$."),
+            Wrong({"third": 8}, "The $+2$ of the second derivative is a constant; its slope is 0."),
+            Wrong({"fourth": 6}, "The third derivative is 6 everywhere. How fast does it change?"),
+            Wrong(
+                {"fourth": None}, "Something can be said of it: a constant has a slope, and it is a number."
+            ),
+            Wrong(
+                {"x_grad": 33},
+                "`backward()` would have put it there. `torch.autograd.grad` hands its result over.",
+            ),
+            Wrong(
+                {"x_grad": 59},
+                "That would be `backward()` four times, added up. `torch.autograd.grad` hands its results over.",
+            ),
+            Wrong({"x_grad": 0}, "A zero would be a gradient. Nothing was ever put there."),
+        ),
+    ),
+    Exercise(
+        "15.2",
+        title="the whole table",
+        names=("hessian",),
+        solution=hessian,
+        cases=_tables,
+        look={"": "Row $i$ is the gradient of one entry of the gradient. Is each of the three blanks that?"},
+        why="`create_graph=True` makes `g` differentiable; row $i$ is the gradient of the one number `g[i]`; `retain_graph=True`, because the next row walks the same graph.",
+        shows="One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.",
+        without=(
+            ("func", "functional", "jacobian", "jacrev", "jacfwd"),
+            "The table is right. But here it is to be made by hand, row by row, with `torch.autograd.grad`.",
+        ),
+        hints=(
+            "What has to be switched on so that `g` can be differentiated?",
+            "A pass begins at *one* number. Which one belongs to row `i`?",
+            "`True`, `g[i]`, `True`.",
+        ),
+        wrong=(
+            Wrong(_no_graph, "`g` was made without a record. Which argument keeps one?"),
+            Wrong(_not_kept, "The first row has freed the graph of `g`, and the second row needs it too."),
+            Wrong(
+                _column_sums,
+                "`g.sum()` mixes all entries: each row is the sum of all rows. Begin at one entry.",
+            ),
+            Wrong(
+                _all_of_g,
+                "`g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?",
+            ),
+            Wrong(
+                _of_f,
+                "That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that are to be differentiated.",
+            ),
+            Wrong(
+                _outer,
+                "That multiplies the gradient with itself. A second derivative is no product of first ones.",
+            ),
+            Wrong(_diagonal, "Only the diagonal. $g_0$ changes with the other inputs too."),
+            Wrong(_first_row, "Each row is the first one. Use `i`."),
+            Wrong(
+                _into_grad,
+                "`backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.",
+            ),
+            Wrong(
+                _same_tensor,
+                "All rows are one and the same `x.grad`, which goes on changing. `torch.autograd.grad` hands over a new one each time.",
+            ),
+        ),
+        right=(
+            _list_of_rows,
+            lambda f, x: torch.stack(
+                [
+                    torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0][i], x)[0]
+                    for i in range(len(x))
+                ]
+            ),
+        ),
+    ),
+    Exercise(
+        "15.3",
+        title="two passes, no table",
+        names=("hvp",),
+        solution=hvp,
+        cases=_products,
+        look={"": "Two passes: the first gives $g$, recorded. Of which one number is the second?"},
+        why="$g \\cdot v$ is one number. Its gradient is $\\sum_i v_i \\nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.",
+        shows="A product with a table that was never built. It costs about one more backward pass, be there two inputs or a million.",
+        without=(
+            ("func", "functional", "hessian", "jacobian", "jacrev", "jacfwd"),
+            "The product is right. But it was to be made without the table, and without a ready-made function: two passes.",
+        ),
+        hints=(
+            "The cell above does it for one `f`. Which lines of it are the recipe?",
+            "First the gradient, with `create_graph=True`. Then one number made of it and `v`.",
+            "The second pass is `torch.autograd.grad(g @ v, x)`; it hands over a tuple with one entry.",
+        ),
+        wrong=(
+            Wrong(_hvp_no_graph, "`g` has no history: the first pass has to record itself."),
+            Wrong(
+                _hvp_kept,
+                "`retain_graph=True` keeps the graph of `f`. The graph of the *gradient* is made by another argument.",
+            ),
+            Wrong(_hvp_sum, "`v` is not in it: that is the product with ones."),
+            Wrong(
+                _hvp_slope, "$g \\cdot v$ is the slope in the direction $v$, one number. Take its gradient."
+            ),
+            Wrong(
+                _hvp_entrywise,
+                "That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.",
+            ),
+            Wrong(
+                _hvp_after,
+                "`v` comes in too late: each *column* of the table is to be multiplied by its own entry, before the sum.",
+            ),
+            Wrong(_hvp_twice, "That is $v^\\top H v$, one number. One factor `v` is enough."),
+            Wrong(
+                _hvp_of_f, "That is the gradient. It is to be differentiated once more, in the direction `v`."
+            ),
+            Wrong(
+                _hvp_moved,
+                "A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.",
+            ),
+            Wrong(_hvp_cubed, "$g \\cdot g$ holds `g` twice. It is `v` that belongs at the other place."),
+        ),
+        right=(_hvp_arriving, _hvp_tuple),
+    ),
+    Exercise(
+        "15.4",
+        title="Newton with many inputs",
+        names=("newton",),
+        solution=newton,
+        cases=_places,
+        look={"": "With one input it was $x - f'/f''$. What takes the place of the division?"},
+        why="`torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is taken away from `x`.",
+        shows="One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.",
+        hints=(
+            "With one input: $x - f'/f''$.",
+            "`torch.linalg.solve(H, g)` is $H^{-1}g$.",
+        ),
+        wrong=(
+            Wrong(
+                _newton_with(lambda x, H, g: x + torch.linalg.solve(H, g)),
+                "The wrong way: the step leads *against* the slope.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: torch.linalg.solve(H, g)),
+                "That is the step. Where does it lead from `x`?",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: -torch.linalg.solve(H, g)),
+                "That is the step, with its sign. Where does it lead from `x`?",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - H @ g),
+                "That multiplies by the curvature. The more curved, the *shorter* the step.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - g),
+                "That is gradient descent with the rate 1. `H` is not in it.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - g / torch.diag(H)),
+                "That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - g / H),
+                "A table under a fraction line divides entry by entry, and a table comes out. `torch.linalg.solve(H, g)` is meant.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - torch.linalg.solve(H, x)),
+                "It is `g` that is to be brought to 0, not `x`.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - 0.5 * torch.linalg.solve(H, g)),
+                "Half of the step. On a bowl the whole of it leads to the bottom.",
+            ),
+        ),
+        right=(_newton_with(lambda x, H, g: x - torch.inverse(H) @ g),),
+    ),
+    Exercise(
+        "15.5",
+        title="a penalty that works",
+        names=("with_penalty",),
+        solution=with_penalty,
+        probe=_penalties,
+        look={
+            "": "The loss is `out` and the penalty. Are both in it, and do both have a way back to the weights?"
+        },
+        why="`create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so `retain_graph` is not needed as well). Then the penalty pulls at them like any other part of the loss.",
+        shows="The gradient is part of the loss, and the weights feel it. Whether they do is invisible in the loss itself: look at `w.grad`.",
+        hints=(
+            "Which argument makes the gradient differentiable?",
+            "The penalty: the length `g.norm()`, minus 1, squared.",
+            "`return out + (g.norm() - 1) ** 2`",
+        ),
+        wrong=(
+            Wrong(
+                _penalty(retain_graph=True),
+                "The loss has the right *value*, and the weights do not feel the penalty: `g` has no history. `retain_graph=True` keeps the graph of `out`; it records nothing new.",
+            ),
+            Wrong(
+                _penalty(),
+                "Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.",
+            ),
+            Wrong(
+                _penalty(length=lambda g: g.norm().detach(), create_graph=True),
+                "`detach()` cuts the way from the penalty to the weights, and `create_graph=True` was for nothing.",
+            ),
+            Wrong(
+                _penalty(length=lambda g: g.sum(), create_graph=True),
+                "The sum of the entries is not the length: positive and negative ones cancel. `g.norm()` is meant.",
+            ),
+            Wrong(
+                _penalty(length=lambda g: (g * g).sum(), create_graph=True),
+                "That is the *square* of the length. Its root is missing.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: (length - 1) ** 2, create_graph=True),
+                "`out` itself has gone from the loss.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out + length**2, create_graph=True),
+                "That pulls the length to 0. It is to be 1.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out + length - 1, create_graph=True),
+                "Without the square, a shorter and shorter gradient makes the loss smaller and smaller.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out - (length - 1) ** 2, create_graph=True),
+                "A penalty is added. Taken away, it is a reward.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: (out + length - 1) ** 2, create_graph=True),
+                "The square is for the penalty alone, not for `out`.",
+            ),
+            Wrong(
+                _penalty_of_out,
+                "That pulls the *output* to 1. It is the length of its gradient that is meant.",
+            ),
+            Wrong(
+                _penalty_by_backward,
+                "`backward()` leaves a gradient without a history in `x.grad`, and its own part in every weight's account besides.",
+            ),
+            Wrong(
+                _penalty_of_tuple,
+                "`torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`",
+            ),
+        ),
+        right=(_penalty_spelt_out,),
+    ),
+    Exercise(
+        "15.6",
+        title="which can be differentiated twice?",
+        names=("twice",),
+        solution=f'twice = "{TWICE}"',
+        probe=_letters,
+        why=(
+            "`x` is an input and `y` an output: the graph knows both, so **a**, **c** and **f** are recorded as what they are. `ctx.square` was made inside "
+            "`forward`, where nothing is recorded; `detach()` and `no_grad` cut. The three give the right slope and a wrong second one."
+        ),
+        shows="Right the first time says nothing of the second. A factor counts only if the graph knows how it comes from the input.",
+        hints=(
+            "The slope is right in all six. Ask of each *factor*: is it known how it depends on `x`?",
+            "Inside `forward` nothing is recorded. Inputs and outputs are known to the graph all the same.",
+            "Two of the wrong ones cut on purpose. The third has a factor that was made where nothing is recorded.",
+        ),
+        wrong=WRONG_LETTERS,
+        right=(list("acf"), "a, c, f", {"a", "c", "f"}),
+    ),
+]
