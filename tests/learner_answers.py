@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 import minigrad as torch
-from exercises import lesson_04, lesson_05, lesson_06, lesson_07, lesson_08, lesson_12, lessons, tiny_engine
+from exercises import (
+    lesson_04,
+    lesson_05,
+    lesson_06,
+    lesson_07,
+    lesson_08,
+    lesson_12,
+    lesson_15,
+    lessons,
+    tiny_engine,
+)
 from exercises.judge import as_answers
 from exercises.model import Exercise
 
@@ -62,6 +72,9 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("0.2", lambda x: -5 * x.detach(), "the way back is cut", "slope is 0 everywhere"),
     ("1.3", {"at_minus_1_5": 0}, "It is flat only", "zero everywhere"),
     ("5.1", {"first": 0}, "Write down", "zero everywhere"),
+    ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
+    ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
+    ("15.5", lesson_15._penalty(retain_graph=True), "records nothing new", "times too"),
 ]
 """From trying the lessons: what was said wrongly, and what is said now."""
 
@@ -339,6 +352,21 @@ UNLISTED: list[tuple[str, Any]] = [
     ("12.6", lesson_12._sign(lambda g, x: g * torch.relu(1 - abs(x)))),
     ("12.6", lesson_12._sign(lambda g, x: g * (1 - torch.tanh(x) ** 2))),
     ("12.6", lesson_12._sign(lambda g, x: g * (abs(x) <= 1), torch.round)),
+    ("15.2", lambda f, x: torch.zeros(len(x), len(x))),
+    ("15.2", lambda f, x: torch.eye(len(x))),
+    ("15.2", lambda f, x: 2 * lesson_15.hessian(f, x)),
+    ("15.2", lambda f, x: lesson_15.hessian(f, x)[0]),
+    ("15.2", lambda f, x: f(x)),
+    ("15.3", lambda f, x, v: v),
+    ("15.3", lambda f, x, v: -lesson_15.hvp(f, x, v)),
+    ("15.3", lambda f, x, v: lesson_15.hvp(f, x, v).sum()),
+    ("15.4", lambda f, x: x),
+    ("15.4", lambda f, x: f(x)),
+    ("15.4", lesson_15._newton_with(lambda x, H, g: x - torch.linalg.solve(H, g).sum())),
+    ("15.5", lambda out, x: out),
+    ("15.5", lambda out, x: out.item()),
+    ("15.5", lesson_15._penalty(length=lambda g: g.abs().max(), create_graph=True)),
+    ("15.5", lesson_15._penalty(length=lambda g: g, create_graph=True)),
 ]
 
 

@@ -234,35 +234,12 @@ def _into_grad(f, x):
     return torch.stack(rows)
 
 
-def _same_tensor(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    rows = []
-    for i in range(len(x)):
-        g[i].backward(retain_graph=True)
-        rows.append(x.grad)
-    return torch.stack(rows)
-
-
 def _list_of_rows(f, x):
     return list(hessian(f, x))
 
 
-def _by_transform(f, x):
-    return torch.func.hessian(f)(x.detach())
-
-
-def _one_tuple(f, x):
-    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
-    return [torch.autograd.grad(g[i], x, retain_graph=True) for i in range(len(x))]
-
-
 def _hvp_no_graph(f, x, v):
     (g,) = torch.autograd.grad(f(x), x)
-    return torch.autograd.grad(g @ v, x)[0]
-
-
-def _hvp_kept(f, x, v):
-    (g,) = torch.autograd.grad(f(x), x, retain_graph=True)
     return torch.autograd.grad(g @ v, x)[0]
 
 
@@ -312,14 +289,6 @@ def _hvp_cubed(f, x, v):
 def _hvp_arriving(f, x, v):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     return torch.autograd.grad(g, x, grad_outputs=v)[0]
-
-
-def _hvp_transform(f, x, v):
-    return torch.autograd.functional.hvp(f, x.detach(), v)[1]
-
-
-def _by_table(f, x, v):
-    return torch.func.hessian(f)(x.detach()) @ v
 
 
 def _newton_with(step):
@@ -446,6 +415,14 @@ EXERCISES: list[Exercise] = [
             "x_grad": "The section above printed `x.grad` after one call.",
         },
         wrong=(
+            Wrong({"slope": 16.5}, "That is half of it. The slopes of summands are added, not averaged."),
+            Wrong({"slope": 66}, "That is twice too much: each summand is differentiated once."),
+            Wrong({"slope": 0}, "A slope of 0 would be a flat place. At 3 both summands rise."),
+            Wrong({"second": 10}, "Half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged."),
+            Wrong({"second": 40}, "Twice too much: $3x^2$ and $2x$ are each differentiated once."),
+            Wrong({"third": 3}, "Half of it: $6x$ rises by more than that with each unit."),
+            Wrong({"third": 12}, "Twice too much: $6x + 2$, once."),
+            Wrong({"fourth": 1}, "A constant does not change at all."),
             Wrong({"slope": 27}, "That is $x^3$'s part alone. $x^2$ brings its own slope."),
             Wrong({"slope": 36}, "That is the value of $y$, $27 + 9$. Its slope is wanted."),
             Wrong({"slope": 162}, "The slopes of two summands are added, not multiplied."),
@@ -502,7 +479,7 @@ EXERCISES: list[Exercise] = [
             Wrong(_not_kept, "The first row has freed the graph of `g`, and the second row needs it too."),
             Wrong(
                 _column_sums,
-                "`g.sum()` mixes all entries: each row is the sum of all rows. Begin at one entry.",
+                "Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does one `x.grad` that goes on adding up. Begin at one entry, with `torch.autograd.grad`.",
             ),
             Wrong(
                 _all_of_g,
@@ -521,10 +498,6 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _into_grad,
                 "`backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.",
-            ),
-            Wrong(
-                _same_tensor,
-                "All rows are one and the same `x.grad`, which goes on changing. `torch.autograd.grad` hands over a new one each time.",
             ),
         ),
         right=(
@@ -556,10 +529,9 @@ EXERCISES: list[Exercise] = [
             "The second pass is `torch.autograd.grad(g @ v, x)`; it hands over a tuple with one entry.",
         ),
         wrong=(
-            Wrong(_hvp_no_graph, "`g` has no history: the first pass has to record itself."),
             Wrong(
-                _hvp_kept,
-                "`retain_graph=True` keeps the graph of `f`. The graph of the *gradient* is made by another argument.",
+                _hvp_no_graph,
+                "`g` has no history: the first pass has to record itself. (`retain_graph=True` keeps the graph of `f` and records nothing new.)",
             ),
             Wrong(_hvp_sum, "`v` is not in it: that is the product with ones."),
             Wrong(
@@ -581,9 +553,13 @@ EXERCISES: list[Exercise] = [
                 _hvp_moved,
                 "A whole step `v` is no small nudge: the gradient has bent on the way. And here no nudging is needed.",
             ),
+            Wrong(
+                _hvp_tuple,
+                "`torch.autograd.grad` hands over a tuple, even for one input. Its entry is wanted: `[0]`.",
+            ),
             Wrong(_hvp_cubed, "$g \\cdot g$ holds `g` twice. It is `v` that belongs at the other place."),
         ),
-        right=(_hvp_arriving, _hvp_tuple),
+        right=(_hvp_arriving,),
     ),
     Exercise(
         "15.4",
@@ -657,15 +633,11 @@ EXERCISES: list[Exercise] = [
         wrong=(
             Wrong(
                 _penalty(retain_graph=True),
-                "The loss has the right *value*, and the weights do not feel the penalty: `g` has no history. `retain_graph=True` keeps the graph of `out`; it records nothing new.",
+                "The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.",
             ),
             Wrong(
                 _penalty(),
                 "Your first pass has freed the graph of `out`, which the loss still needs. And a gradient that can be differentiated needs more than keeping.",
-            ),
-            Wrong(
-                _penalty(length=lambda g: g.norm().detach(), create_graph=True),
-                "`detach()` cuts the way from the penalty to the weights, and `create_graph=True` was for nothing.",
             ),
             Wrong(
                 _penalty(length=lambda g: g.sum(), create_graph=True),
