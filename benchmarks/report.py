@@ -1,0 +1,79 @@
+"""Writes benchmarks/README.md: what a whole run printed, on which machine, and how to repeat it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import platform
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TextIO
+
+FOLDER = Path(__file__).parent
+PEERS = ("numpy", "torch", "autograd", "micrograd", "torchviz", "torchlens")
+FIRST = (
+    "training",
+    "ops",
+    "core",
+    "func",
+    "size",
+    "import",
+)  # what people ask first; the rest follows by name
+
+
+class Both:
+    """A stream that writes to two: the terminal, and what is kept."""
+
+    def __init__(self, *streams: TextIO):
+        self.streams = streams
+
+    def write(self, text: str) -> int:
+        for stream in self.streams:
+            stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        for stream in self.streams:
+            stream.flush()
+
+
+def processor() -> str:
+    """What the machine calls its processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:  # no Linux
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def machine() -> str:
+    """The machine and the versions, in two lines."""
+    installed = {d.metadata["Name"].lower(): d.version for d in metadata.distributions()}
+    versions = ", ".join(f"{name} {installed[name]}" for name in PEERS if name in installed)
+    return f"{processor()}, {os.cpu_count()} processors, {platform.system()}, Python {platform.python_version()};\n{versions}."
+
+
+def section(name: str, text: str) -> str:
+    """One benchmark: what it is, in its own words, and what it printed."""
+    says = inspect.getdoc(import_module(f"benchmarks.bench_{name}")) or ""
+    picture = f"![{name}]({name}.svg)\n\n" if (FOLDER / f"{name}.svg").exists() else ""
+    return f"## {name}\n\n{says}\n\n{picture}```\n{text.rstrip()}\n```\n"
+
+
+def write(printed: dict[str, str], broken: list[str]) -> None:
+    """README.md, from what each benchmark printed and the limits that were not kept."""
+    order = [*(n for n in FIRST if n in printed), *(n for n in printed if n not in FIRST)]
+    kept = (
+        "All limits were kept."
+        if not broken
+        else "Limits that were not kept:\n\n" + "\n".join(f"* {b}" for b in broken)
+    )
+    (FOLDER / "README.md").write_text(
+        "# What is measured\n\n"
+        "`make bench` measures all of this again and writes this page. Contenders take turns in one process, on one\n"
+        "thread; times are medians, a ratio is the median of the quotients within a round, so that what else the machine\n"
+        "does hits all alike.\n\n"
+        f"{machine()} {kept}\n\n" + "\n".join(section(name, printed[name]) for name in order),
+        encoding="utf-8",
+    )
