@@ -1,0 +1,57 @@
+"""The first picture of a PyTorch model, beside torchviz and torchlens, for 30 to 3,000 nodes.
+
+viz: `viz.draw(loss).svg`, as it comes (large models folded), and `view="functions", fold=False`, every node. torchviz:
+`make_dot`, laid out by the same Graphviz, since its own needs the program `dot`. torchlens: `trace(model, x)` alone, which
+runs the model; its drawing needs `dot` and is not counted. The time is the processor's, the median of rounds in turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+import torchlens
+import torchviz
+
+import viz
+from benchmarks.measure import compare
+from viz.picture.layout import LayoutTooSlow, render
+
+torch.set_num_threads(1)
+LAYERS = {30: 5, 300: 50, 3_000: 500}  # nodes -> layers of a perceptron, six nodes each
+
+
+def model(layers: int) -> torch.nn.Module:
+    torch.manual_seed(0)
+    parts = (torch.nn.Linear(8, 8) if i % 2 == 0 else torch.nn.Tanh() for i in range(2 * layers))
+    return torch.nn.Sequential(*parts)
+
+
+def contenders(layers: int) -> dict[str, Callable[[], object]]:
+    net, x = model(layers), torch.ones(4, 8)
+    loss = net(x).sum()
+    parameters = dict(net.named_parameters())
+    return {
+        "viz.draw": lambda: viz.draw(loss).svg,
+        "viz.draw, every node": lambda: viz.draw(loss, "functions", fold=False).svg,
+        "torchviz": lambda: render(torchviz.make_dot(loss, params=parameters).source, "svg"),
+        "torchlens, without its picture": lambda: torchlens.trace(net, x),
+    }
+
+
+def main() -> list[str]:
+    for nodes, layers in LAYERS.items():
+        runs = contenders(layers)
+        for name in list(runs):
+            try:
+                runs[name]()
+            except (LayoutTooSlow, RecursionError) as error:
+                del runs[name]
+                print(f"{name} draws no {nodes:,} nodes: {type(error).__name__}")
+        rounds = 5 if nodes < 3_000 else 3
+        print(
+            compare(f"first picture, {nodes:,} nodes", runs, "torchviz", rounds, clock=time.process_time),
+            end="\n\n",
+        )
+    return []
