@@ -25,6 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self
 
+import nbformat
+from nbformat import NotebookNode
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tools.set_up import EXPORT, LAB_SETTINGS
@@ -99,7 +101,7 @@ class Lab:
 
     def _write_settings(self) -> None:
         settings = {
-            "apputils-extension/themes": {"theme": f"JupyterLab {self.theme.title()}"},
+            "apputils-extension/themes": {"adaptive-theme": True},  # light or dark as the browser's window is
             "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
             "notebook-extension/tracker": {"windowingMode": "none"},
         }
@@ -154,17 +156,27 @@ class Lab:
 
     @contextmanager
     def open(
-        self, browser: Browser, name: str, width: int = 1400, height: int = 1000, scale: float = 1
+        self,
+        browser: Browser,
+        name: str,
+        theme: Theme | None = None,
+        book: NotebookNode | None = None,
+        width: int = 1400,
+        height: int = 1000,
+        scale: float = 1,
     ) -> Iterator[Lesson]:
-        """Notebook `name`, as shipped, in a fresh window of the server's theme, with a kernel of its own.
+        """Notebook `name`, as shipped, or `book` under that name, in a fresh window, with a kernel of its own.
 
         width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
         """
-        shutil.copy(self.notebooks / name, self.folder / name)
+        if book is None:
+            shutil.copy(self.notebooks / name, self.folder / name)
+        else:
+            nbformat.write(book, self.folder / name)
         context = browser.new_context(
             viewport={"width": width, "height": height},
             device_scale_factor=scale,
-            color_scheme=self.theme,
+            color_scheme=theme or self.theme,
             reduced_motion="reduce",  # a picture does not depend on the moment it is taken
         )
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""The browser, the JupyterLab servers, and the rule for every lesson opened in them: no console error, no
+"""The browser, the JupyterLab server, and the rule for every lesson opened in them: no console error, no
 request to another machine, whatever else a test looks at.
 
     def test_something(open_lesson):
@@ -44,32 +44,33 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+@pytest.fixture(scope="session", autouse=True)
+def importable() -> Iterator[None]:
+    """Kernels that tests start, in whatever folder, import minigrad and viz from here."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+        yield
+
+
 @pytest.fixture(scope="session")
-def lab(browser: Browser) -> Iterator[Callable[[str], Lab]]:
-    """lab(theme): the running server of that theme, started when first asked for."""
+def lab(browser: Browser) -> Iterator[Lab]:
+    """The JupyterLab server that all tests share; a window shows it light or dark, as it is opened."""
     from tools.jupyterlab import Lab
 
-    running: dict[str, Lab] = {}
-    with ExitStack() as stack:
-
-        def start(theme: str) -> Lab:
-            if theme not in running:
-                running[theme] = stack.enter_context(Lab(theme=theme))
-            return running[theme]
-
-        yield start
+    with Lab() as server:
+        yield server
 
 
 @pytest.fixture
 def open_lesson(
-    browser: Browser, lab: Callable[[str], Lab], request: pytest.FixtureRequest
+    browser: Browser, lab: Lab, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Lesson]]:
     """open_lesson(name, theme="light"): the lesson open in JupyterLab. A page that complains fails it."""
     lessons: list[Lesson] = []
     with ExitStack() as stack:
 
         def open_it(name: str, theme: str = "light", **window: int) -> Lesson:
-            lessons.append(stack.enter_context(lab(theme).open(browser, name, **window)))
+            lessons.append(stack.enter_context(lab.open(browser, name, theme, **window)))
             return lessons[-1]
 
         yield open_it

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser
 
 from tests.browser.pages import Pane
-from tests.browser.test_widgets_lab import KERNEL, importable, opened, run
-
-__all__ = ["importable"]  # a fixture of the module, used by every test here
+from tests.browser.test_widgets_lab import KERNEL, opened, run
+from tools.jupyterlab import Lab
 
 EXPLORE = """\
 import minigrad as torch
@@ -24,9 +21,9 @@ def f(x, w, b):
 viz.explore(f, x=2.0, w=3.0, b=1.0)"""
 
 
-def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, tmp_path: Path):
+def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, lab: Lab):
     book = new_notebook(cells=[new_code_cell(EXPLORE)], metadata=KERNEL)
-    with opened(browser, tmp_path, book) as lesson:
+    with opened(browser, lab, book) as lesson:
         run(lesson)
         page, pane = lesson.page, Pane(lesson.page)
         assert pane.grads() == {"x": [39.0], "w": [26.0], "b": [6.0]}

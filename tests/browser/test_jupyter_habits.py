@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, expect
 
@@ -25,21 +24,11 @@ y = x * x
 c = (y + 1) + y * 2"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def importable() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
-        yield
-
-
 @contextmanager
-def opened(browser: Browser, folder: Path, *cells: str) -> Iterator[Lesson]:
+def opened(browser: Browser, lab: Lab, *cells: str) -> Iterator[Lesson]:
     """A notebook of these cells in JupyterLab; complaints of the page fail the test."""
     book = new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=KERNEL)
-    nbformat.write(book, folder / "book.ipynb")
-    with ExitStack() as stack:
-        lab = stack.enter_context(Lab(folder))
-        lesson = stack.enter_context(lab.open(browser, "book.ipynb"))
+    with lab.open(browser, "book.ipynb", book=book) as lesson:
         lesson.page.set_default_timeout(20_000)
         lesson.folder, lesson.url = lab.folder, lab.url
         yield lesson
@@ -53,8 +42,8 @@ def run(lesson: Lesson, cell: int) -> None:
     expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
 
 
-def test_enter_answers_and_the_focus_stays(browser: Browser, tmp_path: Path):
-    with opened(browser, tmp_path, FORWARD, 'viz.step(c, ask="gradients")') as lesson:
+def test_enter_answers_and_the_focus_stays(browser: Browser, lab: Lab):
+    with opened(browser, lab, FORWARD, 'viz.step(c, ask="gradients")') as lesson:
         run(lesson, 0)
         run(lesson, 1)
         lesson.page.locator(".mgv[data-ready]").wait_for()
@@ -77,8 +66,8 @@ def test_enter_answers_and_the_focus_stays(browser: Browser, tmp_path: Path):
         assert lesson.page.locator(".jp-CodeCell").count() == 2  # and Enter did nothing to the notebook
 
 
-def test_a_steppers_cell_can_be_run_again(browser: Browser, tmp_path: Path):
-    with opened(browser, tmp_path, FORWARD, "viz.step(c)") as lesson:
+def test_a_steppers_cell_can_be_run_again(browser: Browser, lab: Lab):
+    with opened(browser, lab, FORWARD, "viz.step(c)") as lesson:
         run(lesson, 0)
         run(lesson, 1)
         lesson.page.locator(".mgv[data-ready]").wait_for()
@@ -97,9 +86,9 @@ def test_a_steppers_cell_can_be_run_again(browser: Browser, tmp_path: Path):
 
 
 def test_a_notebook_saved_and_opened_without_a_kernel_still_steps_and_so_does_its_export(
-    browser: Browser, tmp_path: Path
+    browser: Browser, lab: Lab, tmp_path: Path
 ):
-    with opened(browser, tmp_path, FORWARD, "viz.step(c)") as lesson:
+    with opened(browser, lab, FORWARD, "viz.step(c)") as lesson:
         run(lesson, 0)
         run(lesson, 1)
         lesson.page.locator(".mgv[data-ready]").wait_for()

@@ -30,8 +30,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_pass_steps_in_notebook_7(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+def test_a_pass_steps_in_notebook_7(browser: Browser, tmp_path: Path):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     book = new_notebook(cells=[new_code_cell(PROGRAM)], metadata={"kernelspec": kernel})
     nbformat.write(book, tmp_path / "step.ipynb")

@@ -32,6 +32,21 @@ STILL = """(frame) => new Promise((done) => {
 })"""
 
 
+# first, then next, in a frame; throws if it stays where it is
+STEP = """async (body) => {
+    const until = async (selector) => {
+        for (let k = 0; !body.querySelector(selector); k++) {
+            if (k === 200) throw new Error(`no ${selector}`);
+            await new Promise((done) => setTimeout(done, 10));
+        }
+    };
+    body.querySelector("[data-action=first]").click();
+    await until(".mgv[data-step='0']");
+    body.querySelector("[data-action=next]").click();
+    await until(".mgv[data-step='1'], .mgv-ask");
+}"""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
@@ -66,17 +81,19 @@ def test_the_index_leads_to_every_lesson(page: Page, site: Path):
 def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
     page.goto((site / f"{name}.html").as_uri())
     assert page.locator("h1").count() >= 1
-    frames = page.locator("iframe").count()
-    for i in range(frames):
-        holder = page.locator("iframe").nth(i)
+    frames = page.locator("iframe").all()
+    for holder in frames:
         holder.scroll_into_view_if_needed()
-        pane = page.frame_locator("iframe").nth(i)
+        pane = holder.content_frame
         pane.locator(".mgv[data-ready]").wait_for()
-        holder.evaluate(STILL)
-        pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
-        pane.locator(".mgv[data-step='0']").wait_for()
-        pane.locator("[data-action=next]").click()
-        pane.locator(".mgv[data-step='1'], .mgv-ask").first.wait_for()
+        if holder in (frames[0], frames[-1]):  # the pointer, of which each click costs what ten steps cost
+            holder.evaluate(STILL)
+            pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
+            pane.locator(".mgv[data-step='0']").wait_for()
+            pane.locator("[data-action=next]").click()
+            pane.locator(".mgv[data-step='1'], .mgv-ask").first.wait_for()
+        else:
+            pane.locator("body").evaluate(STEP)
 
 
 def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path: Path):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, expect
@@ -35,15 +33,12 @@ while not pathlib.Path({!r}).exists() and time.time() < until:
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def stepper(request: pytest.FixtureRequest, browser: Browser, tmp_path_factory) -> Iterator[Lesson]:
-    folder: Path = tmp_path_factory.mktemp("notebooks")
+def stepper(request: pytest.FixtureRequest, browser: Browser, lab: Lab, tmp_path_factory) -> Iterator[Lesson]:
+    folder: Path = tmp_path_factory.mktemp("stepper")
     cells = [new_code_cell(PROGRAM), new_code_cell(BUSY.format(str(folder / "go_on")))]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "step.ipynb")
-    with pytest.MonkeyPatch.context() as environment, ExitStack() as stack:
-        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
-        lab = stack.enter_context(Lab(folder, theme=request.param))
-        lesson = stack.enter_context(lab.open(browser, "step.ipynb"))
+    book = new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    with lab.open(browser, "step.ipynb", request.param, book) as lesson:
         lesson.page.set_default_timeout(15_000)
         lesson.page.click(".jp-CodeCell >> nth=0")
         lesson.page.keyboard.press("Control+Enter")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbclient
 import nbformat
-import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, expect
 
@@ -41,20 +40,10 @@ y = x * x
 viz.step(y)"""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def importable() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
-        yield
-
-
 @contextmanager
-def opened(browser: Browser, folder: Path, notebook: nbformat.NotebookNode) -> Iterator[Lesson]:
+def opened(browser: Browser, lab: Lab, notebook: nbformat.NotebookNode) -> Iterator[Lesson]:
     """The notebook in JupyterLab; complaints of the page fail the test."""
-    nbformat.write(notebook, folder / "book.ipynb")
-    with ExitStack() as stack:
-        lab = stack.enter_context(Lab(folder))
-        lesson = stack.enter_context(lab.open(browser, "book.ipynb"))
+    with lab.open(browser, "book.ipynb", book=notebook) as lesson:
         lesson.page.set_default_timeout(20_000)
         yield lesson
         assert lesson.complaints == []
@@ -66,9 +55,9 @@ def run(lesson: Lesson) -> None:
     lesson.page.wait_for_selector(".mgv[data-ready]", timeout=60_000)
 
 
-def test_a_slider_changes_the_gradients_on_the_page(browser: Browser, tmp_path: Path):
+def test_a_slider_changes_the_gradients_on_the_page(browser: Browser, lab: Lab):
     book = new_notebook(cells=[new_code_cell(EXPLORE)], metadata=KERNEL)
-    with opened(browser, tmp_path, book) as lesson:
+    with opened(browser, lab, book) as lesson:
         run(lesson)
         pane = Pane(lesson.page)
         assert pane.grads() == {"x": [3.0], "w": [2.0]}
@@ -87,9 +76,9 @@ def test_a_slider_changes_the_gradients_on_the_page(browser: Browser, tmp_path: 
         assert pane.grads() == {"x": [3.0]}
 
 
-def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, tmp_path: Path):
+def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, lab: Lab):
     book = new_notebook(cells=[new_code_cell(BESIDE)], metadata=KERNEL)
-    with opened(browser, tmp_path, book) as lesson:
+    with opened(browser, lab, book) as lesson:
         run(lesson)
         panes = lesson.page.locator(".mgv")
         assert panes.count() == 2
@@ -110,10 +99,10 @@ def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, t
             assert "Differs" in panes.nth(k).locator(".mgv-sentence").inner_text()
 
 
-def test_just_show_me_is_remembered_by_the_next_stepper(browser: Browser, tmp_path: Path):
+def test_just_show_me_is_remembered_by_the_next_stepper(browser: Browser, lab: Lab):
     code = STEP.replace("viz.step(y)", 'viz.step(y, ask="gradients")')
     book = new_notebook(cells=[new_code_cell(code), new_code_cell(code)], metadata=KERNEL)
-    with opened(browser, tmp_path, book) as lesson:
+    with opened(browser, lab, book) as lesson:
         run(lesson)
         lesson.page.locator("[data-action=next]").click()
         lesson.page.get_by_role("button", name="Just show me from now on").click()
@@ -129,14 +118,14 @@ def test_just_show_me_is_remembered_by_the_next_stepper(browser: Browser, tmp_pa
         expect(second).to_have_attribute("data-step", "2")  # what was seen is not asked again
 
 
-def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: Browser, tmp_path: Path):
+def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: Browser, lab: Lab):
     """JupyterLab strips frames and scripts from it: what is left must be worth seeing."""
     book = new_notebook(cells=[new_code_cell(STEP)], metadata=KERNEL)
     nbclient.NotebookClient(book, timeout=120).execute()
     book.metadata.pop("widgets", None)
     for output in book.cells[0].outputs:
         output.data.pop("application/vnd.jupyter.widget-view+json", None)
-    with opened(browser, tmp_path, book) as lesson:
+    with opened(browser, lab, book) as lesson:
         output = lesson.page.locator(".jp-OutputArea-output")
         image = output.locator("img")
         image.wait_for()
