@@ -8,7 +8,7 @@ All are backward passes from the outputs `ys` to the inputs `xs`, which are fres
     jacobian    one pass for each element of the outputs, with a unit vector as v
     hessian     the Jacobian of the gradient
 
-create_graph: the results can be differentiated again. strict: raise if an output does not depend on an input.
+create_graph: the results can be differentiated again. An input that an output does not depend on has zeros.
 """
 
 from __future__ import annotations
@@ -26,138 +26,89 @@ __dir__ = __all__.copy  # what completion offers
 Tensors = Tensor | tuple[Tensor, ...]
 Vectors = Tensors | None  # None stands for a 1 beside a single number
 Differentiable = Callable[..., Tensors]
-OUTPUTS = "outputs of the user-provided function"
-
-# What strict mode says of a tensor without history, by its number.
-NO_GRADIENTS = (
-    "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
-    "manner from the input when running in strict mode."
-)
-CONSTANT = (
-    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when "
-    "create_graph=True."
-)
-LINEAR = (
-    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is "
-    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
-)
 
 
-def jacobian(
-    func: Differentiable, inputs: Tensors, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
-    strategy: str = "reverse-mode",
-) -> Tensors | tuple:  # fmt: skip
+def jacobian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Jacobian of `func`: for output o and input x a tensor of shape `o.shape + x.shape`.
 
     A single tensor for one output and one input, a tuple per input, a tuple of tuples for several outputs.
-    vectorize, strategy: PyTorch's ways to be quicker are accepted; the result is the same.
     """
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, "jacobian", create_graph, strict)
+        xs, ys = outputs_of(func, inputs, "jacobian", create_graph)
         rows = []
-        for i, y in enumerate(ys):
-            vectors = np.eye(y.numel(), dtype=y._array.dtype).reshape(-1, *y.shape)
-            found = [slopes_of([y], xs, [wrap(v)], create_graph, strict, f"Output {i}") for v in vectors]
-            if strict and create_graph:
-                require_history(found[-1], CONSTANT)
-            columns = zip(*found, strict=True) if found else [()] * len(xs)
+        for y in ys:
+            units = np.eye(y.numel(), dtype=y._array.dtype).reshape(-1, *y.shape)
+            found = [slopes_of([y], xs, [wrap(unit)], create_graph) for unit in units]
             row = [
-                stacked_rows(column, (*y.shape, *x.shape), x) for column, x in zip(columns, xs, strict=True)
+                Tensor._stacked([g[i] for g in found]).reshape(*y.shape, *x.shape) for i, x in enumerate(xs)
             ]
             rows.append(xs.like_given(row, create_graph))
         return ys.like_given(rows)
 
 
-def stacked_rows(rows: Sequence[Tensor], shape: tuple, like: Tensor) -> Tensor:
-    """The rows of a Jacobian as one tensor; there is none if the output is empty."""
-    return Tensor._stacked(list(rows)).reshape(shape) if rows else wrap(np.zeros(shape, like._array.dtype))
-
-
-def hessian(
-    func: Differentiable, inputs: Tensors, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Tensors | tuple:  # fmt: skip
+def hessian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Hessian of a scalar function: for inputs x and y a tensor of shape `x.shape + y.shape`."""
 
     def scalar(*xs: Tensor) -> Tensor:
         return scalar_only(Group(func(*xs), OUTPUTS, "hessian"), "hessian").squeeze()
 
     def gradient(*xs: Tensor) -> Tensors:
-        found = jacobian(scalar, xs if isinstance(inputs, tuple) else xs[0], create_graph=True)
-        if strict:
-            require_history(Group(found, "gradients", "hessian"), LINEAR)
-        return found
+        return jacobian(scalar, xs if isinstance(inputs, tuple) else xs[0], create_graph=True)
 
-    return jacobian(gradient, inputs, create_graph=create_graph, strict=strict)
+    return jacobian(gradient, inputs, create_graph=create_graph)
 
 
-def vjp(
-    func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def vjp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀJ): one gradient per input. `v` has the outputs' shapes; it may be omitted for a scalar."""
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, "vjp", create_graph, strict)
+        xs, ys = outputs_of(func, inputs, "vjp", create_graph)
         vectors = vectors_for(v, ys, "vjp", "user-provided function returns")
-        found = slopes_of(ys, xs, vectors, create_graph, strict)
+        found = slopes_of(ys, xs, vectors, create_graph)
     return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
 
 
-def jvp(
-    func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def jvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number."""
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, "jvp", create_graph, strict)
+        xs, ys = outputs_of(func, inputs, "jvp", create_graph)
         us = [zeros_like(y).requires_grad_() for y in ys]
-        rows = slopes_of(ys, xs, us, True, strict)
-        found = slopes_of(rows, us, vectors_for(v, xs, "jvp"), create_graph, False)
+        rows = slopes_of(ys, xs, us, True)
+        found = slopes_of(rows, us, vectors_for(v, xs, "jvp"), create_graph)
     return ys.like_given(ys, create_graph), ys.like_given(found, create_graph)
 
 
-def vhp(
-    func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensor, Tensors]:
+def vhp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀH) for a scalar function."""
-    return hessian_product("vhp", func, inputs, v, create_graph, strict)
+    return hessian_product("vhp", func, inputs, v, create_graph)
 
 
-def hvp(
-    func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensor, Tensors]:
+def hvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), H v) for a scalar function: the same as `vhp`, because a Hessian is symmetric."""
-    return hessian_product("hvp", func, inputs, v, create_graph, strict)
+    return hessian_product("hvp", func, inputs, v, create_graph)
 
 
 def hessian_product(
-    caller: str, func: Differentiable, inputs: Tensors, v: Tensors | None, create_graph: bool, strict: bool
-) -> tuple[Tensor, Tensors]:
+    caller: str, func: Differentiable, inputs: Tensors, v: Vectors, create_graph: bool
+) -> tuple:
     """vᵀH is the vᵀJ of the gradient: a pass through the pass that computes it."""
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, caller, create_graph, strict)
+        xs, ys = outputs_of(func, inputs, caller, create_graph)
         vectors = vectors_for(v, xs, caller)
         scalar_only(ys, caller)
-        slopes = slopes_of(ys, xs, [None], True, strict)
-        if strict:
-            require_history(slopes, LINEAR)
-        found = slopes_of(slopes, xs, vectors, create_graph, strict, "The jacobian")
+        slopes = slopes_of(ys, xs, [None], True)
+        found = slopes_of(slopes, xs, vectors, create_graph)
     return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
 
 
-def slopes_of(
-    ys: Sequence, xs: Sequence, vectors: Sequence, create_graph: bool, strict: bool, of: str = "The output"
-) -> tuple[Tensor, ...]:
-    """vᵀJ, zeros for an input that nothing depends on. If `strict` that is an error, which calls the outputs `of`."""
+def slopes_of(ys: Sequence, xs: Sequence, vectors: Sequence, create_graph: bool) -> tuple[Tensor, ...]:
+    """vᵀJ, zeros for an input that nothing depends on."""
     found = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
-    for j, g in enumerate(found):
-        if g is None and strict:
-            raise RuntimeError(
-                f"{of} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
-            )
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
 
 
 # ---------------------------------------------------------------- arguments and results
+
+OUTPUTS = "outputs of the user-provided function"
 
 
 class Group(tuple):
@@ -183,33 +134,17 @@ class Group(tuple):
         return results[0] if self.alone else results
 
 
-def outputs_of(
-    func: Differentiable, inputs: Tensors, caller: str, create_graph: bool, strict: bool
-) -> tuple[Group, Group]:
+def outputs_of(func: Differentiable, inputs: Tensors, caller: str, create_graph: bool) -> tuple[Group, Group]:
     """Fresh inputs that require grad, connected to the caller's if the result is to be differentiated; what comes out."""
     given = Group(inputs, "inputs", caller)
-    linked = [create_graph and x.requires_grad for x in given]
-    xs = [
-        x.view(x.shape) if link else x.detach().requires_grad_()
-        for x, link in zip(given, linked, strict=True)
+    fresh = [
+        x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given
     ]
-    xs = Group(given.like_given(xs), "inputs", caller)
-    ys = Group(func(*xs), OUTPUTS, caller)
-    if strict:
-        require_history(ys, NO_GRADIENTS)
-    return xs, ys
+    xs = Group(given.like_given(fresh), "inputs", caller)
+    return xs, Group(func(*xs), OUTPUTS, caller)
 
 
-def require_history(tensors: Iterable[Tensor], complaint: str) -> None:
-    """Raise RuntimeError with this complaint at the first tensor without history."""
-    for i, t in enumerate(tensors):
-        if not t.requires_grad:
-            raise RuntimeError(complaint.format(i))
-
-
-def vectors_for(
-    v: Tensors | None, like: Group, caller: str, source: str = "input to the user-provided function is"
-):
+def vectors_for(v: Vectors, like: Group, caller: str, source: str = "input to the user-provided function is"):
     """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:

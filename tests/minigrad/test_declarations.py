@@ -61,8 +61,10 @@ def test_and_its_errors_speak_as_pytorchs_do(cubed):
 
 def test_and_its_derivatives_of_every_kind(cubed):
     x = torch.tensor([[0.5, -1.0, 2.0]], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(cubed, x, check_forward_ad=True)
+    assert torch.autograd.gradcheck(cubed, x)
     assert torch.autograd.gradgradcheck(cubed, x)
+    (forward,) = torch.func.jvp(cubed, (x.detach(),), (x.detach(),))[1]
+    np.testing.assert_allclose(forward.numpy(), 3 * x.detach().numpy()[0] ** 3)
     slope = torch.func.vmap(torch.func.grad(lambda row: cubed(row).sum()))(x.detach())
     np.testing.assert_allclose(slope.numpy(), 3 * x.detach().numpy() ** 2)
 
