@@ -10,11 +10,6 @@ import math
 
 import numpy as np
 
-# What PyTorch keeps of a stream: 624 words, of which the next is the one to be used; a normal number left over.
-STATE = np.dtype([
-    ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("words", "<u8", 624), ("unused", "<f8"),
-    ("spare", "<f8"), ("unused too", "<f8"), ("has_spare", "<i8"), ("single spare", "<f4"), ("has_single", "<i4"),
-])  # fmt: skip
 BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 
@@ -28,23 +23,13 @@ class Stream:
         self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
         self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
 
-    def get_state(self) -> np.ndarray:
-        """The place in the stream, in the bytes in which PyTorch keeps it."""
-        (key, place), record = self.twister.state["state"].values(), np.zeros(1, STATE)
-        fresh = place == len(key) and key[0] == self.seed & 0xFFFF_FFFF  # nothing has been drawn yet
-        record["seed"], record["seeded"], record["words"] = self.seed, 1, key
-        record["next"], record["left"] = (0, 1) if fresh else (place, len(key) + 1 - place)
-        if self.spare is not None:
-            record["has_spare"], record["spare"] = 1, self.spare
-        return record.view(np.uint8)
+    def get_state(self) -> tuple:
+        """The place in the stream, for `set_state`."""
+        return self.twister.state, self.spare
 
-    def set_state(self, state: np.ndarray) -> None:
-        """Go to a place that `get_state` told."""
-        (record,) = np.ascontiguousarray(state).view(STATE)
-        place = len(record["words"]) + 1 - int(record["left"])
-        self.seed, key = int(record["seed"]), record["words"].astype(np.uint32)
-        self.twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
-        self.spare = float(record["spare"]) if record["has_spare"] else None
+    def set_state(self, state: tuple) -> None:
+        """Go back to a place that `get_state` told."""
+        self.twister.state, self.spare = state
 
     def words(self, count: int, double: bool = False) -> np.ndarray:
         """`count` words of 32 bits, or of 64, each made of two: the high one first. As uint64."""

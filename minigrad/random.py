@@ -15,7 +15,7 @@ from .creation import factory, new_leaf, shape_of
 from .mersenne import Stream
 from .ops.comparison import no_slope
 from .ops.table import function, method, op
-from .tensor import Tensor, wrap
+from .tensor import Tensor
 
 ndarray = np.ndarray
 
@@ -41,17 +41,6 @@ class Generator:
         """The seed that the stream started from."""
         return self._stream.seed
 
-    def get_state(self) -> Tensor:
-        """The place in the stream, as a tensor of bytes for `set_state`."""
-        return wrap(self._stream.get_state())
-
-    def set_state(self, new_state: Tensor) -> Generator:
-        """Go back to a place in the stream that `get_state` told, here or in PyTorch. Returns self."""
-        if not isinstance(new_state, Tensor) or new_state._array.dtype != np.uint8:
-            raise TypeError("RNG state must be a torch.ByteTensor")
-        self._stream.set_state(new_state._array)
-        return self
-
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
@@ -59,12 +48,6 @@ class Generator:
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
 manual_seed, initial_seed = default_generator.manual_seed, default_generator.initial_seed
-get_rng_state = default_generator.get_state
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Set the default stream to a place that `get_rng_state` told."""
-    default_generator.set_state(new_state)
 
 
 def rng(generator: Generator | None = None) -> Stream:
@@ -140,51 +123,12 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: np.dtype | No
 
 @drawn
 @factory
-def normal(
-    mean: float, std: float, size: tuple, *, generator: Generator | None = None, dtype: np.dtype
-) -> ndarray:
-    """Normally distributed numbers with this mean and standard deviation."""
-    shape = shape_of("normal", (), size)
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return (rng(generator).normal(shape, floating(dtype, "normal_kernel_cpu")) * std + mean).astype(dtype)
-
-
-@drawn
-@factory
-def rand_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
-    """Evenly distributed numbers in the shape and dtype of `input`."""
-    return rng().random(input._array.shape, floating(dtype, "check_uniform_bounds"))
-
-
-@drawn
-@factory
 def randn_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
     """Normally distributed numbers in the shape and dtype of `input`."""
     return rng().normal(input._array.shape, floating(dtype, "normal_kernel_cpu"))
 
 
 # ---------------------------------------------------------------- draws with given probabilities
-
-
-def toss(p: ndarray, noise: ndarray) -> ndarray:
-    if not ((p >= 0) & (p <= 1)).all():
-        raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)"
-        )
-    return (noise < p).astype(p.dtype)
-
-
-tossed = op("bernoulli(self, noise)", toss, at="", kind="elementwise", numbers=False, self=no_slope)
-
-
-@method("bernoulli")
-@function(at="")
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """0 or 1 for each probability in `input`, in its dtype. No gradient comes through."""
-    wanted = dtypes.of_numpy(floating(input._array.dtype, "bernoulli_tensor_cpu_p_"))
-    return tossed(input, rand(input.shape, generator=generator, dtype=wanted))
 
 
 @method("multinomial")
@@ -267,15 +211,7 @@ def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Genera
     return lambda shape: rng(generator).uniform(a, to, shape, dtype)
 
 
-@overwriting("BernoulliBackward2")
-def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None):
-    """Write ones with probability `p`, else zeros, into the tensor. Returns it."""
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return lambda shape: rng(generator).random(shape) < p
-
-
 __all__ = [
-    "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "multinomial", "normal",
-    "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "set_rng_state",
+    "Generator", "default_generator", "initial_seed", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like",
+    "randperm",
 ]  # fmt: skip

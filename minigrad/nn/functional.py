@@ -212,7 +212,7 @@ def batch_norm(
             running._array += momentum * (new._array - running._array)
             running._own_counter().version += 1
         elif running is not None:
-            running.lerp_(new, momentum)
+            running.add_((new - running) * momentum)
     return out
 
 

@@ -21,11 +21,8 @@ ndarray = np.ndarray
 
 def eye_beside(x: ndarray | Tensor, rows: int, columns: int) -> ndarray | Tensor:
     """An identity matrix: an array, or a Tensor if `x` is one."""
-    return (
-        np.eye(rows, columns, dtype=x.dtype)
-        if is_array(x)
-        else wrap(np.eye(rows, columns, dtype=x._array.dtype))
-    )
+    eye = np.eye(rows, columns, dtype=x.dtype if is_array(x) else x._array.dtype)
+    return eye if is_array(x) else wrap(eye)
 
 
 def numbered(sizes: tuple) -> ndarray:
@@ -33,7 +30,7 @@ def numbered(sizes: tuple) -> ndarray:
     return np.arange(math.prod(sizes)).reshape(sizes)
 
 
-# ---------------------------------------------------------------- repeated, turned, shifted, triangles, diagonals
+# ---------------------------------------------------------------- repeated, turned, triangles, diagonals
 
 
 def repeated(self: ndarray | Tensor, repeats: tuple) -> ndarray | Tensor:
@@ -112,13 +109,6 @@ trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagon
            doc="The sum of the main diagonal of a matrix.",
            self=lambda grad, self_sym_sizes: grad * eye_beside(grad, *self_sym_sizes))
 # fmt: on
-
-
-@function(at="torch Tensor")
-def tile(self: Tensor, *times: int, dims: tuple | None = None) -> Tensor:
-    """The tensor laid side by side `dims[d]` times along each dimension; missing repeats, in front, are 1."""
-    dims = as_size(times if dims is None else dims)
-    return repeat(self, (1,) * (self._array.ndim - len(dims)) + dims)
 
 
 @function(at="torch Tensor")

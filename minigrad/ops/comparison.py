@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -35,29 +34,15 @@ def _near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bo
 
 def _where(condition: ndarray, self: ndarray, other: ndarray) -> ndarray:
     if condition.dtype.kind != "b":
-        word = dtypes.word(condition.dtype)
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {word}"
-        )
+        told = f"but got a tensor with dtype {dtypes.word(condition.dtype)}"
+        raise RuntimeError(f"where expected condition to be a boolean tensor, {told}")
     return np.where(condition, self, other)
-
-
-def refusing(kinds: str, kernel: str, compute: Callable) -> Callable:
-    """`compute`, but for the kinds of dtype (of "b", "i", "u", "f") that PyTorch does not take it raises its error."""
-
-    def forward(self: ndarray, *others: object) -> ndarray:
-        if self.dtype.kind in kinds:
-            raise dtypes.not_implemented(kernel, self.dtype)
-        return compute(self, *others)
-
-    return forward
 
 
 def fitted(value: object, self: ndarray) -> object:
     """A number for which integers have room; beside floats NumPy takes any."""
-    return (
-        value if self.dtype.kind == "f" or isinstance(value, ndarray) else dtypes.fitting(value, self.dtype)
-    )
+    fits = self.dtype.kind == "f" or isinstance(value, ndarray)
+    return value if fits else dtypes.fitting(value, self.dtype)
 
 
 def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
@@ -132,14 +117,6 @@ minimum = elementwise(
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.",
     self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)))
-fmax = elementwise(
-    "fmax(self, other)", np.fmax, numbers=False, inplace=False, doc="The larger; of a number and NaN, the number.",
-    self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
-    other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad))
-fmin = elementwise(
-    "fmin(self, other)", np.fmin, numbers=False, inplace=False, doc="The smaller; of a number and NaN, the number.",
-    self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
-    other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
 clamp_tensors = elementwise(
     "clamp(self, min=None, max=None)", _clamp, numbers=False, node="ClampBackward0", aliases="clip",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
@@ -149,14 +126,8 @@ clamp = elementwise(
     "clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
-clamp_min_tensor = elementwise(
-    "clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
-    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
                         doc="`clamp(self, min=min)`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
-clamp_max_tensor = elementwise(
-    "clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
-    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
                         doc="`clamp(self, max=max)`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # fmt: on

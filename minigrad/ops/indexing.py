@@ -1,4 +1,4 @@
-"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`, gather and scatter, index_select.
+"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`, gather and scatter.
 
 A key is worked off from left to right as PyTorch does it: integers, slices, None and `...` give one view after the
 other; what is left, tensors and lists, is one `index` (a copy) at the end.
@@ -7,15 +7,13 @@ other; what is left, tensors and lists, is one `index` (a copy) at the end.
 from __future__ import annotations
 
 import operator
-import warnings
 
 import numpy as np
 
 from .. import dtypes
 from ..autograd.views import write
-from ..basics import wrap_dim
 from ..tensor import Tensor, full_name, plain_types, wrap
-from .shape import VIEW, along, expand, flatten, unbind, unsqueeze, view, zeros_beside
+from .shape import VIEW, expand, key_along, unbind, unsqueeze, view, zeros_beside
 from .table import function, method, op
 
 ndarray = np.ndarray
@@ -27,7 +25,7 @@ KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Va
 
 def _selected(self: ndarray, dim: int, index: int) -> ndarray:
     try:
-        return self[index, ...] if dim == 0 else self[(*along(dim, index), ...)]
+        return self[index, ...] if dim == 0 else self[(*key_along(dim, index), ...)]
     except IndexError:
         if not self.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
@@ -47,15 +45,15 @@ select = op("select(self, dim: dim, index: int)", _selected, **VIEW,
             doc="The slice at one position of a dimension, which disappears: a view.",
             self=lambda grad, self_sym_sizes, dim, index: select_backward(grad, self_sym_sizes, dim, index))
 select_backward = op("select_backward(self, sizes: size, dim: newdim, index: int)",
-                     lambda self, sizes, dim, index: _placed(self, sizes, along(dim, index)), kind="linear", at="",
+                     lambda self, sizes, dim, index: _placed(self, sizes, key_along(dim, index)), kind="linear", at="",
                      node="SelectBackwardBackward0", self=lambda grad, dim, index: select(grad, dim, index))
 alias = op("alias(self)", ndarray.view, **VIEW, at="", batch="rows", self=lambda grad: grad)
 cut = op("slice(self, dim: dim, start: int, end: int, step: int)",
-         lambda self, dim, start, end, step: self[along(dim, slice(start, end, step)) if dim else slice(start, end, step)],
+         lambda self, dim, start, end, step: self[key_along(dim, slice(start, end, step)) if dim else slice(start, end, step)],
          **VIEW, at="",
          self=lambda grad, self_sym_sizes, dim, start, end, step: slice_backward(grad, self_sym_sizes, dim, start, end, step))
 slice_backward = op("slice_backward(self, sizes: size, dim: dim, start: int, end: int, step: int)",
-                    lambda self, sizes, dim, start, end, step: _placed(self, sizes, along(dim, slice(start, end, step))),
+                    lambda self, sizes, dim, start, end, step: _placed(self, sizes, key_along(dim, slice(start, end, step))),
                     kind="linear", at="", node="SliceBackwardBackward0",
                     self=lambda grad, dim, start, end, step: cut(grad, dim, start, end, step))
 # fmt: on
@@ -107,50 +105,35 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
 
 def check_indices(self: ndarray, indices: tuple, values: ndarray | None = None) -> None:
     """Raise PyTorch's error for index tensors that do not fit, or for values that do not fit what they name."""
-    key, shapes, numbers = [], [], []
-    for i in indices:
-        array, dim = (None if i is None else i._array), len(key)
-        if array is not None and array.dtype.kind == "b":
-            for d, n in enumerate(array.shape):
-                if self.shape[dim + d : dim + d + 1] != (n,):
-                    raise IndexError(
-                        f"The shape of the mask {list(array.shape)} at index {d} does not match the shape of the indexed "
-                        f"tensor {list(self.shape)} at index {dim + d}"
-                    )
-            shapes.append((int(array.sum()),))
-            key += np.nonzero(array)
-        elif dim == self.ndim:
-            raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
-        elif array is None:
-            key.append(slice(None))
+    dim, shapes = 0, []
+    for i in [None if i is None else i._array for i in indices]:
+        if i is None or i.dtype.kind != "b":
+            if dim == self.ndim:
+                raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
+            for k in () if i is None else i[(i < -self.shape[dim]) | (i >= self.shape[dim])].tolist():
+                raise IndexError(
+                    f"index {k} is out of bounds for dimension {dim} with size {self.shape[dim]}"
+                )
+            shapes += [] if i is None else [i.shape]
+        elif i.shape != self.shape[dim : dim + i.ndim]:
+            d = next(d for d, n in enumerate(i.shape) if self.shape[dim + d : dim + d + 1] != (n,))
+            told = f"does not match the shape of the indexed tensor {list(self.shape)} at index {dim + d}"
+            raise IndexError(f"The shape of the mask {list(i.shape)} at index {d} {told}")
         else:
-            numbers.append((len(shapes), self.shape[dim], array))
-            shapes.append(array.shape)
-            key.append(np.zeros(array.shape, np.int64))
+            shapes.append((int(i.sum()),))
+        dim += i.ndim if i is not None and i.dtype.kind == "b" else 1
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
         listed = ", ".join(str(list(s)) for s in shapes)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}"
-        ) from None
+        told = "indexing tensors could not be broadcast together with shapes"
+        raise IndexError(f"shape mismatch: {told} {listed}") from None
+    if values is not None and self.dtype != values.dtype:
+        told = f"got {dtypes.word(self.dtype)} for the destination and {dtypes.word(values.dtype)} for the source."
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, {told}")
     if values is not None:
-        found = np.broadcast_to(False, self.shape)[tuple(key)].shape
-        try:
-            np.broadcast_to(values, found)
-        except ValueError:
-            raise RuntimeError(
-                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
-                f"{list(found)}"
-            ) from None
-        if self.dtype != values.dtype:
-            raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got {dtypes.word(self.dtype)} for the "
-                f"destination and {dtypes.word(values.dtype)} for the source."
-            )
-    for place, length, array in numbers:
-        for k in array[(array < -length) | (array >= length)].tolist():
-            raise IndexError(f"index {k} is out of bounds for dimension {place} with size {length}")
+        told = f"value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape"
+        raise RuntimeError(f"shape mismatch: {told} {list(self[numpy_key(indices)].shape)}")
 
 
 # fmt: off
@@ -179,28 +162,15 @@ def index_put_(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = 
 # ---------------------------------------------------------------- keys
 
 
-def entries_of(key: object) -> tuple:
-    """A key as a tuple of entries. A list that holds more than numbers is an old way to write a tuple."""
-    if isinstance(key, tuple):
-        return key
-    nested = (Tensor, list, tuple, range, slice, ndarray, type(...), type(None))
-    if type(key) is list and any(isinstance(k, nested) for k in key):
-        warnings.warn(
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-            "x[torch.tensor(seq)], which will result either in an error or a different result",
-            UserWarning,
-            stacklevel=4,
-        )
-        return tuple(key)
-    return (key,)
-
-
 def as_index(k: object) -> Tensor | None:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if k is not None and not isinstance(k, Tensor):
         if not isinstance(k, (bool, list, tuple, range, ndarray)):
             raise IndexError(KINDS.format(full_name(type(k))))
+        if isinstance(k, list) and any(isinstance(e, (Tensor, slice, type(None), type(...))) for e in k):
+            raise IndexError(
+                "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
+            )
         array = np.asarray(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     if k is not None and k._array.dtype not in (np.int64, np.int32, np.bool_):
@@ -224,7 +194,7 @@ def consumed(k: object) -> int:
 
 def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the simple entries of a key give, and the index tensors that remain, one for each dimension."""
-    entries, ndim = entries_of(key), self._array.ndim
+    entries, ndim = key if isinstance(key, tuple) else (key,), self._array.ndim
     used = sum(map(consumed, entries))
     if used > ndim:
         if not ndim and isinstance(key, slice):
@@ -321,7 +291,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
             out.copy_(value if value._array.shape == out._array.shape else expand(value, out._array.shape))
 
 
-# ---------------------------------------------------------------- along one dimension: gather, scatter, index_select
+# ---------------------------------------------------------------- along one dimension: gather, scatter
 
 
 def named(index: ndarray, dim: int) -> tuple:
@@ -332,22 +302,17 @@ def named(index: ndarray, dim: int) -> tuple:
     ])  # fmt: skip
 
 
-def check_index(name: str, self: ndarray, index: ndarray, dim: int, src: ndarray | None = None) -> None:
-    """Raise PyTorch's error for an index, or for a source, that does not fit."""
+def check_index(name: str, self: ndarray, index: ndarray, dim: int) -> None:
+    """Raise PyTorch's error for an index that does not fit."""
     if index.dtype not in (np.int64, np.int32) and index.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if src is not None and src.dtype != self.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if (index.ndim or 1) != (self.ndim or 1) and index.size:
         whose = "input" if name == "gather" else "self"
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
-    check_range(index, dim, self.shape[dim] if self.ndim else 1)
-
-
-def check_range(index: ndarray, dim: int, length: int) -> None:
-    """Raise PyTorch's error for a position that does not exist; here negative ones do not."""
-    if index.size and index.astype(np.uint64).max() >= length:
-        bad = next(i for i in index.ravel().tolist() if not 0 <= i < length)
+    length = self.shape[dim] if self.ndim else 1
+    for bad in (
+        index[(index < 0) | (index >= length)].ravel().tolist()
+    ):  # negative ones do not count from the end here
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
 
 
@@ -358,13 +323,13 @@ def _gathered(self: ndarray, index: ndarray, dim: int) -> ndarray:
     return self[named(index, dim)]
 
 
-def _scattered(self: ndarray, index: ndarray, src: object, dim: int, add: bool = False) -> ndarray:
-    whole = isinstance(src, ndarray)
-    check_index("scatter", self, index, dim, src if whole else None)
+def _scattered(self: ndarray, index: ndarray, src: ndarray, dim: int, add: bool = False) -> ndarray:
+    check_index("scatter", self, index, dim)
+    if src.dtype != self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     out, index = self.copy(), np.atleast_1d(index)
     target, key = np.atleast_1d(out), named(index, dim)
-    if whole:
-        src = np.atleast_1d(src)[tuple([slice(n) for n in index.shape])]
+    src = np.atleast_1d(src)[tuple([slice(n) for n in index.shape])]
     if add:
         np.add.at(target, key, src)
     else:
@@ -372,52 +337,14 @@ def _scattered(self: ndarray, index: ndarray, src: object, dim: int, add: bool =
     return out
 
 
-def _index_selected(self: ndarray, index: ndarray, dim: int) -> ndarray:
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.size and index.astype(np.uint64).max() >= np.atleast_1d(self).shape[dim]:
-        raise IndexError("index out of range in self")
-    return self.take(index.reshape(-1), dim) if self.ndim else self.copy()
-
-
-def _index_added(self: ndarray, index: ndarray, source: ndarray, dim: int, alpha: float) -> ndarray:
-    if self.ndim and source.shape != (*self.shape[:dim], index.size, *self.shape[dim + 1 :]):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(self.shape)} source.shape = {list(source.shape)}"
-        )
-    check_range(index, dim, np.atleast_1d(self).shape[dim])
-    out = self.copy()
-    np.add.at(np.atleast_1d(out), along(dim, index.reshape(-1)), source if alpha == 1 else source * alpha)
-    return out
-
-
-def _masked(self: ndarray, mask: ndarray) -> ndarray:
-    if mask.dtype.kind != "b":
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    self, mask = np.broadcast_arrays(self, mask)
-    return self[mask]
-
-
-def at_mask(grad: ndarray | Tensor, sizes: tuple, mask: ndarray | Tensor) -> ndarray | Tensor:
-    """Zeros of a shape (and of the mask's) with the elements of `grad`, in order, where `mask` holds."""
-    full = np.broadcast_shapes(sizes, mask.shape)
-    whole = mask | zeros_beside(mask, full)
-    return index_put(
-        zeros_beside(grad, full), grad, (whole if isinstance(whole, Tensor) else wrap(whole),), False
-    )
-
-
 def _one_hot(self: ndarray, num_classes: int) -> ndarray:
     if self.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if self.size and self.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if num_classes == -1:
-        num_classes = int(self.max()) + 1
-    elif self.size and self.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return np.equal(self[..., None], np.arange(num_classes)).astype(np.int64)
+    classes = int(self.max()) + 1 if num_classes == -1 else num_classes
+    if self.size and not 0 <= self.min() <= self.max() < classes:
+        told = "non-negative" if self.min() < 0 else "smaller than num_classes"
+        raise RuntimeError(f"Class values must be {told}.")
+    return np.equal(self[..., None], np.arange(classes)).astype(np.int64)
 
 
 # fmt: off
@@ -426,27 +353,11 @@ gather = op("gather(self, dim: dim, index)", _gathered, kind="linear",
             self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
 scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
              doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
-             self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
+             self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
              src=lambda grad, dim, index: gather(grad, dim, index))
-scatter_value = op("scatter(self, dim: dim, index, value: Scalar)",
-                   lambda self, index, dim, value: _scattered(self, index, value, dim), node="ScatterBackward1", inplace=True,
-                   doc="A number written where `index` says, else `input`.",
-                   self=lambda grad, dim, index: scatter_value(grad, dim, index, 0))
 scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
                  inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
-index_select = op("index_select(self, dim: dim, index)", _index_selected, kind="linear",
-                  doc="The slices along `dim` that the vector `index` names, in its order.",
-                  batch=lambda self, i, dim: index(self, (*(None,) * dim, i)),
-                  self=lambda grad, self_sym_sizes, dim, index:
-                      index_add(zeros_beside(grad, self_sym_sizes), dim, index, grad))
-index_add = op("index_add(self, dim: dim, index, source, *, alpha: Scalar=1)", _index_added, kind="jointly linear",
-               inplace=True, doc="`input` with the slices of `source` added at the positions `index` along `dim`.",
-               batch=lambda self, i, source, dim, alpha: index_put(self, source * alpha, (*(None,) * dim, i), True),
-               self=lambda grad: grad, source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
-masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcasts=True,
-                   doc="The elements where `mask` holds, in a vector. Both are broadcast.",
-                   self=lambda grad, self, mask: at_mask(grad, self.shape, mask))
 argwhere = op("nonzero(self)", np.argwhere, at="", doc="The positions of the elements that are not 0, one row each.")
 one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows",
              doc="A row of zeros for each element, with a one at the place that it names.")
@@ -459,19 +370,3 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, .
     if not as_tuple:
         return argwhere(self)
     return unbind(argwhere(self if self._array.ndim else unsqueeze(self, 0)), 1)
-
-
-@function(at="torch Tensor")
-def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Along `dim` the elements that `indices` names, as argsort gives them; other dimensions are broadcast."""
-    if dim is None:
-        return gather(flatten(self), 0, flatten(indices))
-    dim = wrap_dim(dim, self._array.ndim)
-    common = np.broadcast_shapes(*[along_one(t._array.shape, dim, 1) for t in (self, indices)])
-    self, indices = (expand(t, along_one(common, dim, t._array.shape[dim])) for t in (self, indices))
-    return gather(self, dim, indices % max(self._array.shape[dim], 1))
-
-
-def along_one(shape: tuple, dim: int, length: int) -> tuple:
-    """A shape with another length of one dimension."""
-    return (*shape[:dim], length, *shape[dim + 1 :])

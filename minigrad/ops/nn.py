@@ -13,15 +13,12 @@ from functools import partial
 import numpy as np
 
 from .. import dtypes
-from ..autograd.views import write
-from ..tensor import Tensor
-from .comparison import clamp_min, where
-from .pointwise import abs, erf, exp, log, log1p, sigmoid, tanh
-from .publish import NN
+from .comparison import clamp, clamp_min, where
+from .pointwise import abs, erf, exp, log, log1p, sigmoid
 from .reduction import total
 from .run import ones
 from .shape import split_equally
-from .table import function, is_array, op
+from .table import is_array, op
 
 ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
@@ -59,45 +56,30 @@ def normal_cdf(x):
     return 0.5 * (1 + erf(x * math.sqrt(0.5)))
 
 
-ROOT_2_OVER_PI, CUBIC = math.sqrt(2 / math.pi), 0.044715
-
-
 def _gelu(self: ndarray, approximate: str) -> ndarray:
-    if approximate not in ("none", "tanh"):
-        raise RuntimeError("approximate argument must be either none or tanh.")
-    if approximate == "none":
-        return floats(self, "GeluKernelImpl") * normal_cdf(self)
-    return 0.5 * self * (1 + np.tanh(ROOT_2_OVER_PI * (self + CUBIC * self * self * self)))
+    if approximate != "none":
+        raise NotImplementedError(f"gelu with approximate={approximate!r} is not offered here")
+    return floats(self, "GeluKernelImpl") * normal_cdf(self)
 
 
-def gelu_backward(grad, self, approximate):
+def gelu_backward(grad, self):
     """∂x = grad · (Φ(x) + x φ(x)), Φ the normal distribution and φ its density."""
-    if approximate == "none":
-        return grad * (normal_cdf(self) + self * (exp(-0.5 * (self * self)) * (ROOT_2_OVER_PI / 2)))
-    t = tanh(ROOT_2_OVER_PI * (self + CUBIC * self * self * self))
-    return grad * (0.5 * (1 + t + self * (1 - t * t) * (ROOT_2_OVER_PI * (1 + 3 * CUBIC * self * self))))
+    return grad * (normal_cdf(self) + self * (exp(-0.5 * (self * self)) * math.sqrt(0.5 / math.pi)))
 
 
 # fmt: off
 relu = activation("relu(self)", _relu, at="torch Tensor F(inplace) nn.ReLU", flat=("result",),
     doc="`max(x, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
-leaky_relu_kept = activation("leaky_relu(self, negative_slope: Scalar)", _leaky_relu, at="", flat=("self",),
+leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", _leaky_relu, at="F nn.LeakyReLU", flat=("self",),
+    doc="`x` where positive, else `negative_slope * x`; so is its derivative at 0.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
-leaky_relu_over = activation("leaky_relu_(self, negative_slope: Scalar)", _leaky_relu, at="", flat=("result",),
-    node="LeakyReluBackward1",  # the result tells the sign of what it was written over
-    self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))
 elu = activation("elu(self, alpha: Scalar=1.0)",
     lambda self, alpha: np.maximum(self, 0) + alpha * np.expm1(np.minimum(floats(self, "elu_cpu"), 0)),
     at="F nn.ELU", doc="`x` where positive, else `alpha * (exp(x) - 1)`. Its derivative at 0 is alpha.",
     self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(where(self >= 0, 0.0, self)) * alpha))
-hardtanh = activation("hardtanh(self, min_val: Scalar=-1.0, max_val: Scalar=1.0)",
-    lambda self, min_val, max_val: np.clip(self, self.dtype.type(min_val), self.dtype.type(max_val)),
-    at="F(inplace) nn.Hardtanh", flat=("self",),
-    doc="The elements clamped to [min_val, max_val]; at the bounds the derivative is 0.",
-    self=lambda grad, self, min_val, max_val: where((self > min_val) & (self < max_val), grad, 0.0))
-gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU", self=gelu_backward,
-    doc="`x` times the probability that a normal variable is below it; `approximate='tanh'` for a formula without erf.")
+gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU",
+    doc="`x` times the probability that a normal variable is below it.", self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F(inplace) nn.SiLU",
     doc="`x * sigmoid(x)`.",
     self=lambda grad, self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))))
@@ -111,26 +93,6 @@ logsigmoid = activation("logsigmoid(self)",
     at="F nn.LogSigmoid", node="LogSigmoidBackward0", doc="`log(sigmoid(x))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
 # fmt: on
-
-
-@function(at="F nn.LeakyReLU")
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`x` where positive, else `negative_slope * x`; so is its derivative at 0."""
-    if inplace:
-        return write(leaky_relu_over.op, (input,), (negative_slope,))
-    return leaky_relu_kept(input, negative_slope)
-
-
-@function(at="F nn.ReLU6")
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """`min(max(x, 0), 6)`. Its derivative at 0 and at 6 is 0."""
-    return NN["hardtanh"](input, 0, 6, inplace)
-
-
-@function(at="F nn.Softsign")
-def softsign(input: Tensor) -> Tensor:
-    """`x / (1 + |x|)`."""
-    return input / (input.abs() + 1)
 
 
 # ---------------------------------------------------------------- softmax
@@ -227,7 +189,7 @@ def _smooth_l1(self, target, reduction, beta):
 
 def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
     """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
-    slope = hardtanh((self - target) / beta, -1.0, 1.0) * spread(grad, self, None, reduction)
+    slope = clamp((self - target) / beta, -1.0, 1.0) * spread(grad, self, None, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 

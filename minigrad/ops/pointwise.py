@@ -16,7 +16,7 @@ from ..autograd.node import Node
 from ..basics import device as Device
 from ..tensor import Tensor
 from . import special
-from .comparison import beside, elementwise, isfinite, no_slope, refusing, where
+from .comparison import beside, elementwise, isfinite, no_slope, where
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, method
 from .signature import NUMBERS
@@ -43,16 +43,9 @@ def _refuse(divided: ndarray, divisor: ndarray, kernel: str) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-def _quotient(self: ndarray, other: ndarray, rounding_mode: str = "floor") -> ndarray:
-    if rounding_mode not in ("trunc", "floor"):
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
-        )
-    if rounding_mode == "trunc" and self.dtype.kind == "f":
-        return np.trunc(self / other)
-    _refuse(self, other, f"div_{rounding_mode}_cpu")
-    floor = np.floor_divide(self, other)
-    return floor if rounding_mode == "floor" else floor + ((floor < 0) & (floor * other != self))
+def _floor_divided(self: ndarray, other: ndarray) -> ndarray:
+    _refuse(self, other, "div_floor_cpu")
+    return np.floor_divide(self, other)
 
 
 def _rest(self: ndarray, other: object) -> ndarray:
@@ -96,19 +89,6 @@ def _sign(self: ndarray) -> ndarray:
     )
 
 
-def _interpolate(self: ndarray, end: ndarray, weight: object) -> ndarray:
-    """Exact at both ends: counted from the nearer one."""
-    for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, ndarray) and x.dtype != self.dtype:
-            mine, other = dtypes.c_name(self.dtype), dtypes.c_name(x.dtype)
-            raise RuntimeError(f"expected dtype {mine} for `{name}` but got dtype {other}")
-    if self.dtype.kind != "f":
-        kernel = "lerp_kernel_tensor" if isinstance(weight, ndarray) else "lerp_kernel_scalar"
-        raise dtypes.not_implemented(kernel, self.dtype)
-    weight, step = np.asarray(weight, self.dtype), end - self
-    return np.where(np.abs(weight) < 0.5, self + weight * step, end - step * (1 - weight))
-
-
 def power_self(grad, self, exponent):
     """∂self^n = n self^(n-1): at 0 for the powers 0 and 1, too."""
     if exponent == 2:
@@ -126,11 +106,6 @@ def exponent_of_number(grad, self, exponent, result):
 def floor_divide_backward(grad):
     """PyTorch records this division, but has no derivative for it."""
     raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
-def inverse_or_zero(x):
-    """1 / x, and 0 where x is 0: at the origin atan2 has no derivative, PyTorch says 0."""
-    return where(x == 0, 0.0, 1 / x)
 
 
 # fmt: off
@@ -154,23 +129,19 @@ neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators
 div = smooth("div(self, other)", np.true_divide, operators="truediv itruediv", aliases="divide true_divide",
              doc="`self / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
-div_rounded = elementwise("div(self, other, *, rounding_mode: str)", _quotient, node="DivBackward2",
-                          doc="`self / other` rounded towards zero (\"trunc\") or downwards (\"floor\").",
-                          self=lambda grad, other, rounding_mode: no_slope(grad),
-                          other=lambda grad, self, other, rounding_mode: no_slope(grad))
-floor_divide = elementwise("floor_divide(self, other)", _quotient, numbers="all",
+floor_divide = elementwise("floor_divide(self, other)", _floor_divided, numbers="all",
                            node="NotImplemented", operators="floordiv ifloordiv", doc="`self / other` rounded downwards.",
                            self=lambda grad: floor_divide_backward(grad), other=lambda grad: floor_divide_backward(grad))
 floor_divide.op.node_class.name = lambda node: "torch::autograd::NotImplemented"
 floor_divide.op.node_class.next_functions = property(lambda node: tuple([e for e in Node.next_functions.fget(node) if e[0]]))
 remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1",
                                operators="mod imod", self=lambda grad: grad,
-                               other=lambda grad, self, other: -grad * div_rounded(self * 1.0, other, rounding_mode="floor"))
+                               other=lambda grad, self, other: -grad * floor(self / other))
 remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod imod",
                         doc="The rest of `self // other`: it has the sign of `other`.", self=lambda grad: grad)
 reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / self`: inf at 0.",
                     self=lambda grad, result: -grad * (result * result))
-pow_tensor = elementwise("pow(self, exponent)", refusing("b", "pow", np.power), numbers=False, node="PowBackward1",
+pow_tensor = elementwise("pow(self, exponent)", np.power, numbers=False, node="PowBackward1",
     operators="pow ipow", doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)))
@@ -208,10 +179,6 @@ sinh = smooth("sinh(self)", np.sinh, doc="`(exp(self) - exp(-self)) / 2`.", self
 cosh = smooth("cosh(self)", np.cosh, doc="`(exp(self) + exp(-self)) / 2`.", self=lambda grad, self: grad * sinh(self))
 tanh = smooth("tanh(self)", np.tanh, at="torch Tensor F nn.Tanh", doc="`sinh / cosh`, between -1 and 1.",
               self=lambda grad, result: grad * (1 - result * result))
-atan2 = smooth("atan2(self, other)", np.arctan2, numbers=False, aliases="arctan2",
-               doc="The angle, from -pi to pi, of the point (`other`, `self`). At the origin the derivatives are 0.",
-               self=lambda grad, self, other: grad * (other * inverse_or_zero(self * self + other * other)),
-               other=lambda grad, self, other: grad * (-self * inverse_or_zero(self * self + other * other)))
 sigmoid = smooth("sigmoid(self)", _sigmoid, at="torch Tensor F nn.Sigmoid", doc="`1 / (1 + exp(-self))`: between 0 and 1.",
                  self=lambda grad, result: grad * ((1 - result) * result))
 erf = smooth("erf(self)", special.erf_of, doc="The error function: 2 / sqrt(pi) times the integral of exp(-t²) from 0 on.",
@@ -219,38 +186,19 @@ erf = smooth("erf(self)", special.erf_of, doc="The error function: 2 / sqrt(pi) 
 
 # ---------------------------------------------------------------- signs and rounding
 
-abs = elementwise("abs(self)", refusing("b", "abs_cpu", np.absolute), operators="abs", aliases="absolute",
+abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
 sgn = step("sgn(self)", _sign, doc="-1, 0 or 1, as it is negative, zero or positive.")
 sign = step("sign(self)", _sign, doc="-1, 0 or 1, as it is negative, zero or positive.")
-floor = step("floor(self)", refusing("b", "floor_vml_cpu", np.floor), doc="The largest integer that is not larger.")
-ceil = step("ceil(self)", refusing("b", "ceil_vml_cpu", np.ceil), doc="The smallest integer that is not smaller.")
-trunc = step("trunc(self)", refusing("b", "trunc_vml_cpu", np.trunc), aliases="fix", doc="Rounded towards zero.")
-round = step("round(self)", refusing("b", "round_vml_cpu", ndarray.round), doc="To the nearest integer, halves to even.")
-round_decimals = step("round(self, *, decimals: int)", refusing("biu", "round_cpu", ndarray.round), node="RoundBackward1",
-                      doc="To that many decimals.")
-frac = elementwise("frac(self)", refusing("biu", "frac_cpu", lambda x: x - np.trunc(x)), doc="What `trunc` leaves.",
-                   self=lambda grad: grad)
+floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
+ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
+trunc = step("trunc(self)", np.trunc, aliases="fix", doc="Rounded towards zero.")
+round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
+round_decimals = step("round(self, *, decimals: int)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=0.0, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
                          self=lambda grad, self: where(isfinite(self), grad, 0.0))
-
-# ---------------------------------------------------------------- of two and three variables
-
-lerp_tensor = op("lerp(self, end, weight)", _interpolate, broadcasts=True, batch="elementwise", node="LerpBackward1",
-                 inplace=True, doc="`self + weight * (end - self)`.", self=lambda grad, weight: grad * (1 - weight),
-                 end=lambda grad, weight: grad * weight, weight=lambda grad, self, end: grad * (end - self))
-lerp = op("lerp(self, end, weight: Scalar)", _interpolate, broadcasts=True, batch="elementwise", inplace=True,
-          doc="`self + weight * (end - self)`.",
-          self=lambda grad, weight: grad * (1 - weight), end=lambda grad, weight: grad * weight)
-hypot = elementwise("hypot(self, other)", refusing("biu", "hypot_cpu", np.hypot), numbers=False,
-                    doc="`sqrt(self² + other²)`. Slope NaN at the origin.",
-                    self=lambda grad, self, result: grad * (self / result),
-                    other=lambda grad, other, result: grad * (other / result))
-logaddexp = elementwise("logaddexp(self, other)", refusing("biu", "logaddexp_cpu", np.logaddexp), numbers=False, inplace=False,
-                        doc="`log(exp(self) + exp(other))`.", self=lambda grad, self, other: grad / (1 + exp(other - self)),
-                        other=lambda grad, self, other: grad / (1 + exp(self - other)))
 
 # ---------------------------------------------------------------- copies, casts, and new values whatever there was
 

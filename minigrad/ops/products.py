@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, and what is built on them: matmul, linear, einsum.
+"""Products of vectors and matrices, and what is built on them: matmul, linear, outer.
 
 PyTorch forms them all from a few simple ones, each with a node of its own; which ones, is decided here as it does.
 """
@@ -6,16 +6,14 @@ PyTorch forms them all from a few simple ones, each with a node of its own; whic
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import numpy as np
 
-from ..dtypes import c_name, word
+from ..dtypes import of_numpy
 from ..tensor import Tensor
 from . import shape
-from .arranging import diagonal
 from .pointwise import mul
-from .shape import expand, permute, reshape, squeeze, t, transpose, unsafe_view, unsqueeze, view
+from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze, view
 from .table import function, method, op
 
 ndarray = np.ndarray
@@ -23,29 +21,32 @@ ndarray = np.ndarray
 # ---------------------------------------------------------------- products of two, and added to something
 
 
+def alike(self: ndarray, other: ndarray, told: str) -> ndarray:
+    """`self`. Raises RuntimeError if the other one has another dtype: `told`, with both filled in."""
+    if self.dtype != other.dtype:
+        raise RuntimeError(told.format(of_numpy(self.dtype), of_numpy(other.dtype)))
+    return self
+
+
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     if self.ndim != 2 or mat2.ndim != 2:
         raise RuntimeError(f"{first if self.ndim != 2 else 'mat2'} must be a matrix")
     if self.shape[1] != mat2.shape[0]:
-        raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})".format(*self.shape, *mat2.shape)
-        )
-    if self.dtype != mat2.dtype:
-        names = c_name(self.dtype), c_name(mat2.dtype)
-        raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
-    return self.dot(mat2)  # np.matmul takes longer to start
+        shapes = "{}x{} and {}x{}".format(*self.shape, *mat2.shape)
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
+    told = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
+    return alike(self, mat2, told).dot(mat2)  # np.matmul takes longer to start
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
-    if self.dtype != tensor.dtype:
-        told = f"found {word(self.dtype)} and {word(tensor.dtype)}"
-        raise RuntimeError(f"dot : expected both vectors to have same dtype, but {told}")
-    if (n := self.size) != (m := tensor.size):
+    told = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
+    self, n, m = alike(self, tensor, told), self.size, tensor.size
+    if n != m:
+        told = "to have the same number of elements, but got"
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but got {n} "
-            f"and {m} elements respectively"
+            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] {told} {n} and {m} elements respectively"
         )
     return self.dot(tensor)
 
@@ -56,23 +57,18 @@ def _mv(self: ndarray, vec: ndarray) -> ndarray:
     n, m = self.shape
     if m != vec.size:
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.size})")
-    if self.dtype != vec.dtype:
-        told = f"got {word(vec.dtype)}, {word(self.dtype)}, and {word(vec.dtype)}"
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but {told}")
-    return self.dot(vec)
+    told = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
+    return alike(self, vec, told).dot(vec)
 
 
 def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
     if self.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(f"batch{1 if self.ndim != 3 else 2} must be a 3D tensor")
-    b, _, n = self.shape
-    if (b, n) != mat2.shape[:2]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {n}] but got: {list(mat2.shape[:2])}."
-        )
-    if self.dtype != mat2.dtype:
-        raise RuntimeError(f"expected scalar type {word(self.dtype)} but found {word(mat2.dtype)}")
-    return np.matmul(self, mat2)
+    (b, _, n), found = self.shape, list(mat2.shape[:2])
+    if [b, n] != found:
+        told = "Expected size for first two dimensions of batch2 tensor to be"
+        raise RuntimeError(f"{told}: [{b}, {n}] but got: {found}.")
+    return np.matmul(alike(self, mat2, "expected scalar type {0.word} but found {1.word}"), mat2)
 
 
 def mixed(self: ndarray, product: ndarray, beta: float, alpha: float) -> ndarray:
@@ -147,7 +143,9 @@ def times(self: Tensor, other: Tensor) -> Tensor:
     if a < 3 and b == 1:
         return dot(self, other) if a == 1 else mv(self, other)
     if a == 1 and b == 2:
-        return shape.squeeze_(mm(unsqueeze(self, 0), other), 0)
+        out = squeezed_in_place(mm(unsqueeze(self, 0), other), 0)
+        out._own_counter().version = 1
+        return out
     return folded(self, other) if should_fold(self, other) else batched(self, other)
 
 
@@ -215,92 +213,3 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
         if v._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._array.ndim}-D")
     return mul(reshape(self, (-1, 1)), vec2)
-
-
-# ---------------------------------------------------------------- einsum: by permutations and bmm, as PyTorch does it
-
-
-@function(at="torch")
-def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """The sum of products over the index letters that the output does not name: "ij,jk->ik" is a matrix product.
-
-    A letter that an operand names twice stands for its diagonal; "..." for further dimensions, which are broadcast.
-    """
-    operands = operands[0] if isinstance(operands[0], (list, tuple)) else operands
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    more = [x.ndim - len(s) + 3 if "..." in s else 0 for s, x in zip(terms, operands, strict=True)]
-    hidden = "".join(chr(ord("α") + k) for k in range(max(more)))  # letters for the dimensions of "..."
-    terms = [s.replace("...", hidden[len(hidden) - n :]) for s, n in zip(terms, more, strict=True)]
-    count = Counter("".join(terms))
-    known = hidden + "".join(sorted(c for c in count if c not in hidden))
-    once = "".join(c for c in known if c in hidden or count[c] == 1)
-    output = output.replace("...", hidden) if arrow else once
-    order = output + "".join(c for c in known if c not in output)
-    sizes: dict[str, int] = {}
-    for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
-        if len(term) != x.ndim:
-            raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions "
-                f"({x.ndim}) for operand {i} and no ellipsis was given"
-            )
-        for c, n in zip(term, x.shape, strict=True):
-            seen = sizes.get(c, 1)
-            if 1 != n != seen != 1:
-                raise RuntimeError(
-                    f"einsum(): subscript {c} has size {n} for operand {i} which does not broadcast with previously seen size "
-                    f"{seen}"
-                )
-            sizes[c] = n if seen == 1 else seen
-    if lost := [c for c in output if c not in sizes]:
-        told = f"output subscript {lost[0]} does not appear in the equation for any input operand"
-        raise RuntimeError(f"einsum(): {told}")
-    result, *others = [lined_up(x, list(s), order) for x, s in zip(operands, terms, strict=True)]
-    summed = tuple(range(len(output), len(order)))
-    for k, right in enumerate(others, 1):
-        later = {d for x in others[k:] for d, n in enumerate(x.shape) if n != 1}
-        result = contracted(result, right, [d for d in summed if d not in later])
-    if not summed:
-        return result
-    return view(result, result.shape[: len(output)]) if others else result.sum(summed)
-
-
-def lined_up(x: Tensor, term: list[str], order: str) -> Tensor:
-    """An operand with one dimension for each letter of `order`, of length 1 for those that it does not name."""
-    for c in dict.fromkeys(term):
-        while term.count(c) > 1:  # two dimensions share a letter: their diagonal, in the place of the first
-            first, last = term.index(c), len(term) - 2
-            second = term.index(c, first + 1)
-            x = permute(diagonal(x, 0, first, second), (*range(first), last, *range(first, last)))
-            del term[second]
-    for c in order:
-        if c not in term:
-            x = unsqueeze(x, len(term))
-            term.append(c)
-    return permute(x, tuple(map(term.index, order)))
-
-
-def contracted(left: Tensor, right: Tensor, done: list[int]) -> Tensor:
-    """The product of two operands, summed over the dimensions that are `done`; these stay, with length 1."""
-    a, b = left.shape, right.shape
-    if alone := [d for d in done if a[d] != 1 == b[d]]:
-        left = left.sum(alone, keepdim=True)
-    if alone := [d for d in done if a[d] == 1 != b[d]]:
-        right = right.sum(alone, keepdim=True)
-    a, b = left.shape, right.shape
-    summed = [d for d in done if a[d] != 1 != b[d]]
-    if not summed:
-        return mul(left, right)
-    rest = [d for d in range(len(a)) if d not in summed]
-    both = [d for d in rest if a[d] != 1 != b[d]]
-    rows = [d for d in rest if a[d] != 1 == b[d]]
-    columns = [d for d in rest if a[d] == 1]
-    places = (*both, *rows, *summed, *columns)
-    batch, height, length = (math.prod(a[d] for d in dims) for dims in (both, rows, summed))
-    width = math.prod(b[d] for d in columns)
-    product = bmm(
-        reshape(permute(left, places), (batch, height, length)),
-        reshape(permute(right, (*both, *summed, *columns, *rows)), (batch, length, width)),
-    )
-    sizes = [1 if d in summed else b[d] if a[d] == 1 else a[d] for d in places]
-    return permute(reshape(product, sizes), shape.undone(places))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -37,10 +36,10 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
 def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            + dtypes.word(self.dtype)
+        told = (
+            "could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got"
         )
+        raise RuntimeError(f"mean(): {told}: {dtypes.word(self.dtype)}")
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -59,9 +58,8 @@ def running(compute: np.ufunc, self: ndarray, dim: int, back: bool = False) -> n
 
 
 def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> ndarray:
-    return np.multiply.reduce(
-        self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64
-    )
+    wanted = None if self.dtype.kind == "f" else np.int64
+    return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=wanted)
 
 
 def corrected(unbiased: bool | None, correction: float | None) -> float:
@@ -74,9 +72,8 @@ def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool, correcti
         raise RuntimeError("std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
-    return added(deviation, dim, keepdim) / max(
-        count_of(self.shape, dim) - corrected(unbiased, correction), 0
-    )
+    freedom = count_of(self.shape, dim) - corrected(unbiased, correction)
+    return added(deviation, dim, keepdim) / max(freedom, 0)
 
 
 def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
@@ -88,10 +85,8 @@ def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
 
 def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
     if self.dtype.kind != "f":
-        word = dtypes.word(self.dtype)
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {word}"
-        )
+        told = f"Expected a floating point or complex tensor as input. Got {dtypes.word(self.dtype)}"
+        raise RuntimeError(f"linalg.vector_norm: {told}")
     if ord == 2:
         return np.sqrt(added(self * self, dim, keepdim))
     size = np.abs(self)
@@ -106,11 +101,6 @@ def _sort(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
     """(values, indices) in order along `dim`, equal elements in their order, NaN as the largest."""
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
-    index = self.argsort(dim)
-    values = np.take_along_axis(self, index, dim)
-    if (np.diff(values, axis=dim) > 0).all():
-        return (np.flip(values, dim).copy(), np.flip(index, dim).copy()) if descending else (values, index)
-    # NumPy's quick sort leaves equal elements in any order
     index = (np.flip(self, dim) if descending else self).argsort(dim, kind="stable")
     index = self.shape[dim] - 1 - np.flip(index, dim) if descending else index
     return np.take_along_axis(self, index, dim), index
@@ -131,9 +121,9 @@ def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray
     return found.astype(np.uint8) if self.dtype == np.uint8 else found
 
 
-def _unique(self: ndarray, dim: int | None) -> tuple[ndarray, ndarray, ndarray]:
-    values, inverse, counts = np.unique(self, False, True, True, dim, equal_nan=False)
-    return values, inverse.reshape(self.shape if dim is None else -1), counts
+def _unique(self: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    values, inverse, counts = np.unique(self, False, True, True, equal_nan=False)
+    return values, inverse.reshape(self.shape), counts
 
 
 # ---------------------------------------------------------------- what rules are made of: for arrays and for Tensors
@@ -167,16 +157,13 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
-def beside_mask(x, dim: int, mask: ndarray):
-    """An (n, n) mask, and `x` of length n along `dim`, with a dimension before that, so that they broadcast."""
-    sizes = tuple(x.shape)
-    mask = mask.reshape(mask.shape + (1,) * (len(sizes) - dim - 1))
-    return mask if is_array(x) else wrap(mask), x.reshape((*sizes[:dim], 1, *sizes[dim:]))
-
-
 def products_of_others(x, dim: int):
     """For each element along `dim` the product of all others: what a quotient cannot say where there are zeros."""
-    own, x = beside_mask(x, dim, np.eye(x.shape[dim], dtype=bool))
+    sizes, own = tuple(x.shape), np.eye(x.shape[dim], dtype=bool)
+    own = own.reshape(
+        own.shape + (1,) * (len(sizes) - dim - 1)
+    )  # (n, n), to be broadcast with one more dimension
+    own, x = own if is_array(x) else wrap(own), x.reshape((*sizes[:dim], 1, *sizes[dim:]))
     return prod_dim(where(own, 1.0, x), dim + 1)
 
 
@@ -185,9 +172,8 @@ def prod_dim_self(grad, self, result, dim, keepdim):
     if not len(self.shape):
         return grad
     grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
-    seen = (
-        self if is_array(self) else self._array if type(self) in plain_types else None
-    )  # inside vmap none is
+    # inside vmap no values are seen
+    seen = self if is_array(self) else self._array if type(self) in plain_types else None
     return grad * (result / self if seen is not None and seen.all() else products_of_others(self, dim))
 
 
@@ -196,18 +182,6 @@ def prod_self(grad, self, result):
     if not len(self.shape):
         return grad
     return prod_dim_self(grad, self.reshape((-1,)), result, 0, False).reshape(self.shape)
-
-
-def cumprod_self(grad, self, result, dim):
-    """result[j] has the factor self[k] if k <= j: self[k] gets the sum over j >= k of grad[j] * result[j] / self[k]."""
-    if math.prod(self.shape) <= 1:
-        return grad
-    if is_array(self) and self.all():
-        return cumsum_back(grad * result, dim) / self
-    n = self.shape[dim]
-    own, self = beside_mask(self, dim, np.eye(n, dtype=bool))
-    later, grad = beside_mask(grad, dim, np.tri(n, dtype=bool).T)
-    return sum_dim(where(later, grad * cumprod(where(own, 1.0, self), dim + 1), 0.0), (dim + 1,))
 
 
 def var_self(grad, self, dim, unbiased, keepdim, correction):
@@ -281,38 +255,28 @@ def unique_backward(grad):
     raise NotImplementedError("the derivative for '_unique2' is not implemented.")
 
 
-def with_dtype(signature: str, forward: Callable, **options: object) -> Callable:
-    """An operation, and its form with `dtype=`: computed in that dtype, the gradient cast back."""
-    call, batch = op(signature, forward, **options), options.get("batch")
-    if batch is not None:
-        options["batch"] = lambda self, dtype: batch(self.to(dtypes.of_numpy(dtype)))
-    cast = lambda self, *params: forward(self.astype(params[-1]), *params[:-1]).astype(params[-1])  # noqa: E731
-    op(f"{signature[:-1]}, *, dtype: dtype)", cast, broadcasts=True, **options)
-    return call
-
-
 # fmt: off
 SELECTION = {"outputs": ("values", "indices"), "constants": ("indices",)}
 SORTED = SELECTION | {
     "self": lambda grad, indices, self_sym_sizes, dim: selected_self(grad, indices, self_sym_sizes, dim, True)}
 
-sum = with_dtype("sum(self)", added, kind="linear", batch=lambda self: sum_dim(self, None), doc="The sum of all elements.",
+sum = op("sum(self)", added, kind="linear", batch=lambda self: sum_dim(self, None), doc="The sum of all elements.",
                  self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes))
-sum_dim = with_dtype(
+sum_dim = op(
     "sum(self, dim: dims, keepdim: bool=False)", added, kind="linear", node="SumBackward1",
     doc="The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64.",
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim))
-mean = with_dtype(
+mean = op(
     "mean(self)", average, kind="linear", batch=lambda self: mean_dim(self, None), doc="The mean of all elements.",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes))
-mean_dim = with_dtype(
+mean_dim = op(
     "mean(self, dim: dims, keepdim: bool=False)", average, kind="linear", node="MeanBackward1",
     doc="The mean of all elements, or over the dimensions `dim`.",
     self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim:
         expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim))
-prod = with_dtype("prod(self)", _product, self=prod_self, batch=lambda self: prod_dim(self.reshape(-1), 0),
+prod = op("prod(self)", _product, self=prod_self, batch=lambda self: prod_dim(self.reshape(-1), 0),
                   doc="The product of all elements. Integers and bools are multiplied as int64.")
-prod_dim = with_dtype("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_dim_self,
+prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_dim_self,
                       doc="The product of all elements, or over the dimension `dim`.")
 amax = op("amax(self, dim: dims=(), keepdim: bool=False)", lambda self, dim, keepdim: np.maximum.reduce(
     self, axis=dim, keepdims=keepdim), self=extremum_self, doc="The largest over `dim`. Equal ones share the gradient.")
@@ -346,38 +310,34 @@ std = op("std(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *,
          lambda *given: np.sqrt(_variance(*given)), doc="The standard deviation: the root of the variance.",
          self=lambda grad, self, result, dim, unbiased, keepdim, correction:
              var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim, correction))
-vector_norm = with_dtype(
+vector_norm = op(
     "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
     doc="(Σ |x|^ord)^(1/ord) over `dim`, for ord ±inf the largest or smallest |x|. Its derivative where all is 0 is 0.")
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, self=logsumexp_self,
                doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.")
-cumsum = with_dtype("cumsum(self, dim: dim)", partial(running, np.add), kind="linear", doc="The running sum along `dim`.",
+cumsum = op("cumsum(self, dim: dim)", partial(running, np.add), kind="linear", doc="The running sum along `dim`.",
                     self=lambda grad, dim: cumsum_back(grad, dim))
 cumsum_back = op("cumsum_back(self, dim: dim)", lambda self, dim: running(np.add, self, dim, True), kind="linear", at="",
                  self=lambda grad, dim: cumsum(grad, dim))
-cumprod = with_dtype("cumprod(self, dim: dim)", partial(running, np.multiply), self=cumprod_self,
-                     doc="The running product along `dim`.")
 sort = op("sort(self, dim: dim=-1, descending: bool=False)", _sort, **SORTED,
           doc="(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order.")
-sort_stable = op("sort(self, *, stable: bool, dim: dim=-1, descending: bool=False)", lambda self, stable, *given: _sort(
-    self, *given), **SORTED, node="SortBackward1", doc="(values, indices) in order along `dim`.")
-argsort = op("argsort(self, dim: dim=-1, descending: bool=False, stable: bool=False)",
-             lambda self, dim, descending, stable: _sort(self, dim, descending)[1], doc="The indices that sort along `dim`.")
+argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", lambda *given: _sort(*given)[1],
+             doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
 bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
-unique_op = op("unique(self, dim: dim=None)", _unique, outputs=("values", "inverse", "counts"), at="",
+unique_op = op("unique(self)", _unique, outputs=("values", "inverse", "counts"), at="",
                constants=("inverse", "counts"), node="Unique2Backward0", self=lambda grad: unique_backward(grad))
 # fmt: on
 
 
 @function("torch Tensor")
 def unique(
-    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
-    """The distinct elements (or slices along `dim`) in order; on request where each went, and how often each occurs."""
-    values, inverse, counts = unique_op(self, dim)
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> Tensor | tuple[Tensor, ...]:
+    """The distinct elements in order; on request where each of them went, and how often each occurs."""
+    values, inverse, counts = unique_op(self)
     found = (values, *[inverse] * return_inverse, *[counts] * return_counts)
     return found if len(found) > 1 else values
 

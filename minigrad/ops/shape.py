@@ -6,12 +6,10 @@ import itertools
 import math
 import operator
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..autograd.modes import local
-from ..autograd.views import check_writable, count_write, rebase
 from ..basics import wrap_dim
 from ..dtypes import of_numpy, promote
 from ..tensor import Tensor
@@ -24,9 +22,14 @@ ndarray = np.ndarray
 VIEW = {"kind": "linear", "view": True}
 
 
-def along(dim: int, entry: object) -> tuple:
+def key_along(dim: int, entry: object) -> tuple:
     """A key that applies `entry` to one dimension."""
     return (slice(None),) * dim + (entry,)
+
+
+def along(dim: int, length: int, shape: tuple) -> tuple:
+    """A shape with another length of one dimension."""
+    return (*shape[:dim], length, *shape[dim + 1 :])
 
 
 # ---------------------------------------------------------------- view, reshape
@@ -111,7 +114,7 @@ def undone(dims: tuple) -> tuple:
 
 
 # fmt: off
-unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[along(dim, None)], **VIEW,
+unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[key_along(dim, None)], **VIEW,
                doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
 squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, doc="A view without the dimensions of length 1.",
                  batch=lambda self: self.reshape([n for n in self.shape if n != 1]),
@@ -122,6 +125,8 @@ squeeze = op("squeeze(self, dim: dim)", lambda self, dim: _squeezed(self, (dim,)
 squeeze_dims = op("squeeze(self, *dim: dims)", _squeezed, **VIEW, node="SqueezeBackward2",
                   doc="A view without those of the dimensions `dim` that have length 1.",
                   self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
+squeezed_in_place = op("squeeze(self, dim: dim)", squeeze.op.forward, kind="linear", at="", node="SqueezeBackward4",
+                       self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))  # as matmul does it
 t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
        doc="A matrix transposed; a vector as it is.", self=lambda grad: t(grad))
 transpose = op("transpose(self, dim0: dim, dim1: dim)",
@@ -158,45 +163,6 @@ def T(self: Tensor) -> Tensor:
 
 method("mT")(property(lambda self: transpose(self, -2, -1), doc="The last two dimensions exchanged."))
 
-
-def in_place(signature: str, like: Callable, node: str) -> Callable:
-    """The in-place form of a view operation: it writes no value, the tensor itself gets another shape."""
-    changed = op(signature, like.op.forward, kind="linear", node=node, at="", **like.op.rules)
-
-    def run(self: Tensor, *params: int) -> Tensor:
-        if local.records and self._requires_grad:
-            check_writable(self)
-        form = like if local.interpreter else changed  # inside a transform the value below has to be a view
-        out = form(self, *params)
-        self._array = out._array
-        self.__dict__.update(out.__dict__)  # what a transform keeps of its tensors
-        count_write(self)
-        if out._grad_fn is not None:
-            rebase(self, out._grad_fn)
-        if self._meta is not None:
-            self._meta.seen_version = self._counter.version
-        return self
-
-    run.__doc__ = f"In place: {like.__doc__}"
-    return run
-
-
-squeeze_ = in_place("squeeze_(self, dim: dim)", squeeze, "SqueezeBackward4")
-squeeze_all_ = in_place("squeeze_(self)", squeeze_all, "SqueezeBackward3")
-squeeze_dims_ = in_place("squeeze_(self, *dim: dims)", squeeze_dims, "SqueezeBackward5")
-
-
-@method("squeeze_")
-def squeeze_in_place(self: Tensor, *dim: int | tuple) -> Tensor:
-    """Take away dimensions of length 1 in place, all or those of `dim` (one or several). Returns this tensor."""
-    if not dim:
-        return squeeze_all_(self)
-    return (squeeze_ if isinstance(dim[0], int) and len(dim) == 1 else squeeze_dims_)(self, *dim)
-
-
-method("unsqueeze_")(in_place("unsqueeze_(self, dim: newdim)", unsqueeze, "UnsqueezeBackward1"))
-method("t_")(in_place("t_(self)", t, "TBackward1"))
-method("transpose_")(in_place("transpose_(self, dim0: dim, dim1: dim)", transpose, "TransposeBackward1"))
 
 # ---------------------------------------------------------------- stretched
 
@@ -243,19 +209,6 @@ def common_shape(*shapes: tuple) -> tuple:
         raise unlike_sizes([np.broadcast_to(0, shape) for shape in shapes]) from None
 
 
-@function(at="torch Tensor")
-def broadcast_to(self: Tensor, size: tuple) -> Tensor:
-    """The tensor stretched to `size`, without copying."""
-    return expand(self, size)
-
-
-@function(at="torch")
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors, each stretched to the shape that all of them broadcast to."""
-    shape = common_shape(*[t._array.shape for t in tensors])
-    return tuple(t if t._array.shape == shape else expand(t, shape) for t in tensors)
-
-
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
@@ -279,70 +232,51 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
     except ValueError:
-        full = [a for a in tensors if a.shape != (0,)]
-        if 0 < len(full) < len(tensors):
-            return _joined(full, dim)  # an empty vector is passed over
-        for place, a in enumerate(tensors):
-            if a.ndim != tensors[0].ndim:
-                raise RuntimeError(
-                    f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {a.ndim}"
-                ) from None
-            for d, (n, m) in enumerate(zip(tensors[0].shape, a.shape, strict=False)):
-                if d != dim and n != m:
-                    raise RuntimeError(
-                        f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for "
-                        f"tensor number {place} in the list."
-                    ) from None
-        raise
-    if result.dtype != tensors[0].dtype:
-        result = result.astype(promote([(a.dtype, 2) for a in tensors]))
-    return result
+        raise not_joined(tensors, dim) from None
+    return (
+        result
+        if result.dtype == tensors[0].dtype
+        else result.astype(promote([(a.dtype, 2) for a in tensors]))
+    )
+
+
+def not_joined(tensors: list[ndarray], dim: int) -> RuntimeError:
+    """PyTorch's error for tensors that cannot be joined: the first one that is unlike the first of all."""
+    first = tensors[0].shape
+    place, shape = next(
+        (i, a.shape) for i, a in enumerate(tensors) if along(dim, 0, a.shape) != along(dim, 0, first)
+    )
+    if len(shape) != len(first):
+        return RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+    n, m = next((n, m) for d, (n, m) in enumerate(zip(first, shape, strict=True)) if n != m and d != dim)
+    told = f"Expected size {n} but got size {m} for tensor number {place} in the list."
+    return RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}")
 
 
 def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    shapes, key = [list(a.shape) for a in tensors], along(dim, None)
+    shapes = [list(a.shape) for a in tensors]
     for place, shape in enumerate(shapes):
         if shape != shapes[0]:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {shapes[0]} at entry 0 and {shape} at entry {place}"
-            )
-    return _joined([a[key] for a in tensors], dim)
-
-
-def pieces(grad: ndarray | Tensor, sizes: list[tuple], dim: int) -> list:
-    """The gradient of a concatenation cut into those of its parts."""
-    lengths = [0 if s == (0,) else s[dim] for s in sizes]
-    parts = cuts(grad, lengths, dim)
-    return [zeros_beside(grad, s) if s == (0,) else part for s, part in zip(sizes, parts, strict=True)]
+            told = f"but got {shapes[0]} at entry 0 and {shape} at entry {place}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, {told}")
+    return _joined([a[key_along(dim, None)] for a in tensors], dim)
 
 
 def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
     """Consecutive parts of these lengths."""
     ends = itertools.accumulate(lengths, initial=0)
-    return [x[along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
+    return [x[key_along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
 
 
 # fmt: off
 cat = op("cat(tensors: tensors, dim: dim=0)", _joined, kind="linear", at="torch", aliases="concat concatenate",
          doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
-         tensors=lambda grad, _tensors_sym_sizes, dim: pieces(grad, _tensors_sym_sizes, dim))
+         tensors=lambda grad, _tensors_sym_sizes, dim: cuts(grad, [s[dim] for s in _tensors_sym_sizes], dim))
 stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, kind="linear", at="torch",
            doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
 # fmt: on
-
-
-@function(at="torch")
-def hstack(tensors: tuple) -> Tensor:
-    """Tensors side by side: vectors end to end, others along dimension 1."""
-    return cat(tensors, 0 if tensors[0]._array.ndim < 2 else 1)
-
-
-@function(at="torch")
-def vstack(tensors: tuple) -> Tensor:
-    """Tensors below each other; vectors are rows."""
-    return cat([t if t._array.ndim > 1 else unsqueeze(t, 0) for t in tensors], 0)
 
 
 # ---------------------------------------------------------------- taken apart: several views that share one node
@@ -372,7 +306,7 @@ def widths(length: int, size: int | tuple, dim: int) -> list[int]:
 
 def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
     """The gradients of consecutive parts put together."""
-    shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in widths(sizes[dim], size, dim)]
+    shapes = [along(dim, n, sizes) for n in widths(sizes[dim], size, dim)]
     return cat(given(grads, shapes), dim)
 
 
@@ -381,7 +315,7 @@ def _parts(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
 
 
 # fmt: off
-unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*along(dim, i), ...)] for i in range(self.shape[dim])],
+unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])],
             **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
             self=lambda grad, dim: stack(given(grad), dim))
 split_equally = op("split(self, split_size: int, dim: dim)", _parts, **VIEW, outputs=(), at="",

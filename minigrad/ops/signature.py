@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, full_name
+from ..tensor import Tensor, full_name, plain_types
 from .errors import OVERLOADED, told_missing
 
 REQUIRED = inspect.Parameter.empty
@@ -21,7 +21,9 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 def is_number(value: object) -> bool:
     if isinstance(value, Tensor):
-        return not value.dim() and not value._requires_grad  # its gradient would be lost
+        return (
+            value._array.ndim == 0 and type(value) in plain_types and not value._requires_grad
+        )  # it would be lost
     return isinstance(value, NUMBERS)
 
 

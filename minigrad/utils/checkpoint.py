@@ -15,7 +15,7 @@ from functools import partial
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import enable_grad, local
 from ..basics import not_offered
-from ..random import default_generator
+from ..random import rng
 from ..tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
@@ -55,7 +55,7 @@ class Recomputation:
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict, preserve_rng_state: bool):
         self.function, self.args, self.kwargs = function, args, kwargs
-        self.random_state = default_generator.get_state() if preserve_rng_state else None
+        self.random_state = rng().get_state() if preserve_rng_state else None
         self.saved = 0
         self.again: dict[int, Tensor] = {}
 
@@ -82,17 +82,17 @@ class Recomputation:
                 raise AllSavedAgain
             return found[-1]
 
-        hooks, random_state = local.saved_hooks, default_generator.get_state()
+        hooks, random_state = local.saved_hooks, rng().get_state()
         local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
         if self.random_state is not None:
-            default_generator.set_state(self.random_state)
+            rng().set_state(self.random_state)
         try:
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*self.args, **self.kwargs)
         finally:
             local.update(saved_hooks=hooks)
             if self.random_state is not None:
-                default_generator.set_state(random_state)
+                rng().set_state(random_state)
         if len(found) != self.saved:
             raise CheckpointError(MISMATCH.format(self.saved, len(found)))
         self.again = dict(enumerate(found))

@@ -26,11 +26,11 @@ each_file = pytest.mark.parametrize("name", FILES)
 
 CORE = "modes node saved views engine passes hooks"
 BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today's numbers, which only fall
-    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1961,
+    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1882,
     " ".join(f"autograd.{name}" for name in CORE.split()): 1676,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1392,
-    "ops.*": 4964,
+    "ops.*": 4439,
     "func.*": 1055,
     "nn.*": 2021,
     "optim.* utils.*": 827,
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 13_896
+    assert sum(LINES.values()) <= 13_292
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 

@@ -392,7 +392,7 @@ def test_an_error_in_a_transform_leaves_nothing_behind():
 REFUSED = {
     "a shape that does not fit": lambda y: y.add_(torch.ones(5)),
     "a dtype that does not fit": lambda y: y.long().add_(0.5),
-    "an index out of range": lambda y: y.index_add_(0, torch.tensor([0, 9]), torch.ones(2)),
+    "an index out of range": lambda y: y.scatter_add_(0, torch.tensor([0, 9]), torch.ones(2)),
     "an index out of range in brackets": lambda y: y.__setitem__(torch.tensor([0, 9]), 5.0),
     "a value of another shape": lambda y: y.__setitem__(slice(0, 2), torch.ones(3)),
     "itself, moved": lambda y: y[1:].mul_(y[:-1]),
