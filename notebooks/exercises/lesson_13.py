@@ -1,0 +1,929 @@
+"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, who got nothing, how often, a step on arrival."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def spy(t, seen):
+    return t.register_hook(seen.append)
+
+
+def limit_norm(t, limit):
+    def hook(grad):
+        norm = grad.norm()
+        return grad * (limit / norm) if norm > limit else grad
+
+    return t.register_hook(hook)
+
+
+def record(model, batch):
+    seen, handles = {}, []
+
+    def keep(name):
+        def hook(module, inputs, output):
+            seen[name] = output.detach()
+
+        return hook
+
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            seen[name] = None  # nothing yet; and its hook is keep(name)
+            handles.append(module.register_forward_hook(keep(name)))
+    model(batch)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def gradient_norms(model):
+    norms = {}
+    for name, param in model.named_parameters():
+        norms[name] = None if param.grad is None else param.grad.norm().item()
+    return norms
+
+
+def step_on_arrival(params, lr):
+    def step(param):
+        param -= lr * param.grad
+        param.grad = None
+
+    for param in params:
+        param.register_post_accumulate_grad_hook(step)
+
+
+# the spy
+
+
+def _spied(function: Callable) -> Iterator[tuple]:
+    """What is in `seen` after a pass, whether the leaf is untouched, and what is there after the handle was used."""
+    for at, f in ((2.0, lambda y: y * 1 + y * 4), (3.0, lambda y: y * y)):
+        x = torch.tensor(at, requires_grad=True)
+        y = x * x
+        z = f(y)
+        seen: list = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            handle = function(y, seen)
+        if handle is Ellipsis:
+            yield "it gives back", handle
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
+            z.backward(retain_graph=True)
+        if not seen:
+            raise Complaint(
+                "A pass has run, and `seen` is empty: no hook was called, or what it was handed did not get into that list."
+            )
+        yield "After one pass `seen` holds", list(seen)
+        yield "and x.grad is", x.grad
+        if not hasattr(handle, "remove"):
+            raise Complaint(
+                "The tap works. But give back the handle, what `register_hook` returns: nobody could take the tap off again."
+            )
+        handle.remove()
+        z.backward()
+        yield "After the handle was removed, and one more pass, the length of `seen` is", len(seen)
+
+
+def _by_hook(make: Callable) -> Callable:
+    """A spy whose hook is `make(t, seen)`."""
+
+    def spy(t, seen):
+        return t.register_hook(make(t, seen))
+
+    return spy
+
+
+def _spy_called(t, seen):
+    return t.register_hook(seen.append(t.grad))
+
+
+def _spy_post(t, seen):
+    return t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad))
+
+
+def _spy_rebinds(t, seen):
+    def hook(grad):
+        seen = [grad]  # noqa: F841
+
+    return t.register_hook(hook)
+
+
+def _spy_node(place: int) -> Callable:
+    def spy(t, seen):
+        return t.grad_fn.register_hook(lambda *grads: seen.append(grads[place][0]))
+
+    return spy
+
+
+def _spy_without_handle(t, seen):
+    t.register_hook(seen.append)
+
+
+def _spy_forgets(t, seen):
+    seen.append(t.register_hook)
+
+
+def _spy_own_pass(t, seen):
+    handle = t.register_hook(seen.append)
+    t.backward(retain_graph=True)
+    return handle
+
+
+def _spy_removed(t, seen):
+    handle = t.register_hook(seen.append)
+    handle.remove()
+    return handle
+
+
+# the limit
+
+
+def _limited(function: Callable) -> Iterator[tuple]:
+    for numbers, limit in (([30.0, 40.0], 10.0), ([-3.0, 4.0], 2.0), ([0.3, 0.4], 10.0)):
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        beside = torch.tensor([1.0, 2.0], requires_grad=True)
+        p, y = beside * 1, x * 1
+        made = function(y, limit)
+        if made is Ellipsis:
+            yield "it gives back", made
+            return
+        try:
+            (p + y).backward(torch.tensor(numbers))
+        except TypeError as error:
+            if "ellipsis" not in str(error):
+                raise
+            yield "the hook gives back", ...
+            return
+        yield f"{numbers} arrives, the limit is {limit:g}, and on goes", x.grad
+        if not torch.equal(beside.grad, torch.tensor(numbers)):
+            raise Complaint(
+                "Your hook writes into the tensor that it is handed, and a neighbour, who was handed the same one, has got another "
+                "gradient by it. Compute a new one and return it."
+            )
+
+
+def _limits(answer: Callable) -> Callable:
+    def limit_norm(t, limit):
+        return t.register_hook(lambda grad: answer(grad, limit))
+
+    return limit_norm
+
+
+def _limits_in_place(t, limit):
+    def hook(grad):
+        if grad.norm() > limit:
+            grad.mul_(limit / grad.norm())
+
+    return t.register_hook(hook)
+
+
+def _limits_silently(t, limit):
+    def hook(grad):
+        grad = grad * (limit / grad.norm())
+
+    return t.register_hook(hook)
+
+
+# the recorder
+
+
+def _model() -> Any:
+    torch.manual_seed(0)
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+
+
+def _recorded(function: Callable) -> Iterator[tuple]:
+    model = _model()
+    batch = torch.randn(2, 3)
+    seen = function(model, batch)
+    if seen is None or seen is Ellipsis:
+        yield "It gives back", seen
+        return
+    if not isinstance(seen, dict):
+        raise Complaint(f"A dictionary is wanted, name by name. This is a `{type(seen).__name__}`.")
+    if any(value is Ellipsis for value in seen.values()):
+        yield "It gives back", ...
+        return
+    if not seen or all(value is None for value in seen.values()):
+        raise Complaint(
+            "There is nothing in the dictionary: no hook was called while the model ran. Was one registered, on each layer, for the "
+            "*forward*, before the model was called?"
+        )
+    yield "The names are", ", ".join(seen)
+    for name, value in seen.items():
+        yield f"What `{name}` has put out", value
+    yield (
+        "Does a graph hang on any of them?",
+        any(getattr(value, "grad_fn", None) is not None for value in seen.values()),
+    )
+    yield (
+        "Hooks that are left on the model",
+        sum(
+            len(m._forward_hooks) + len(m._forward_pre_hooks) + len(m._backward_hooks)
+            for m in model.modules()
+        ),
+    )
+
+
+def _records(
+    value: Callable = lambda inputs, output: output.detach(),
+    register: Callable = lambda module, hook: module.register_forward_hook(hook),
+    wanted: Callable = lambda module: isinstance(module, torch.nn.Linear),
+    remove: bool = True,
+    early: bool = False,
+) -> Callable:
+    """A recorder like the reference, with one thing done in another way."""
+
+    def record(model, batch):
+        seen, handles = {}, []
+
+        def keep(name):
+            def hook(module, inputs, output):
+                seen[name] = value(inputs, output)
+
+            return hook
+
+        for name, module in model.named_modules():
+            if wanted(module):
+                handles.append(register(module, keep(name)))
+        if not early:
+            model(batch)
+        for handle in handles if remove else ():
+            handle.remove()
+        if early:
+            model(batch)
+        return seen
+
+    return record
+
+
+def _records_one_name(model, batch):
+    seen, handles = {}, []
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            handles.append(
+                module.register_forward_hook(
+                    lambda module, inputs, output: seen.update({name: output.detach()})  # noqa: B023
+                )
+            )
+    model(batch)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def _registers_keep(model, batch):
+    seen, handles = {}, []
+
+    def keep(name):
+        return lambda module, inputs, output: seen.update({name: output.detach()})
+
+    for _name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            handles.append(module.register_forward_hook(keep))
+    model(batch)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def _removes_by_name(model, batch):
+    seen, handles = {}, []
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            hook = module.register_forward_hook(
+                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
+            )
+            handles.append(hook)
+    model(batch)
+    for handle in handles:
+        handle.remove  # noqa: B018
+    return seen
+
+
+def _records_by_default(model, batch):
+    seen, handles = {}, []
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            hook = module.register_forward_hook(
+                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
+            )
+            handles.append(hook)
+    model(batch)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def _records_recorded_off(model, batch):
+    with torch.no_grad():
+        return _records(lambda inputs, output: output)(model, batch)
+
+
+# who got nothing
+
+
+def _norms(function: Callable) -> Iterator[tuple]:
+    for starved in (False, True):
+        model = _model()
+        h = torch.relu(model[0](torch.ones(2, 3)))
+        (model[2](h.detach() if starved else h) ** 2).mean().backward()
+        found = function(model)
+        if found is None or found is Ellipsis:
+            yield "It gives back", found
+            return
+        if not isinstance(found, dict):
+            raise Complaint(f"A dictionary is wanted, name by name. This is a `{type(found).__name__}`.")
+        case = "the first layer starved" if starved else "all layers reached"
+        if any(value is Ellipsis for value in found.values()):
+            yield case, ...
+            return
+        yield f"With {case}, the names are", ", ".join(found)
+        for name, value in found.items():
+            yield f"With {case}, `{name}` has", value
+
+
+def _norms_by(value: Callable) -> Callable:
+    def gradient_norms(model):
+        return {name: value(param) for name, param in model.named_parameters()}
+
+    return gradient_norms
+
+
+def _norms_of_the_reached(model):
+    return {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None}
+
+
+# the step
+
+
+def _stepped(function: Callable) -> Iterator[tuple]:
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    made = function([a, b], 0.1)
+    if made is Ellipsis:
+        yield "It gives back", made
+        return
+    for turn in (1, 2):
+        ((a * b).sum() + b * b).backward()
+        still = a.tolist() == [1.0, 2.0] and b.item() == 3.0
+        if turn == 1 and still and a.grad is not None and b.grad is not None:
+            raise Complaint(
+                "A pass has run, the gradients are in their accounts, and the parameters are where they were. Was a hook registered on "
+                "each of them, the one that is called *after* `.grad` was added to, and does it step in place?"
+            )
+        for name, leaf in (("a", a), ("b", b)):
+            yield f"{name} after pass {turn}", leaf.detach().clone()
+            yield f"{name}.grad after pass {turn}", leaf.grad
+
+
+def _steps(hook: Callable, register: str = "register_post_accumulate_grad_hook") -> Callable:
+    def step_on_arrival(params, lr):
+        for param in params:
+            getattr(param, register)(lambda given, param=param: hook(given, param, lr))
+
+    return step_on_arrival
+
+
+def _down(param, by, lr) -> None:
+    with torch.no_grad():
+        param.sub_(lr * by)
+
+
+def _and_empty(param) -> None:
+    param.grad = None
+
+
+def _step_late(params, lr):
+    def hook(given):
+        _down(param, param.grad if param.grad is not None else 0 * param, lr)
+        param.grad = None
+
+    for param in params:
+        param.register_post_accumulate_grad_hook(hook)
+
+
+def _step_now(params, lr):
+    for param in params:
+        param -= lr * param.grad
+        param.grad = None
+
+
+def _step_renamed(given, param, lr) -> None:
+    given.grad, given = None, given - lr * given.grad
+
+
+def _step_answers(given, param, lr):
+    new = given.detach() - lr * given.grad
+    given.grad = None
+    return new
+
+
+def _fires_with() -> str:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * x
+    seen: list = []
+    y.register_hook(lambda grad: seen.append(grad.item()))
+    (y * 1 + y * 4).backward()
+    return {(1.0, 4.0): "a", (4.0, 1.0): "b", (5.0,): "c", (2.5,): "d"}[tuple(seen)]
+
+
+def _alive() -> int:
+    model, log, batches = _model(), [], []
+    model[0].register_forward_hook(lambda layer, inputs, out: log.append(out))
+    for _turn in range(5):
+        batch = torch.randn(2, 3)
+        batches.append(weakref.ref(batch))
+        model(batch)
+    del batch
+    return sum(batch() is not None for batch in batches)
+
+
+def _calls(epochs: int = 3) -> int:
+    model, calls = _model(), []
+    for _epoch in range(epochs):
+        model[0].register_forward_hook(lambda *whatever: calls.append(1))
+        model(torch.ones(1, 3))
+    return len(calls)
+
+
+def _starved_hook() -> str:
+    model, fired = _model(), []
+    model[0].register_full_backward_hook(lambda *whatever: fired.append("a"))
+    model[2](model[0](torch.ones(1, 3)).detach()).sum().backward()
+    return "".join(fired) or "b"
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "13.a",
+        asks="what a hook on a tensor that is used twice is handed",
+        truth=_fires_with,
+        found="Yes: the node waits for both parts, they are added, and then the hook is called, once.",
+        wrong=(
+            Wrong(
+                "a",
+                "The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.",
+            ),
+            Wrong(
+                "b",
+                "The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.",
+            ),
+            Wrong("d", "Once, that is right. But nothing is averaged where ways meet: $1 + 4$."),
+        ),
+        missed="It is **c**: once, with the total, 5.",
+    ),
+    Question(
+        "13.b",
+        asks="how many of five batches are alive when outputs are stored as they are",
+        truth=_alive,
+        found="Yes: each stored output holds its graph, and the graph the batch.",
+        wrong=(
+            Wrong(
+                0,
+                "The names are gone, but each stored output holds its graph, whose first node has kept the batch: all five.",
+            ),
+            Wrong(
+                1, "Not only the last. Each stored output holds its own graph, and that its batch: all five."
+            ),
+        ),
+        missed="All five: each stored output holds its graph, and the graph its batch.",
+    ),
+    Question(
+        "13.c",
+        asks="calls of a hook that is registered in each of three epochs",
+        truth=_calls,
+        found="Yes: one hook in the first epoch, two in the second, three in the third.",
+        wrong=(
+            Wrong(
+                3,
+                "That would be so if a registration replaced the one before. It adds: 1, then 2, then 3 at each call.",
+            ),
+            Wrong(1, "Each registration counts, and none is taken back: 1, then 2, then 3 at each call."),
+            Wrong(
+                9,
+                "At the end there are three hooks. But in the first epoch there was one, in the second two.",
+            ),
+        ),
+        missed="1 in the first epoch, 2 in the second, 3 in the third: 6.",
+    ),
+    Question(
+        "13.d",
+        asks="what a hook on a starved layer prints",
+        truth=_starved_hook,
+        found="Yes: no gradient comes by, so nobody is called.",
+        wrong=(
+            Wrong(
+                "a",
+                "So the exercise says. But a zero would have to be computed and sent. Nothing comes by, and the hook is not called.",
+            ),
+            Wrong("c", "Nothing comes by, so the hook is not called at all, not even with `None`."),
+        ),
+        missed="It is **b**: no gradient comes by, so the hook is not called.",
+    ),
+]
+
+COUNTS = {
+    "twice_used": {
+        3: "The three parts are added first. The hook sits behind that.",
+        2: "The parts are added first, however many they are. The hook sits behind that.",
+        12: "12 is the gradient that it is handed. How often is it called?",
+        0: "A gradient comes by, so it is called.",
+        4: "The parts are added first. The hook sits behind that.",
+    },
+    "two_calls": {
+        1: "One layer, but it runs twice in the one call of the model. The hook is on the layer.",
+        4: "It runs twice, and the hook is called when it has run: once for each.",
+        0: "A forward hook is called each time that the layer is called.",
+        3: "The layer is called twice. Nobody else calls it.",
+    },
+    "no_grad": {
+        0: "`no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.",
+        2: "One call of the layer, one call of the hook.",
+        None: "It is a number: how often is the layer run?",
+    },
+    "starved": {
+        1: "With what? No gradient comes by. It would have to be sent.",
+        2: "Nothing comes by at that layer, neither once nor twice.",
+        None: "`None` is what its `.grad` will be. A count is wanted.",
+    },
+    "by_forward": {
+        1: "Hooks are run by *calling* the layer. `forward` is what the call runs in between: it goes past them.",
+        2: "Hooks are run by *calling* the layer. `forward` goes past them.",
+        None: "How often the hook is called is a number.",
+    },
+    "epochs": {
+        4: "Each registration adds a hook, and the old ones stay: 1, then 2, and so on.",
+        16: "At the end there are four hooks. But in the first epoch there was one.",
+        1: "There are four epochs, and in each one more hook is on the layer.",
+        8: "Add them up: in the first epoch 1, in the second 2, and so on.",
+        6: "That was for three epochs.",
+        24: "They are added, not multiplied: 1, then 2, and so on.",
+        5: "Half. Nothing is averaged: 1 call in the first epoch, 2 in the second, and so on.",
+    },
+}
+"""Wrong answers to exercise 13.5, part by part."""
+
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "13.1",
+        title="a spy",
+        names=("spy",),
+        solution=spy,
+        probe=_spied,
+        why="`seen.append` is a function of one argument and gives back `None`: just what a hook has to be that only looks. The handle is handed on.",
+        shows="A tap with a list under it, and the means to take it off.",
+        look={
+            "": "One line: register a function that appends what it is handed, and give back what `register_hook` returns."
+        },
+        hints=(
+            "`t.register_hook(f)`: `f` will be called later, with the gradient. What should it do with it?",
+            "`seen.append`, without brackets, is a function that does it.",
+            "`return t.register_hook(seen.append)`",
+        ),
+        wrong=(
+            Wrong(
+                _spy_called,
+                "`seen.append(...)` with brackets is called at once, and what it gives back, `None`, is registered. Hand over the function itself.",
+            ),
+            Wrong(_spy_without_handle, "The tap works. But give back the handle"),
+            Wrong(
+                _by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad * 2)[1]),
+                "Your hook answers, and changes the gradient by it. A spy gives nothing back.",
+            ),
+            Wrong(
+                _by_hook(lambda t, seen: lambda grad: (seen.append(grad), t.detach())[1]),
+                "Your hook gives something back that is not the gradient, and it takes its place.",
+            ),
+            Wrong(
+                _by_hook(lambda t, seen: lambda grad: seen.append(t.detach())),
+                "That is the *value* of `t`. The hook is handed the gradient: append that.",
+            ),
+            Wrong(
+                _by_hook(lambda t, seen: lambda grad: seen.append(t.grad)),
+                "`t.grad` is `None` then: `t` is no leaf. What the hook is *handed*, when it is called, is the gradient: append that.",
+            ),
+            Wrong(
+                _spy_post,
+                "That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.",
+            ),
+            Wrong(_spy_rebinds, "no hook was called, or what it was handed did not get into that list"),
+            Wrong(
+                _spy_node(0),
+                "A hook on the *node* is handed what leaves it, the gradients of its inputs. That of `t` is what arrives: put the hook on `t`.",
+            ),
+            Wrong(
+                _spy_own_pass,
+                "A pass of its own has run. The spy only waits; the pass is somebody else's.",
+            ),
+            Wrong(
+                _spy_forgets,
+                "`t.register_hook` without brackets only names the method, and that went into the list.",
+            ),
+        ),
+        right=(
+            _by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())),
+            _by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]),
+            _spy_node(1),
+        ),
+    ),
+    Exercise(
+        "13.2",
+        title="keep the direction",
+        names=("limit_norm",),
+        solution=limit_norm,
+        probe=_limited,
+        why="One factor for all entries keeps the direction. It is $\\text{limit}/|g|$ where the gradient is too long, and 1 where it is not.",
+        shows="As long as the limit allows, in the direction that it had.",
+        look={"": "Too long: the whole gradient times limit / norm. Short enough: as it is."},
+        hints=(
+            "First the length, `grad.norm()`. Then there are two cases.",
+            "A hook that returns nothing leaves the gradient as it is. So only the long case needs an answer.",
+            "`return grad * (limit / grad.norm()) if grad.norm() > limit else grad`",
+        ),
+        wrong=(
+            Wrong(
+                _limits(lambda g, limit: g.clamp(-limit, limit)),
+                "`clamp` cuts each entry by itself and bends the direction. One factor for all is wanted.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / g.norm())),
+                "That brings *every* gradient to the length of the limit, short ones too. Those are to stay.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g / g.norm() if g.norm() > limit else g),
+                "The long ones come out with length 1. Their length is to be the limit.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g / limit if g.norm() > limit else g),
+                "Divided by the limit. The factor is limit / norm.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * g.norm() / limit if g.norm() > limit else g),
+                "The factor is upside down: it makes long ones longer.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / g.norm()) if g.norm() < limit else g),
+                "The other way round: it is the *long* ones that are scaled.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / abs(g).sum()) if abs(g).sum() > limit else g),
+                "That takes the sum of the sizes for the length. The length is `grad.norm()`, the root of the sum of squares.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / abs(g).max()) if abs(g).max() > limit else g),
+                "That measures the largest entry. The length is `grad.norm()`.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / g.norm() ** 2) if g.norm() > limit else g),
+                "Divided by the *square* of the length.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: torch.zeros_like(g) if g.norm() > limit else g),
+                "Long ones have become zero. They are to be shortened, not thrown away.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g),
+                "It is handed on as it is (or nothing was returned, which does the same). The long ones are to be scaled.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g.norm().clamp(max=limit)),
+                "A length came out, one number. The gradient is to be given back, in its own shape.",
+            ),
+            Wrong(_limits_in_place, "Your hook writes into the tensor that it is handed"),
+        ),
+        right=(
+            _limits(lambda g, limit: g * torch.clamp(limit / g.norm(), max=1.0)),
+            _limits(lambda g, limit: g * min(1.0, limit / g.norm().item())),
+            _limits(lambda g, limit: g / max(1.0, g.norm().item() / limit)),
+        ),
+    ),
+    Exercise(
+        "13.3",
+        title="an activation recorder",
+        names=("record",),
+        solution=record,
+        probe=_recorded,
+        why=(
+            "`keep(name)` makes a hook that knows its own name. It stores the output without its history, and every handle that was collected is "
+            "used at the end."
+        ),
+        shows="What each layer has put out, no graph behind it, and the model as it was.",
+        look={
+            "": "Three things: what is stored, which hook is registered on `module`, and what is done with each handle."
+        },
+        hints=(
+            "What is stored: the output, without its history.",
+            "`module.register_forward_hook(...)` wants a hook. `keep(name)` makes one.",
+            "At the end: `handle.remove()`, with brackets.",
+        ),
+        wrong=(
+            Wrong(
+                _records(lambda inputs, output: output),
+                "A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.",
+            ),
+            Wrong(
+                _records(remove=False),
+                "They are all still there. Each handle has a method `remove()`; call it.",
+            ),
+            Wrong(
+                _records(lambda inputs, output: inputs[0].detach()),
+                "That is what went *in*. What came out is the third argument of the hook.",
+            ),
+            Wrong(
+                _records(lambda inputs, output: output.detach().mean()),
+                "That is one number. The whole output is wanted.",
+            ),
+            Wrong(
+                _records(lambda inputs, output: tuple(output.shape)),
+                "That is the shape. The output itself is wanted.",
+            ),
+            Wrong(
+                _records(wanted=lambda module: True),
+                "The model itself and its ReLU are in it as well. Only the `Linear` layers are wanted.",
+            ),
+            Wrong(_records(early=True), "no hook was called while the model ran"),
+            Wrong(
+                _records(register=lambda module, hook: module.register_forward_pre_hook(hook)),
+                "A forward *pre*-hook is called before the layer runs: there is no output yet, so it is handed two things only. Use `register_forward_hook`.",
+            ),
+            Wrong(
+                _records_one_name,
+                "All have written under the same name, the last one: when the hooks run, the loop is over. That is what `keep(name)` is for.",
+            ),
+            Wrong(
+                _registers_keep,
+                "`keep` is not the hook, it *makes* one: `keep(name)`.",
+            ),
+        ),
+        right=(
+            _records_by_default,
+            _records_recorded_off,
+            _records(lambda inputs, output: output.detach().clone()),
+        ),
+    ),
+    Exercise(
+        "13.4",
+        title="who got nothing?",
+        names=("gradient_norms",),
+        solution=gradient_norms,
+        probe=_norms,
+        why="Ask for `None` first. What is left is a tensor, and has a `norm()`.",
+        shows="`None` where nothing came, a number where something did: the starved layer is found without a hook.",
+        look={"": "Two cases: `param.grad` is `None`, or it is a tensor and has a `norm()`."},
+        hints=(
+            "What is `param.grad` of a parameter to which no gradient came? What does `.norm()` of that do?",
+            "Python writes two cases in one line so: `a if condition else b`.",
+            "`norms[name] = None if param.grad is None else param.grad.norm().item()`",
+        ),
+        wrong=(
+            Wrong(
+                _norms_by(lambda p: p.grad.norm().item()),
+                "That is right as long as every parameter has a gradient. Where none came there is `None`, and it has no `norm`: ask first.",
+            ),
+            Wrong(
+                _norms_by(lambda p: 0.0 if p.grad is None else p.grad.norm().item()),
+                "A zero says *it does not matter*, and would have been computed. Nothing came: `None`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: p.detach().norm().item()),
+                "That is the length of the *weight*. Its gradient is `param.grad`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.detach().norm().item()),
+                "`None` is at the right places. Elsewhere it is the length of the *weight*; that of its gradient is wanted.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.grad.sum().item()),
+                "The sum lets entries cancel. The length is `norm()`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.grad.abs().max().item()),
+                "That is the largest entry. The length is `norm()`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.grad.norm().item() ** 2),
+                "That is the square of the length.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.grad.abs().mean().item()),
+                "That is the mean size of the entries. The length is `norm()`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.grad is None else p.grad),
+                "That is the gradient itself. Its length, one number, is wanted.",
+            ),
+            Wrong(
+                _norms_by(lambda p: None if p.requires_grad else 0.0),
+                "Asking (`requires_grad`) is not getting. Look at `param.grad`.",
+            ),
+            Wrong(
+                _norms_by(lambda p: p.grad.norm().item() if p.grad else None),
+                "`if param.grad` asks for the truth of a whole tensor. Ask `param.grad is None`.",
+            ),
+            Wrong(
+                _norms_of_the_reached,
+                "Those that got nothing are left out. Them above all you wanted to find: give `None`.",
+            ),
+        ),
+        right=(_norms_by(lambda p: None if p.grad is None else p.grad.norm()),),
+    ),
+    Exercise(
+        "13.5",
+        title="how often?",
+        names=("twice_used", "two_calls", "no_grad", "starved", "by_forward", "epochs"),
+        solution="""
+            twice_used = 1  # with the total
+            two_calls = 2   # each call of the layer
+            no_grad = 1     # a forward hook needs no recording
+            starved = 0     # nothing comes by
+            by_forward = 0  # hooks are run by calling the layer
+            epochs = 10     # 1 + 2 + 3 + 4
+            """,
+        why=(
+            "A backward hook is called when its gradient is complete, so at most once a pass and never where none comes. A forward hook is called when "
+            "the layer is *called*, however often, recording or not."
+        ),
+        shows="You can tell from the code when a hook will speak, and when silence is right.",
+        look={
+            "twice_used": "When is the gradient of `y` complete?",
+            "two_calls": "How often is the *layer* called?",
+            "no_grad": "Does the layer run in there?",
+            "starved": "What comes by at this layer?",
+            "by_forward": "Who runs the hooks: the call of the layer, or its `forward`?",
+            "epochs": "How many hooks are on the layer in the first epoch, and in the second?",
+        },
+        hints=(
+            "Ask of each backward hook: how often is a *complete* gradient there? And of each forward hook: how often is the layer called?",
+            "`layer(x)` runs the hooks and, in between, `layer.forward(x)`.",
+            "A registration does not replace an older one.",
+        ),
+        wrong=tuple(
+            Wrong({part: number}, says) for part, known in COUNTS.items() for number, says in known.items()
+        ),
+    ),
+    Exercise(
+        "13.6",
+        title="train while the pass is running",
+        names=("step_on_arrival",),
+        solution=step_on_arrival,
+        probe=_stepped,
+        why="The hook is handed the leaf when its account is complete. It takes the step in place and empties the account, while the pass goes on.",
+        shows="A whole training step without an optimizer and without a second loop; each gradient lives for a moment only.",
+        look={"": "On each parameter a post-accumulate hook: a step in place, then `.grad = None`."},
+        hints=(
+            "Which hook is called with the leaf, when `.grad` is complete?",
+            "In it: `param -= lr * param.grad`, and then the account is emptied. It must give nothing back.",
+            "Write `def step(param): ...` once, and register it on each of `params` by `register_post_accumulate_grad_hook(step)`.",
+        ),
+        wrong=(
+            Wrong(
+                _steps(lambda given, param, lr: _down(given, given.grad, lr)),
+                "The steps are taken, but the account is not emptied: the next pass adds to it.",
+            ),
+            Wrong(
+                _steps(lambda given, param, lr: (_down(given, -given.grad, lr), _and_empty(given))[1]),
+                "The step goes up. Downwards is minus.",
+            ),
+            Wrong(
+                _steps(lambda given, param, lr: (_down(given, given.grad, 1.0), _and_empty(given))[1]),
+                "The step is the whole gradient. It is to be `lr` times that.",
+            ),
+            Wrong(
+                _steps(lambda given, param, lr: _down(param, given, lr), register="register_hook"),
+                "That hook is called *before* the gradient is in the account, so the account is filled after the step. Take the one that comes after.",
+            ),
+            Wrong(
+                _steps(lambda given, param, lr: _down(param, param.grad, lr), register="register_hook"),
+                "There is nothing in `.grad` yet when that runs: `register_hook` is called before the account is filled, and a line outside a hook before any pass. Take the hook that comes *after*.",
+            ),
+            Wrong(
+                _steps(_step_renamed),
+                "The account is empty, and the leaf is where it was. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.",
+            ),
+            Wrong(
+                _steps(_step_answers),
+                "This hook must give nothing back. Change the leaf in place.",
+            ),
+            Wrong(
+                _step_late,
+                "All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *handed*.",
+            ),
+        ),
+        right=(
+            _steps(lambda given, param, lr: (_down(given, given.grad, lr), _and_empty(given))[1]),
+            _steps(lambda given, param, lr: (_down(param, param.grad, lr), _and_empty(param))[1]),
+        ),
+    ),
+]
