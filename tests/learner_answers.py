@@ -25,6 +25,7 @@ from exercises import (
     lesson_12,
     lesson_13,
     lesson_15,
+    lesson_17,
     lessons,
     tiny_engine,
 )
@@ -77,6 +78,15 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
     ("15.5", lesson_15._penalty(retain_graph=True), "records nothing new", "times too"),
+    ("17.2", lesson_17._looped("zero_grad", "loss", "backward"), "Who does that?", "is right."),
+    ("17.2", lesson_17._looped("loss", "backward", "zero_grad", "step"), "stepped *after* it", "is right."),
+    ("17.2", lesson_17._looped("zero_grad", "loss", "step", "backward"), "stepped *after* it", "is right."),
+    ("17.3", lesson_17._map_by_backward, "the weights' accounts", "times too"),
+    ("17.4", lesson_17._fool_in_place, "the caller still needs it", "times too"),
+    ("17.4", lesson_17._fool_the_weights, "Only the picture is asked", "times too"),
+    ("17.6", lesson_17._evaluated, "do not freeze", "anything to give at all"),
+    ("17.6", lesson_17._emptied, "do not freeze", "anything to give at all"),
+    ("17.6", lesson_17._flagged_module, "do not freeze", "anything to give at all"),
 ]
 """From trying the lessons: what was said wrongly, and what is said now."""
 
@@ -400,6 +410,19 @@ UNLISTED: list[tuple[str, Any]] = [
     ("15.5", lambda out, x: out.item()),
     ("15.5", lesson_15._penalty(length=lambda g: g.abs().max(), create_graph=True)),
     ("15.5", lesson_15._penalty(length=lambda g: g, create_graph=True)),
+    ("17.2", lesson_17._looped("zero_grad", "loss", "backward", "step", "zero_grad", "step")),
+    ("17.2", lesson_17._looped("zero_grad", "loss", "backward", "backward", "step")),
+    ("17.2", lambda model, optimizer, batches: len(batches)),
+    ("17.3", lambda model, picture, label: picture.reshape(8, 8)),
+    ("17.3", lesson_17._map(lambda g: g.abs().max(1)[0])),
+    ("17.3", lesson_17._map(lambda g: -g.abs().reshape(8, 8))),
+    ("17.4", lambda model, picture, label, eps: picture),
+    ("17.4", lesson_17._stepped(lambda p, g, eps: (p + eps * g.sign()).clamp(0, 1))),
+    ("17.4", lesson_17._stepped(lambda p, g, eps: p + 2 * eps * g.sign())),
+    ("17.5", lambda model, x, y: torch.zeros(len(x))),
+    ("17.5", lesson_17._measured(lambda grads: grads[0].sum())),
+    ("17.6", lambda model: model[-1]),
+    ("17.6", lambda model: list(model.parameters())),
 ]
 
 

@@ -1,0 +1,743 @@
+"""Exercises of lesson 17, read digits: count, one epoch, a saliency map, a picture that fools, lengths, freezing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+cross_entropy = torch.nn.functional.cross_entropy
+
+
+def epoch(model, optimizer, batches):
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+
+
+def saliency(model, picture, label):
+    x = picture.clone().requires_grad_()
+    loss = cross_entropy(model(x), label)
+    (g,) = torch.autograd.grad(loss, x)
+    return g.abs().reshape(8, 8)
+
+
+def fool(model, picture, label, eps):
+    x = picture.clone().requires_grad_()
+    (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+    return picture + eps * g.sign()
+
+
+def gradient_lengths(model, x, y):
+    lengths = []
+    for i in range(len(x)):
+        loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
+        grads = torch.autograd.grad(loss, list(model.parameters()))
+        lengths.append(sum((g * g).sum() for g in grads).sqrt())
+    return torch.stack(lengths)
+
+
+def freeze(model):
+    for parameter in model[:-1].parameters():
+        parameter.requires_grad_(False)
+    return list(model[-1].parameters())
+
+
+# what the checks try
+
+
+def _filled(module, scale=1.0):
+    """The module with weights that look random and are the same each time."""
+    with torch.no_grad():
+        for n, parameter in enumerate(module.parameters()):
+            count = parameter.numel()
+            parameter.copy_((torch.sin(torch.arange(count) * 1.7 + n) * scale).reshape(parameter.shape))
+    return module
+
+
+def _small():
+    return _filled(torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Tanh(), torch.nn.Linear(5, 3)))
+
+
+def _rows(count, of=4):
+    return torch.cos(torch.arange(count * of) * 2.3).reshape(count, of)
+
+
+def _answers(count, classes=3):
+    return torch.tensor([(7 * n) % classes for n in range(count)])
+
+
+class _Wary(torch.optim.SGD):
+    """Says so if a step is taken without a gradient."""
+
+    def step(self, closure=None):
+        if all(p.grad is None for group in self.param_groups for p in group["params"]):
+            raise Complaint(
+                "`step()` was called, and there was no gradient to step by: it had been cleared, or no pass had run yet. "
+                "Cleared *before* the pass, stepped *after* it."
+            )
+        return super().step(closure)
+
+
+def _epochs(epoch) -> Iterator[tuple]:
+    """The weights after one and after two epochs, with the learner's loop."""
+    model = _small()
+    optimizer = _Wary(model.parameters(), lr=0.5)
+    batches = [(_rows(12)[start : start + 4], _answers(12)[start : start + 4]) for start in (0, 4, 8)]
+    before = model[0].weight.detach().clone()
+    epoch(model, optimizer, batches[:1])
+    after = model[0].weight.detach()
+    if torch.equal(before, after):
+        done = "A backward pass has run, but nothing" if model[0].weight.grad is not None else "Nothing"
+        raise Complaint(f"{done} has moved the weights. Who does that?")
+    yield "The first layer after one batch", after.clone()
+    epoch(model, optimizer, batches)
+    yield "and after three more", model[0].weight.detach().clone()
+
+
+def _reader():
+    return _filled(
+        torch.nn.Sequential(
+            torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(128, 10)
+        ),
+        0.3,
+    )
+
+
+def _picture(n):
+    return (torch.sin(torch.arange(64) * (0.7 + n)) * 0.5 + 0.5).reshape(1, 1, 8, 8)
+
+
+def _asked(function, *more) -> Iterator[tuple]:
+    """What the function makes of two pictures, and that it has left the model and the picture alone."""
+    for n, label in ((0, 3), (1, 8)):
+        model, picture = _reader(), _picture(n)
+        weights = [p.detach().clone() for p in model.parameters()]
+        got = function(model, picture, torch.tensor([label]), *more)
+        if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
+            raise Complaint("The weights of the model have changed. Only the picture is asked here.")
+        if not torch.equal(picture, _picture(n)):
+            raise Complaint(
+                "`picture` itself has been changed, and the caller still needs it. Make a new one."
+            )
+        yield f"For a picture of the digit {label}", got.detach() if isinstance(got, torch.Tensor) else got
+        if any(p.grad is not None for p in model.parameters()):
+            raise Complaint(
+                "The number is right, but a `backward()` has left gradients in the weights' accounts too, and the next training "
+                "step would add to them. `torch.autograd.grad(loss, x)` asks for one tensor only."
+            )
+
+
+def _lengths(gradient_lengths) -> Iterator[tuple]:
+    model = _small()
+    yield "For 4 samples", gradient_lengths(model, _rows(4), _answers(4))
+    yield "For 1 sample", gradient_lengths(model, _rows(1), _answers(1))
+
+
+def _froze(freeze) -> Iterator[tuple]:
+    deep = torch.nn.Sequential(
+        torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
+    )
+    for model in (_small(), deep):
+        learning = freeze(model)
+        names = {id(p): name for name, p in model.named_parameters()}
+        asking = [name for name, p in model.named_parameters() if p.requires_grad]
+        yield "These still ask for a gradient", ", ".join(asking) or "none"
+        if learning is None:
+            raise Complaint("The freezing is right. Return the list of the parameters that still learn.")
+        if isinstance(learning, torch.Tensor | torch.nn.Module | str) or not hasattr(learning, "__iter__"):
+            raise Complaint(
+                "A list of parameters is wanted, as an optimizer takes it: `list(layer.parameters())`."
+            )
+        returned = list(learning)
+        if not all(id(p) in names for p in returned):
+            raise Complaint("There is something in the list that is no parameter of this model.")
+        yield "and these were returned", ", ".join(names[id(p)] for p in returned) or "none"
+
+
+# what people write
+
+
+def _looped(*order, loss=lambda model, x, y: cross_entropy(model(x), y)):
+    """A loop that does these things in this order."""
+
+    def epoch(model, optimizer, batches):
+        for x, y in batches:
+            value = None
+            for what in order:
+                if what == "loss":
+                    value = loss(model, x, y)
+                elif what == "backward":
+                    value.backward()
+                else:
+                    getattr(optimizer, what)()
+
+    return epoch
+
+
+def _step_after_the_epoch(model, optimizer, batches):
+    for x, y in batches:
+        cross_entropy(model(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def _cleared_once(model, optimizer, batches):
+    optimizer.zero_grad()
+    for x, y in batches:
+        cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+
+def _softmaxed(model, x, y):
+    return cross_entropy(torch.softmax(model(x), 1), y)
+
+
+def _on_answers(model, x, y):
+    return cross_entropy(model(x).argmax(1), y)
+
+
+def _squares(model, x, y):
+    return ((model(x) - torch.eye(3)[y]) ** 2).mean()
+
+
+def _summed(model, x, y):
+    return cross_entropy(model(x), y, reduction="sum")
+
+
+def _first_only(model, x, y):
+    return cross_entropy(model(x[:1]), y[:1])
+
+
+def _map(finish=lambda g: g.abs().reshape(8, 8), loss=lambda scores, label: cross_entropy(scores, label)):
+    def saliency(model, picture, label):
+        x = picture.clone().requires_grad_()
+        (g,) = torch.autograd.grad(loss(model(x), label), x)
+        return finish(g)
+
+    return saliency
+
+
+def _map_by_backward(model, picture, label):
+    x = picture.clone().requires_grad_()
+    cross_entropy(model(x), label).backward()
+    return x.grad.abs().reshape(8, 8)
+
+
+def _map_of_answer(model, picture, label):
+    x = picture.clone().requires_grad_()
+    scores = model(x)
+    (g,) = torch.autograd.grad(cross_entropy(scores, scores.argmax(1)), x)
+    return g.abs().reshape(8, 8)
+
+
+def _map_times_picture(model, picture, label):
+    return saliency(model, picture, label) * picture.reshape(8, 8)
+
+
+def _map_squeezed(model, picture, label):
+    return saliency(model, picture, label)[None, None].squeeze()
+
+
+def _stepped(step):
+    def fool(model, picture, label, eps):
+        x = picture.clone().requires_grad_()
+        (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+        return step(picture, g, eps)
+
+    return fool
+
+
+def _fool_in_place(model, picture, label, eps):
+    x = picture.clone().requires_grad_()
+    (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+    picture += eps * g.sign()
+    return picture
+
+
+def _fool_the_weights(model, picture, label, eps):
+    cross_entropy(model(picture), label).backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p += eps * p.grad.sign()
+    return picture
+
+
+def _fool_from_x(model, picture, label, eps):
+    x = picture.clone().requires_grad_()
+    (g,) = torch.autograd.grad(cross_entropy(model(x), label), x)
+    return x + eps * torch.sign(g)
+
+
+def _measured(one):
+    """`gradient_lengths` with another way to make one number of the gradients of a sample."""
+
+    def gradient_lengths(model, x, y):
+        lengths = []
+        for i in range(len(x)):
+            loss = cross_entropy(model(x[i : i + 1]), y[i : i + 1])
+            lengths.append(one(torch.autograd.grad(loss, list(model.parameters()))))
+        return torch.stack(lengths)
+
+    return gradient_lengths
+
+
+def _of_batch(model, x, y):
+    grads = torch.autograd.grad(cross_entropy(model(x), y), list(model.parameters()))
+    return torch.stack([sum((g * g).sum() for g in grads).sqrt()] * len(x))
+
+
+def _losses(model, x, y):
+    return cross_entropy(model(x), y, reduction="none")
+
+
+def _piled_up(model, x, y):
+    lengths = []
+    for i in range(len(x)):
+        cross_entropy(model(x[i : i + 1]), y[i : i + 1]).backward()
+        lengths.append(sum((p.grad**2).sum() for p in model.parameters()).sqrt())
+    return torch.stack(lengths)
+
+
+def _as_a_list(model, x, y):
+    return [value.item() for value in gradient_lengths(model, x, y)]
+
+
+def _one_vector(grads):
+    return torch.cat([g.flatten() for g in grads]).norm()
+
+
+def _freezing(layers, returned):
+    def freeze(model):
+        for layer in layers(model):
+            for parameter in layer.parameters():
+                parameter.requires_grad_(False)
+        return returned(model)
+
+    return freeze
+
+
+def _last(model):
+    return list(model[-1].parameters())
+
+
+def _weights_only(model):
+    for layer in model[:-1]:
+        if hasattr(layer, "weight"):
+            layer.weight.requires_grad_(False)
+    return _last(model)
+
+
+def _evaluated(model):
+    model[:-1].eval()
+    return _last(model)
+
+
+def _emptied(model):
+    for parameter in model[:-1].parameters():
+        parameter.grad = None
+    return _last(model)
+
+
+def _flagged_module(model):
+    for layer in model[:-1]:
+        layer.requires_grad = False
+    return _last(model)
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "17.a",
+        asks="the loss of a network that has no idea",
+        truth=lambda: math.log(10),
+        found="Yes: ten digits, a tenth for each, and $-\\log 0.1 = 2.303$.",
+        wrong=(
+            Wrong(
+                0.1, "That is the *probability* of the right digit. The loss is its logarithm, with a minus."
+            ),
+            Wrong(
+                1.0,
+                "That would be the logarithm to the base ten. The natural one is meant: $\\log 10 = 2.303$.",
+            ),
+            Wrong(0.0, "A loss of 0 would mean that it is sure, and right."),
+            Wrong(
+                0.9,
+                "That is one minus the probability of the right digit. The loss is $-\\log$ of the probability.",
+            ),
+            Wrong(10.0, "Ten digits, yes. The loss is the logarithm of that."),
+            Wrong(
+                -2.303,
+                "The size is right. The logarithm of 0.1 is negative, and the minus before it turns that round.",
+            ),
+        ),
+        missed="A tenth for each digit: $-\\log 0.1 = 2.303$.",
+    ),
+    Question(
+        "17.b",
+        asks="how many numbers the gradient with respect to a picture has",
+        truth=lambda: 64.0,
+        found="Yes: one for each pixel. A gradient has the shape of what it belongs to.",
+        wrong=(
+            Wrong(1.0, "The *loss* is one number. Its gradient has one for each pixel."),
+            Wrong(10.0, "That is the gradient with respect to the scores. The picture has more entries."),
+            Wrong(2730.0, "That is the gradient with respect to the *weights*, and they are not asked here."),
+            Wrong(256.0, "That is what arrives before the linear layer. It goes on, to the pixels."),
+            Wrong(8.0, "8 × 8: one for each pixel."),
+        ),
+        missed="64: one for each of the 8 × 8 pixels. A gradient has the shape of what it belongs to.",
+    ),
+    Question(
+        "17.c",
+        asks="what a step along the gradient does, and what a coin does",
+        truth=lambda: "c",
+        found="Yes: 64 small effects add up if they are chosen, and cancel if they are not.",
+        wrong=(
+            Wrong(
+                "a", "So one would think of a tenth of grey. But along the gradient all 64 effects add up."
+            ),
+            Wrong("b", "The sizes are the same, not the directions: the coin's effects cancel each other."),
+            Wrong(
+                "d",
+                "The coin is irregular, and just so its effects cancel. The gradient knows where it hurts.",
+            ),
+        ),
+        missed="It is **c**. The coin's 64 small effects cancel, the gradient's add up.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "17.1",
+        title="count it",
+        rtol=1e-4,
+        names=("conv", "pooled", "linear", "gradients"),
+        solution="""
+            conv = 16 * 3 * 3 + 16  # 16 windows of 3 × 3, and a bias for each
+            pooled = 16 * 4 * 4  # 8 × 8 becomes 4 × 4, for each window
+            linear = 256 * 10 + 10  # from each entry to each score, and ten biases
+            gradients = conv + linear  # ReLU, pooling, flatten and dropout learn nothing
+            """,
+        why="A window is used at all places of the picture, so it costs 9 weights and not 9 for each pixel. Nearly all numbers are in the linear layer.",
+        shows="2,730 numbers, and one backward pass finds a gradient for each of them.",
+        look={
+            "conv": "How many numbers has one window, and how many windows are there? And the biases?",
+            "pooled": "What becomes of 8 × 8 if only one of each 2 × 2 is kept? And how many such pictures are there?",
+            "linear": "One weight from each entry to each score. And the biases?",
+            "gradients": "Which of the layers have numbers to learn?",
+        },
+        hints=(
+            "Draw one picture as it goes through: (1, 8, 8), then (16, 8, 8), then smaller.",
+            "A window has 9 weights and 1 bias.",
+        ),
+        about={
+            "pooled": "Each 2 × 2 square gives one number.",
+            "linear": "`nn.Linear(256, 10)`: a table, and ten biases.",
+            "gradients": "Only the convolution and the linear layer learn.",
+        },
+        wrong=(
+            Wrong({"conv": 144}, "Those are the weights. Each window has a bias as well."),
+            Wrong({"conv": 9}, "That is one window, without its bias. There are 16."),
+            Wrong({"conv": 10}, "That is one window with its bias. There are 16."),
+            Wrong({"conv": 145}, "Each of the 16 windows has a bias of its own."),
+            Wrong({"conv": 9216}, "A window's weights are the *same* at all 64 places. They count once."),
+            Wrong(
+                {"conv": 10240},
+                "A window's weights and bias are the *same* at all 64 places. They count once.",
+            ),
+            Wrong({"conv": 80}, "Half of it: 16 windows, 9 weights and a bias each."),
+            Wrong({"conv": 320}, "Twice too much. There is one channel of grey."),
+            Wrong({"pooled": 1024}, "That is before the pooling. Of each 2 × 2 square one number is left."),
+            Wrong({"pooled": 16}, "That is one picture after pooling. There is one for each window."),
+            Wrong({"pooled": 512}, "Pooling halves the width *and* the height."),
+            Wrong({"pooled": 64}, "That is the picture as it came in."),
+            Wrong({"pooled": 128}, "Too far: from 8 × 8 to 4 × 4, and that 16 times."),
+            Wrong({"linear": 2560}, "Those are the weights. Each score has a bias as well."),
+            Wrong({"linear": 266}, "256 and 10 are multiplied: a weight from each entry to each score."),
+            Wrong({"linear": 2816}, "A bias belongs to a score, of which there are 10, and not to an entry."),
+            Wrong({"linear": 2561}, "Each of the ten scores has a bias of its own."),
+            Wrong({"linear": 1285}, "Half of it: a weight from each of 256 entries to each of 10 scores."),
+            Wrong({"linear": 5140}, "Twice too much: one table and ten biases."),
+            Wrong(
+                {"gradients": 1}, "The *loss* is one number. A gradient is found for each number that learns."
+            ),
+            Wrong({"gradients": 4}, "Four *tensors*: two weights, two biases. How many numbers are in them?"),
+            Wrong({"gradients": 2986}, "The 256 entries are results. What *learns* are weights and biases."),
+            Wrong({"gradients": 2794}, "The picture's 64 pixels do not ask while training."),
+            Wrong({"gradients": 1365}, "Nothing is averaged: the two layers' numbers are added."),
+        ),
+    ),
+    Exercise(
+        "17.2",
+        title="one epoch",
+        names=("epoch",),
+        solution=epoch,
+        probe=_epochs,
+        look={"": "Four lines: clear, loss, backward, step. Which of them does what you see?"},
+        why="Clear the accounts, compute the loss of this batch, walk back, step. Whether they are cleared first or last in the turn makes no difference.",
+        shows="The four lines of lesson 5. They train this network, and any other.",
+        hints=(
+            "What was in the loop of lesson 5?",
+            "`cross_entropy(model(x), y)` is the loss. It wants scores, not probabilities.",
+            "`optimizer.zero_grad()` before the pass, `optimizer.step()` after it.",
+        ),
+        wrong=(
+            Wrong(
+                _looped("loss", "backward", "step"),
+                "The first batch is right, then the old gradients are still there. Who clears them?",
+            ),
+            Wrong(
+                _cleared_once,
+                "Cleared once, before the loop: inside one call the batches still pile up. Clear in each turn.",
+            ),
+            Wrong(_step_after_the_epoch, "One step for all batches together. A step belongs into each turn."),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_softmaxed),
+                "`cross_entropy` makes probabilities itself. With a softmax before it, they are made twice, and the gradients become small.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_on_answers),
+                "`argmax` gives the digit itself. A digit has no slope: hand over the scores.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_squares),
+                "That is the mean square of the scores' errors. `cross_entropy` is wanted.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_summed),
+                "The sum over the batch: the step is as many times longer as the batch has samples. The mean is the default.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_first_only),
+                "Only the first sample of each batch is used.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", "step"),
+                "Two steps with one gradient. One is enough.",
+            ),
+        ),
+        right=(
+            _looped("loss", "zero_grad", "backward", "step"),
+            _looped("loss", "backward", "step", "zero_grad"),
+        ),
+    ),
+    Exercise(
+        "17.3",
+        title="a saliency map",
+        names=("saliency",),
+        solution=saliency,
+        probe=_asked,
+        look={
+            "": "The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?"
+        },
+        why="One loss, one pass, with the picture as the only one that is asked. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.",
+        shows="The map of the lesson, for any picture and any model.",
+        hints=(
+            "The loss is the one of the lesson: `cross_entropy` of the scores of `x`.",
+            "`g` has the shape of `x`, `(1, 1, 8, 8)`. Take away the sign and make it 8 × 8.",
+            "`return g.abs().reshape(8, 8)`",
+        ),
+        wrong=(
+            Wrong(_map(lambda g: g.reshape(8, 8)), "The sign is still there. The *size* is wanted: `abs()`."),
+            Wrong(_map(lambda g: g.abs()), "The size is right, the shape not yet: `reshape(8, 8)`."),
+            Wrong(
+                _map(lambda g: (g * g).reshape(8, 8)),
+                "That is the square. Strong pixels come out far too strong.",
+            ),
+            Wrong(
+                _map(lambda g: g.abs().sum()),
+                "One number for the whole picture. One for each pixel is wanted.",
+            ),
+            Wrong(_map(lambda g: g.sign().reshape(8, 8)), "That is only the sign. The size is wanted."),
+            Wrong(
+                _map(loss=lambda scores, label: scores[0, label[0]]),
+                "That is the gradient of one *score*. The loss depends on all ten.",
+            ),
+            Wrong(
+                _map(loss=lambda scores, label: scores.sum()),
+                "That is the gradient of the sum of all scores. `label` is not in it.",
+            ),
+            Wrong(
+                _map(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]),
+                "That is the gradient of a *probability*. The loss is $-\\log$ of it.",
+            ),
+            Wrong(_map_of_answer, "That takes the network's own answer for the truth. Use `label`."),
+            Wrong(
+                _map_times_picture,
+                "That multiplies by the picture itself: where there is no ink, nothing would ever matter.",
+            ),
+            Wrong(
+                lambda model, picture, label: model(picture),
+                "Those are the scores. No gradient has been asked for.",
+            ),
+        ),
+        right=(_map_squeezed,),
+    ),
+    Exercise(
+        "17.4",
+        title="fool it",
+        names=("fool",),
+        solution=fool,
+        probe=lambda fool: _asked(fool, 0.1),
+        look={
+            "": "Each pixel moves by exactly `eps`, up or down. Does it, and in the direction in which the loss grows?"
+        },
+        why="`g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture.",
+        shows="The same gradient as in the saliency map, walked along instead of looked at.",
+        hints=(
+            "The formula is above the picture of the fooled digit.",
+            "`g.sign()` is 1, 0 or −1 for each pixel.",
+            "`return picture + eps * g.sign()`",
+        ),
+        wrong=(
+            Wrong(
+                _stepped(lambda p, g, eps: p - eps * g.sign()),
+                "Against the gradient the loss *falls*: that helps the network.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps * g),
+                "Without the sign, pixels with a small slope hardly move. Each is to move by `eps`.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + g.sign()),
+                "`eps` is missing: each pixel has moved by a whole 1.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: eps * g.sign()),
+                "That is the step. Where does it lead from the picture?",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps * g.abs()),
+                "The sizes do not tell a direction: with `abs()` every pixel gets darker.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps * g / g.norm()),
+                "The step as a whole has the length `eps` then. *Each pixel* is to move by `eps`.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps),
+                "Every pixel darker by the same: the gradient is not in it.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p * (1 + eps * g.sign())),
+                "Multiplied, white paper stays white. The step is added.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: g.sign()),
+                "That is the direction alone. Take a step of size `eps` along it, from `picture`.",
+            ),
+        ),
+        right=(_fool_from_x,),
+    ),
+    Exercise(
+        "17.5",
+        title="a length for each sample",
+        names=("gradient_lengths",),
+        solution=gradient_lengths,
+        probe=_lengths,
+        look={
+            "": "The length of one long vector: square, add up over *all* weights, and then one root. Is it done for each sample on its own?"
+        },
+        why="All gradients of a sample laid end to end are one long vector. Its length is the root of the sum of all squares, over all tensors.",
+        shows="One number for each sample: how hard it pulls. Lesson 16 gets all of them in one pass, without a loop.",
+        hints=(
+            "`grads` is a tuple, one tensor for each weight tensor. Lay them all end to end in your mind: one long vector.",
+            "Its length: the root of the sum of the squares of *all* entries.",
+            "`sum((g * g).sum() for g in grads).sqrt()`",
+        ),
+        wrong=(
+            Wrong(
+                _measured(lambda grads: sum((g * g).sum() for g in grads)),
+                "The root is missing: that is the square of the length.",
+            ),
+            Wrong(
+                _measured(lambda grads: sum(g.norm() for g in grads)),
+                "Lengths of parts do not add up to the length of the whole: squares do.",
+            ),
+            Wrong(
+                _measured(lambda grads: sum(g.abs().sum() for g in grads)),
+                "That is the sum of the sizes. The length squares, adds and takes the root.",
+            ),
+            Wrong(
+                _measured(lambda grads: sum(g.sum() for g in grads)),
+                "Plus and minus cancel in that sum. Square first.",
+            ),
+            Wrong(
+                _measured(lambda grads: grads[0].norm()),
+                "Only the first weight tensor. All of them are wanted together.",
+            ),
+            Wrong(
+                _measured(lambda grads: grads[-1].norm()),
+                "Only the last bias. All weights are wanted together.",
+            ),
+            Wrong(
+                _measured(lambda grads: sum((g * g).mean() for g in grads).sqrt()),
+                "A mean over the entries makes large tensors count as little as small ones. Add the squares up.",
+            ),
+            Wrong(
+                _measured(lambda grads: torch.stack([g.norm() for g in grads]).max()),
+                "That is the longest of the parts. All of them together are wanted.",
+            ),
+            Wrong(
+                _of_batch,
+                "That is the length of the *batch's* gradient, the same for everyone. Each sample has its own loss.",
+            ),
+            Wrong(
+                _losses, "Those are the losses themselves. Related, but the length of the gradient is wanted."
+            ),
+            Wrong(_piled_up, "`backward()` adds up in `.grad`: each length contains the samples before it."),
+        ),
+        right=(_as_a_list, _measured(_one_vector)),
+    ),
+    Exercise(
+        "17.6",
+        title="freeze all but the last",
+        names=("freeze",),
+        solution=freeze,
+        probe=_froze,
+        look={
+            "": "Everything but the last layer is to stop asking, and the last layer's parameters are to be returned."
+        },
+        why="`model[:-1]` is all but the last layer. The flag is set for each parameter; the optimizer gets the others.",
+        shows="What is frozen gets no gradient, costs no pass, and cannot be moved even by weight decay, since the optimizer does not know it.",
+        hints=(
+            "`model[:-1]` and `model[-1]`: an `nn.Sequential` can be cut like a list.",
+            "Go through `model[:-1].parameters()` and set the flag of each. Lesson 8 had the loop.",
+            "`return list(model[-1].parameters())`",
+        ),
+        wrong=(
+            Wrong(
+                _freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())),
+                "That is the wrong way round: the last layer is to go on learning.",
+            ),
+            Wrong(
+                _freezing(lambda m: m, lambda m: list(m.parameters())),
+                "Everything is frozen. The last layer is to go on learning.",
+            ),
+            Wrong(
+                _freezing(lambda m: m[:1], lambda m: list(m[1:].parameters())),
+                "Only the first layer is frozen. All but the *last* are meant, however many there are.",
+            ),
+            Wrong(
+                _freezing(lambda m: m[:-1], lambda m: list(m.parameters())),
+                "The freezing is right. But the list holds frozen ones too: the optimizer would go through them for nothing.",
+            ),
+            Wrong(
+                _freezing(lambda m: m[:-1], lambda m: list(m[:-1].parameters())),
+                "The freezing is right. Those that you return are the frozen ones: nothing would ever move.",
+            ),
+            Wrong(
+                _freezing(lambda m: m[:-1], lambda m: []), "The freezing is right. The list is empty, though."
+            ),
+            Wrong(_weights_only, "The biases still ask. `parameters()` has both."),
+            Wrong(
+                _freezing(lambda m: [], _last),
+                "Nothing is frozen. `eval()`, an empty `.grad` or an attribute of the *layer* do not freeze: set the flag of each parameter, with `requires_grad_(False)`.",
+            ),
+        ),
+    ),
+]
