@@ -6,70 +6,82 @@ included; whatever goes wrong while looking makes a number unknown. The hooks go
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .norms import alive, length, length_of, numbers
-from .scene import Scene, uses
+from .norms import UNKNOWN, alive, length_of, lengths, numbers
+from .scene import Scene
 
 
 class Shot:
-    """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive."""
+    """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
 
-    def __init__(self, scene: Scene, nodes: list[Any]):
+    ``leaves`` are the live leaves, ``arrays`` their numbers before the pass (their own memory, where NumPy can see it).
+    ``every`` hooks all functions, not only those whose numbers are needed.
+    """
+
+    def __init__(self, scene: Scene, nodes: list[Any], every: bool = False):
         self.scene = scene
-        self.norms: list[float | None] = [None] * len(scene.arrows)
+        self.norms = [UNKNOWN] * len(scene.arrows)
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, np.ndarray] = {}
         self.fired: list[int] = []
-        self.sent: dict[int, np.ndarray] = {}
         self.trouble: Exception | None = None
         self.leaves = [nodes[i].variable for i in scene.leaves]
-        # where .grad holds what this one arrow brings and nothing else, its norm is taken there, once
-        self.alone = [
-            len(uses(scene, k)) == 1 and leaf.grad is None and not _hooked(leaf)
-            for k, leaf in enumerate(self.leaves)
-        ]
+        # where .grad will hold what one arrow brings and nothing else, its norm is taken there, once
+        alone = tuple(
+            [
+                arrow >= 0 and leaf.grad is None and not _hooked(leaf)
+                for arrow, leaf in zip(scene.only, self.leaves, strict=True)
+            ]
+        )
+        self.alone = alone
+        self.arrays = self.seen([leaf.detach() for leaf in self.leaves])
+        self.values = lengths(self.arrays)
         self.handles: list[Any] = []
-        joins = set(scene.joins)
+        plan = scene.plans.get((every, alone))
+        if plan is None:
+            plan = scene.plans[every, alone] = list(_plan(scene, alone, every or not scene.order))
         try:
-            for f in scene.functions:
-                wanted = [
-                    (a.slot, a.index)
-                    for a in scene.out.get(f, ())
-                    if a.leaf is None or not self.alone[a.leaf]
-                ]
-                nr = scene.into[f][0].nr if f in joins else None
-                gate = scene.out[f][0].slot if f in scene.gates else None
-                if wanted or nr is not None or gate is not None or not scene.order:
-                    self.handles.append(nodes[f].register_hook(self.look(f, wanted, nr, gate)))
+            for f, sends, receives in plan:
+                self.handles.append(nodes[f].register_hook(partial(self.look, f, sends, receives)))
         except BaseException:
             self.done()
             raise
 
-    def look(self, f: int, wanted: list[tuple[int, int]], nr: int | None, gate: int | None) -> Callable:
-        norms, fired = self.norms, self.fired
+    def look(self, f: int, sends: list[Look], receives: Look | None, sent: tuple, received: tuple) -> None:
+        self.fired.append(f)
+        try:
+            for slot, arrow, gate in sends:
+                g = sent[slot]
+                if g is not None:
+                    a = numbers(g)
+                    self.norms[arrow] = length_of(a)
+                    if gate is not None:
+                        self.count(gate, a)
+            if receives is not None:
+                nr, arrow, gate = receives
+                if received[nr] is not None:
+                    a = numbers(received[nr])
+                    if arrow is None:
+                        self.joined[f] = length_of(a)
+                    else:
+                        self.norms[arrow] = length_of(a)
+                    if gate is not None:
+                        self.count(gate, a)
+        except IndexError:
+            pass  # an engine may leave out the gradients of the last inputs
+        except Exception as error:  # looking never ends the user's pass: the number is unknown
+            self.trouble = error
 
-        def hook(sent: tuple, received: tuple) -> None:
-            fired.append(f)
-            try:
-                for slot, arrow in wanted:
-                    g = sent[slot] if slot < len(sent) else None
-                    if g is not None:
-                        norms[arrow] = length(g)
-                if nr is not None and nr < len(received) and received[nr] is not None:
-                    self.joined[f] = length(received[nr])
-                if gate is not None and gate < len(sent) and sent[gate] is not None:
-                    self.zeros[f], units = alive(numbers(sent[gate]))
-                    if units is not None:
-                        self.alive[f] = units
-            except Exception as error:  # looking never ends the user's pass: the number is unknown
-                self.trouble = error
-
-        return hook
+    def count(self, gate: int, a: np.ndarray) -> None:
+        self.zeros[gate], units = alive(a)
+        if units is not None:
+            self.alive[gate] = units
 
     def done(self) -> None:
         """Take the hooks away."""
@@ -77,26 +89,73 @@ class Shot:
             handle.remove()
         self.handles.clear()
 
-    def finish(self) -> tuple[list[float | None], list[float | None]]:
-        """After the pass: the norm of each leaf's value and of its .grad; fills in the arrows that end at one leaf."""
-        values: list[float | None] = []
-        grads: list[float | None] = []
-        for k, leaf in enumerate(self.leaves):
-            grad = leaf.grad
-            norm = None if grad is None else self.seen(grad)
-            grads.append(norm)
-            values.append(self.seen(leaf))
-            if self.alone[k]:
-                self.norms[uses(self.scene, k)[0].index] = norm
-        return values, grads
+    def grads(self) -> list[float]:
+        """After the pass: the norm of each leaf's .grad; fills in the arrows that end at one leaf."""
+        grads = [leaf.grad for leaf in self.leaves]
+        norms = lengths(self.seen(grads))
+        for arrow, alone, norm in zip(self.scene.only, self.alone, norms, strict=True):
+            if alone:
+                self.norms[arrow] = norm
+        return norms
 
-    def seen(self, tensor: Any) -> float | None:
-        """The norm of a tensor of the user's, or None where it has none to tell (meta, a tracer's)."""
-        try:
-            return length_of(numbers(tensor.detach()))
-        except Exception as error:
-            self.trouble = error
-            return None
+    def seen(self, tensors: list[Any]) -> list[np.ndarray | None]:
+        """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's)."""
+        out = []
+        for tensor in tensors:
+            try:
+                out.append(None if tensor is None else numbers(tensor))
+            except Exception as error:
+                self.trouble = error
+                out.append(None)
+        return out
+
+
+Look = tuple[
+    int, int | None, int | None
+]  # slot or output; its arrow (None: a sum); the gate whose zeros are counted
+
+
+def _plan(
+    scene: Scene, alone: tuple[bool, ...], every: bool
+) -> Iterator[tuple[int, list[Look], Look | None]]:
+    """(function, what to measure of what it sends, of what it receives); ``every`` function, or those that are needed."""
+    gates, covered = set(scene.gates), set() if every else scene.covered
+    for f in scene.functions:
+        if f in covered:
+            continue
+        arrows, entering = scene.out.get(f, ()), scene.into.get(f, ())
+        sends: list[Look] = [
+            (a.slot, a.index, f if f in gates and a is arrows[0] else None)
+            for a in arrows
+            if a.leaf is None or not alone[a.leaf] or (f in gates and a is arrows[0])
+        ]
+        receives: Look | None = None
+        if len(entering) > 1 or (every and entering):
+            receives = (entering[0].nr, None, None)
+        elif entering and entering[0].source in covered:
+            source = entering[0].source
+            receives = (entering[0].nr, entering[0].index, source if source in gates else None)
+        if sends or receives or every:
+            yield f, sends, receives
+
+
+def cover(scene: Scene, shot: Shot) -> None:
+    """After the first pass of a scene: functions that need no hook, since whoever they send to sees the very same.
+
+    Where a hook of the user's changes a gradient on its way, it is not the same, and both are hooked.
+    """
+    for f in scene.functions[1:]:
+        arrows = scene.out.get(f, ())
+        if len(arrows) != 1 or len(scene.into.get(f, ())) != 1:
+            continue
+        arrow = arrows[0]
+        norm, target = shot.norms[arrow.index], arrow.target
+        straight = arrow.leaf is None and not arrow.hops and len(scene.into[target]) == 1
+        same = norm != UNKNOWN and shot.joined.get(target) == norm
+        if straight and same and scene.into[f][0].source not in scene.covered:
+            scene.covered.add(f)
+    scene.order = list(shot.fired)
+    scene.plans.clear()
 
 
 def _hooked(leaf: Any) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ..read.names import overrides, variables
 from ..read.text import one_line, plural
-from .camera import Shot
+from .camera import Shot, cover
 from .findings import Finding, Looker, ranked
-from .moves import Moves, _weak
+from .moves import Moves, weak
 from .norms import numbers
 from .reel import Reel
 from .rows import Row, arrange
@@ -45,6 +45,8 @@ class Film:
         self.scene_of: list[int] = []
         self.reels: list[Reel] = []
         self.notes: list[str] = []  # what could not be seen, and why
+        self.kept: dict[str, dict] = {}  # frame -> the stepper's payload of its whole pass
+        self.broken = False  # a loss was not finite
         self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
         self._by_shape: dict[Any, list[int]] = {}
         self._pending: tuple[Reel, int, Moves] | None = None
@@ -79,54 +81,79 @@ class Film:
         with self._lock:
             step = self.passes
             self.passes += 1
+        if step % self.every and step not in self.keep:
             if self._pending is not None:
                 self._settle()
-        if step % self.every and step not in self.keep:
             loss.backward(**options)
             return
         self._film(loss, step, options, sys._getframe(1))
 
     def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
-        shot = reel = None
+        shot = reel = whole = None
         try:
             if getattr(loss, "grad_fn", None) is not None:
+                value = _one_number(loss)
+                if step in self.keep or (value is not None and not math.isfinite(value) and not self.broken):
+                    whole = self._whole(loss, frame, step)
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
                     reel, number = self._reel(nodes, shape, frame, step)
-                shot = Shot(reel.scene, nodes)
+                shot = Shot(reel.scene, nodes, whole is not None)
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
         except Exception as error:
             self._note(step, error)
+        spare = self._settle(shot)
+        moves = None if shot is None else Moves(shot.leaves, shot.arrays, shot.values, spare)
         try:
-            loss.backward(**options)
+            if whole is None or shot is None:
+                loss.backward(**options)
+            else:
+                whole.backward(loss, options, lambda: bool(shot.fired))
         finally:
             if shot is not None:
                 shot.done()
         if shot is None:
             return
         try:
-            values, grads = shot.finish()
+            grads = shot.grads()
             with self._lock:
                 self.steps.append(step)
-                self.losses.append(_one_number(loss))
+                self.losses.append(value)
+                self.broken = self.broken or (value is not None and not math.isfinite(value))
                 self.scene_of.append(number)
                 if not reel.scene.order:
-                    reel.scene.order = list(shot.fired)
-                reel.add(len(self.steps) - 1, shot, values, grads)
-                self._pending = reel, len(reel.at) - 1, Moves(shot.leaves, values)
+                    cover(reel.scene, shot)
+                reel.add(len(self.steps) - 1, shot, shot.values, grads)
+                self._pending = reel, len(reel.at) - 1, moves
+                here = len(self.steps) - 1
             if shot.trouble is not None:
                 self._note(step, shot.trouble)
+            if whole is not None and (data := whole.describe()) is not None:
+                self.kept[str(here)] = data
         except Exception as error:
             self._note(step, error)
 
-    def _settle(self) -> None:
-        """The pass after a frame: how far each leaf has moved since then."""
-        reel, index, moves = self._pending
-        self._pending = None
+    def _whole(self, loss: Any, frame: FrameType, step: int) -> Any:
+        from .whole import Whole  # with all that draws and steps: only when asked for
+
         try:
-            reel.settle(index, moves.ratios())
+            return Whole(loss, self.given, frame)
+        except Exception as error:
+            self._note(step, error)
+            return None
+
+    def _settle(self, shot: Shot | None = None) -> list[Any]:
+        """The pass after a frame begins: how far has each leaf moved since then? Returns memory that is free again."""
+        with self._lock:
+            pending, self._pending = self._pending, None
+        if pending is None:
+            return []
+        reel, index, moves = pending
+        try:
+            reel.settle(index, moves.ratios(*((shot.leaves, shot.arrays) if shot is not None else ((), ()))))
         except Exception as error:
             self._note(self.steps[reel.at[index]], error)
+        return moves.before if shot is not None and reel.scene is shot.scene else []
 
     def _note(self, step: int, error: Exception) -> None:
         text = one_line(f"step {step}: {type(error).__name__}: {error}")[:200]
@@ -142,7 +169,7 @@ class Film:
             leaves = [nodes[i].variable for i in reel.scene.leaves]
             if all(ref() is leaf or ref() is None for ref, leaf in zip(reel.leaves, leaves, strict=True)):
                 reel.leaves = (
-                    [_weak(leaf) for leaf in leaves] if any(r() is None for r in reel.leaves) else reel.leaves
+                    [weak(leaf) for leaf in leaves] if any(r() is None for r in reel.leaves) else reel.leaves
                 )
                 return reel, number
         scene = read(shape)
@@ -150,9 +177,9 @@ class Film:
         names = self._names(leaves, frame, step)
         for number in known:
             if self.reels[number].names == names:  # other tensors in the same variables: a new batch, say
-                self.reels[number].leaves = [_weak(leaf) for leaf in leaves]
+                self.reels[number].leaves = [weak(leaf) for leaf in leaves]
                 return self.reels[number], number
-        reel = Reel(scene, [_weak(leaf) for leaf in leaves], names, [tuple(leaf.shape) for leaf in leaves])
+        reel = Reel(scene, [weak(leaf) for leaf in leaves], names, [tuple(leaf.shape) for leaf in leaves])
         known.append(len(self.reels))
         self.reels.append(reel)
         return reel, len(self.reels) - 1
@@ -206,16 +233,18 @@ class Film:
             late = sorted(nan, key=lambda f: f.step)[1:]  # the first of all scenes is the one that counts
             return ranked([f for f in out if f not in late])
 
-    def kept(self) -> dict[str, dict]:
-        """Frame -> the stepper's payload of its whole pass."""
-        return {}
-
     # ---- showing it
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         from .show import bundle
 
         return bundle([self], repr(self), **kwargs)
+
+    def put_beside(self, *others: Any, labels: Sequence[str] | None = None) -> Any:
+        """This film and others on one scale and one axis of steps; see ``viz.beside``. TypeError for what is no film."""
+        from .beside import Films
+
+        return Films([self, *others], labels)
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write the film to ``path``: .html, a page that plays from disk; .gif, the frames animated. ValueError for others."""

@@ -163,7 +163,7 @@ class Looker:
                 grew = np.nan_to_num(rows[i] - rows[before], nan=-np.inf, posinf=-np.inf)
             jump[i], where[i] = grew.max(initial=-np.inf), (int(grew.argmax()) + 1, before)
         for first, last in intervals(jump > np.log10(GREW), gap=2):
-            r, before = where[first]
+            r, before = where[first].tolist()
             text = (
                 f"The gradient of {self.rows[r].name} grew from {say(self.into[before, r])} to "
                 f"{say(self.into[first, r])} within {plural(self.steps[first] - self.steps[before], 'step')}."
@@ -179,12 +179,11 @@ class Looker:
             units, r = sorted({u for u, _, _ in mine}), self.row_of[f]
             first, last = min(a for _, a, _ in mine), max(b for _, _, b in mine)
             listed = ", ".join(map(str, units[:4])) + (", …" if len(units) > 4 else "")
-            of = f"of {len(self.reel.since[f])} in {self.node(f)} of {self.rows[r].name}"
-            none = "no example sends a gradient through"
+            of = f"of {self.reel.size(f)} in {self.node(f)} of {self.rows[r].name}"
             text = (
-                f"Unit {units[0]} {of} is dead since step {self.steps[first]}: {none} it."
+                f"Unit {units[0]} {of} is dead since step {self.steps[first]}."
                 if len(units) == 1
-                else f"{len(units)} units ({listed}) {of} are dead, the first since step {self.steps[first]}: {none} them."
+                else f"{len(units)} units {of} are dead, the first since step {self.steps[first]}: {listed}."
             )
             yield self.make("dead", first, last, r, self.node(f), text)
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from ..read.values import as_array
 
+UNKNOWN = -1.0  # a norm that was not computed
+NONE = 999.0  # the same among decades
 SAFE = 1e-30, 1e30  # squares within this range have lost nothing in float32
 
 
@@ -42,6 +44,11 @@ def length_of(a: np.ndarray) -> float:
     return math.sqrt(square) if SAFE[0] < square < SAFE[1] else _careful(a)
 
 
+def lengths(arrays: list[np.ndarray | None]) -> list[float]:
+    """The norms of many arrays; ``UNKNOWN`` for None."""
+    return [UNKNOWN if a is None else length_of(a) for a in arrays]
+
+
 def _careful(a: np.ndarray) -> float:
     if not a.size:
         return 0.0
@@ -52,16 +59,12 @@ def _careful(a: np.ndarray) -> float:
     return most * math.sqrt(float(scaled.dot(scaled)))
 
 
-def logs(values: list[float | None]) -> np.ndarray:
-    """Norms as they are kept: log10 in float32. Zero is -Inf, NaN and Inf stay, None (not computed) is ``NONE``."""
-    a = np.array([-1.0 if v is None else v for v in values])
+def logs(a: np.ndarray) -> np.ndarray:
+    """Norms as decades in float32: zero is -Inf, NaN and Inf stay, ``UNKNOWN`` becomes ``NONE``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.log10(a)
     out[a < 0] = NONE
     return out.astype(np.float32)
-
-
-NONE = 999.0  # not computed, among numbers that are decades
 
 
 def alive(a: np.ndarray) -> tuple[float, np.ndarray | None]:
@@ -71,6 +74,13 @@ def alive(a: np.ndarray) -> tuple[float, np.ndarray | None]:
     """
     some = a != 0
     share = 1.0 - np.count_nonzero(some) / a.size if a.size else 0.0
-    if a.ndim < 2:
+    if a.ndim < 2 or not a.size:
         return share, None
-    return share, some.any(axis=(0, 2, 3) if a.ndim == 4 else tuple(range(a.ndim - 1)))
+    if a.ndim == 4:
+        return share, some.any(axis=(0, 2, 3))
+    units = a.shape[-1]
+    rows = a.size // units
+    part = min(16, rows & -rows)  # in two goes: long rows are quick to add up
+    if part > 2 and some.flags.c_contiguous:
+        some = np.logical_or.reduce(some.reshape(part, -1), axis=0)
+    return share, np.logical_or.reduce(some.reshape(-1, units), axis=0)

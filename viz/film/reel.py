@@ -1,7 +1,7 @@
-"""The frames of one scene: one row of float32 numbers a frame, in memory as they go into a page.
+"""The frames of one scene: one row of numbers a frame.
 
-Columns: arrows, joins, then value, gradient and update of each leaf, all log10 (``norms.NONE``: not computed), then the
-share of zeros of each gate as it is.
+Columns: arrows, joins, then value, gradient and update of each leaf, then the share of zeros of each gate. In memory they are
+float64 as they were measured (``norms.UNKNOWN``: not computed); ``table()`` gives decades, as a page has them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .camera import Shot
-from .norms import logs
+from .norms import UNKNOWN, logs
 from .scene import Scene
 
 RUN = 10  # frames in a row without any gradient, before a unit is called dead
@@ -24,64 +24,74 @@ class Reel:
     def __init__(self, scene: Scene, leaves: list[Any], names: list[str], shapes: list[tuple[int, ...]]):
         self.scene, self.names, self.shapes = scene, names, shapes
         self.leaves = leaves  # weak references: which leaves they are
-        counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
+        self.joins = scene.joins
+        counts = [len(scene.arrows), len(self.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
         parts = ("arrow", "join", "value", "grad", "update", "zero")
         self.columns = {p: slice(e - n, e) for p, n, e in zip(parts, counts, ends, strict=True)}
         self.width = ends[-1]
-        self.numbers = array("f")
+        self.unsettled = [UNKNOWN] * len(scene.leaves)
+        self.numbers = array("d")
         self.at: list[int] = []
-        self.since: dict[
-            int, np.ndarray
-        ] = {}  # gate -> first of our frames without a gradient, for each unit; -1: lives
+        # of the units of all gates, one after the other: since which of our frames no gradient came, -1 where one does
+        self.units: dict[int, slice] = {}
+        self.since = np.zeros(0, int)
         self.runs: list[
-            tuple[int, int, int, int]
-        ] = []  # gate, unit, first and last of our frames: at least RUN of them
+            tuple[int, int, int]
+        ] = []  # place in ``since``, first and last of our frames: at least RUN of them
 
-    def add(self, frame: int, shot: Shot, values: list[float | None], grads: list[float | None]) -> None:
+    def add(self, frame: int, shot: Shot, values: list[float], grads: list[float]) -> None:
         """One more frame; its updates are not known yet."""
-        scene = self.scene
-        joined = [shot.joined.get(f) for f in scene.joins]
-        row = logs([*shot.norms, *joined, *values, *grads, *[None] * len(values)])
-        zeros = np.array([shot.zeros.get(f, -1.0) for f in scene.gates], np.float32)
-        self._units(len(self.at), shot.alive)
+        joined = [shot.joined.get(f, UNKNOWN) for f in self.joins]
+        zeros = [shot.zeros.get(f, UNKNOWN) for f in self.scene.gates]
+        if shot.alive:
+            self._count(len(self.at), shot.alive)
         self.at.append(frame)
-        self.numbers.frombytes(row.tobytes() + zeros.tobytes())
+        self.numbers.extend([*shot.norms, *joined, *values, *grads, *self.unsettled, *zeros])
 
-    def settle(self, index: int, ratios: list[float | None]) -> None:
+    def settle(self, index: int, ratios: list[float]) -> None:
         """What the leaves moved by after frame ``index`` of ours."""
-        part = self.columns["update"]
-        start = index * self.width + part.start
-        self.numbers[start : start + len(ratios)] = array("f", logs(ratios).tobytes())
+        start = index * self.width + self.columns["update"].start
+        self.numbers[start : start + len(ratios)] = array("d", ratios)
 
-    def _units(self, index: int, alive: dict[int, np.ndarray]) -> None:
-        for f, units in alive.items():
-            since = self.since.get(f)
-            if since is None or since.shape != units.shape:
-                since = self.since[f] = np.full(units.shape, -1)
-            over = units & (since >= 0)
-            if over.any():
-                self.runs += [
-                    (f, int(u), int(since[u]), index - 1)
-                    for u in np.flatnonzero(over)
-                    if index - since[u] >= RUN
-                ]
-                since[over] = -1
-            since[~units & (since < 0)] = index
+    def _count(self, index: int, alive: dict[int, np.ndarray]) -> None:
+        lives = np.concatenate(list(alive.values()))
+        if alive.keys() != self.units.keys() or len(lives) != len(self.since):
+            ends = np.cumsum([len(a) for a in alive.values()]).tolist()
+            self.units = {f: slice(e - len(a), e) for (f, a), e in zip(alive.items(), ends, strict=True)}
+            self.since = np.full(ends[-1], -1)
+        waiting = self.since >= 0
+        if lives.all() and not waiting.any():
+            return
+        over = lives & waiting
+        if over.any():
+            self.runs += self._runs(over & (index - self.since >= RUN), index - 1)
+            self.since[over] = -1
+        self.since[~lives & ~waiting] = index
+
+    def _runs(self, places: np.ndarray, last: int) -> list[tuple[int, int, int, int]]:
+        return [
+            (f, unit, int(self.since[s.start + unit]), last)
+            for f, s in self.units.items()
+            for unit in np.flatnonzero(places[s]).tolist()
+        ]
+
+    def size(self, f: int) -> int:
+        """How many units a gate has."""
+        return self.units[f].stop - self.units[f].start
 
     def dead(self) -> list[tuple[int, int, int, int]]:
         """(gate, unit, first, last of our frames) of every unit that got no gradient for RUN frames in a row."""
         now = len(self.at)
-        still = [
-            (f, int(u), int(since[u]), now - 1)
-            for f, since in self.since.items()
-            for u in np.flatnonzero((since >= 0) & (now - since >= RUN))
-        ]
+        still = self._runs((self.since >= 0) & (now - self.since >= RUN), now - 1)
         return sorted([*self.runs, *still], key=lambda run: (run[2], run[0], run[1]))
 
     def table(self) -> np.ndarray:
-        """(frames, width) numbers, a copy."""
-        return np.array(self.numbers, np.float32).reshape(-1, self.width)[: len(self.at)]
+        """(frames, width) numbers, float32, a copy: log10 of the norms, shares of zeros as they are."""
+        raw = np.array(self.numbers).reshape(-1, self.width)[: len(self.at)]
+        out = logs(raw)
+        out[:, self.columns["zero"]] = raw[:, self.columns["zero"]]
+        return out
 
     def part(self, name: str) -> np.ndarray:
         """(frames, n) numbers of one kind."""

@@ -6,7 +6,6 @@ A scene is read from names and edges alone and holds no live node, so that it ou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,11 +83,12 @@ class Scene:
     into: dict[int, list[Arrow]] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)  # functions as they fired in the first pass that was seen
     folded: int = 0  # relays that are not drawn
-
-    @property
-    def joins(self) -> list[int]:
-        """Functions that several arrows reach: the norm of the sum is measured where it arrives."""
-        return [f for f in self.functions if len(self.into.get(f, ())) > 1]
+    joins: list[int] = field(
+        default_factory=list
+    )  # functions that several arrows reach: there the sum is measured
+    only: list[int] = field(default_factory=list)  # of each leaf the one arrow that reaches it, else -1
+    covered: set[int] = field(default_factory=set)  # functions that need no hook, see camera.cover
+    plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see camera.py
 
 
 def read(shape: Shape) -> Scene:
@@ -120,6 +120,9 @@ def read(shape: Shape) -> Scene:
             scene.arrows.append(arrow)
             scene.out.setdefault(source, []).append(arrow)
             scene.into.setdefault(target, []).append(arrow)
+    scene.joins = [f for f in scene.functions if len(scene.into.get(f, ())) > 1]
+    ends = [scene.into.get(i, ()) for i in scene.leaves]
+    scene.only = [arrows[0].index if len(arrows) == 1 else -1 for arrows in ends]
     scene.gates = [i for i in scene.functions if GATES.match(stem(names[i])) and i in scene.out]
     return scene
 
@@ -130,8 +133,3 @@ def stem(name: str) -> str:
 
 def is_leaf(name: str) -> bool:
     return name.endswith("AccumulateGrad")
-
-
-def uses(scene: Scene, leaf: int) -> Sequence[Arrow]:
-    """The arrows that reach a leaf."""
-    return scene.into.get(scene.leaves[leaf], ())

@@ -172,13 +172,12 @@ def frame(data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None) 
     has a fixed height for that.
     """
     tall = round(min(max(float(data["height"]), 60.0), 480.0))
-    room = FRAMED
     alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
     inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True))
     return (
         f'<img src="{picture(data["svg"])}" alt="{alt}" height="{tall}" '
         f'style="display:block;margin:0;height:{tall}px;max-width:100%;object-fit:contain">'
-        f'<iframe title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{room}" '
-        f'style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;height:{room}px;background:Canvas">'
+        f'<iframe title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{FRAMED}" '
+        f'style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;height:{FRAMED}px;background:Canvas">'
         "</iframe>"
     )

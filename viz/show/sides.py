@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -51,8 +51,8 @@ class Beside(widgets.VBox):
             pane.layout.flex = "1 1 420px"
             pane.layout.min_width = "0"
         both = widgets.HBox(self.panes, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px"))
-        said = widgets.HTML(f"<p>{html.escape(self.comparison.sentence)}</p>")
-        super().__init__([said, both])
+        self.said = f"<p>{html.escape(self.comparison.sentence)}</p>"
+        super().__init__([widgets.HTML(self.said), both])
 
     def __repr__(self) -> str:
         return repr(self.comparison).replace("Comparison(", "Beside(", 1)
@@ -61,22 +61,22 @@ class Beside(widgets.VBox):
         bundle = super()._repr_mimebundle_(**kwargs) or {}
         both = zip(self.data, self.comparison.labels, strict=True)
         frames = "".join(in_frame(d, options={"label": label}) for d, label in both)
-        said = f"<p>{html.escape(self.comparison.sentence)}</p>"
-        return bundle | {"text/html": said + frames, "text/plain": repr(self)}
+        return bundle | {"text/html": self.said + frames, "text/plain": repr(self)}
 
 
 def beside(
-    left: Any,
-    right: Any,
-    *,
-    labels: tuple[str, str] = ("left", "right"),
+    *things: Any,
+    labels: Sequence[str] | None = None,
     view: str | None = "functions",
     names: Mapping[str, Any] | None = None,
-) -> Beside:
-    """Run backward from both tensors and step through both passes at once; differences carry a mark.
+) -> Any:
+    """Run backward from two tensors and step through both passes at once; differences carry a mark.
 
     The two may be of different frameworks: a learner's engine and the reference, minigrad and PyTorch. ``view`` and
-    ``names`` as of ``viz.step``. Errors are those of ``viz.trace``.
+    ``names`` as of ``viz.step``. Errors are those of ``viz.trace``. Films, of any number, are put on one scale and one axis.
     """
-    caller = sys._getframe(1)
+    if things and hasattr(things[0], "put_beside"):
+        return things[0].put_beside(*things[1:], labels=labels)
+    (left, right), caller = things, sys._getframe(1)
+    labels = tuple(labels or ("left", "right"))
     return Beside(_record(left, view, names, caller), _record(right, view, names, caller), labels)

@@ -127,13 +127,13 @@ class Player {
       view.width = width;
       view.scene = null;
     }
-    this.paintKey();
     this.show();
+    this.paintKey();
   }
 
   layOut(view, scene) {
     view.scene = scene;
-    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 420 : 560) });
+    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 400 : 520) });
     view.axis = axisOf(view.film, view.at, this.span);
     view.box.style.height = `${view.at.height}px`;
     const c = sized(view.base, view.width, view.at.height);
@@ -201,7 +201,11 @@ class Player {
       if (!view.scene || view.i === undefined) continue;
       const found = this.found(view), title = this.films.length > 1 ? h("b", {}, `${view.film.title}: `) : null;
       if (!found.some((f) => /nan|vanish|explode/.test(f.kind)) && this.films.length === 1) out.push(this.calm(view));
-      for (const f of found.slice(0, this.films.length > 1 ? 1 : 3)) out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, f.from === view.frame ? "begins here" : `since step ${view.film.steps[f.from]}`)));
+      const kinds = [...new Map(found.map((f) => [f.kind, f]).reverse()).values()].reverse(); // the first of each kind, the rest counted
+      for (const f of kinds.slice(0, this.films.length > 1 ? 1 : 3)) {
+        const others = found.filter((other) => other.kind === f.kind).length - 1, since = f.from === view.frame ? "begins here" : `since step ${view.film.steps[f.from]}`;
+        out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, others ? `and ${others} more; ${since}` : since)));
+      }
     }
     const text = out.map((part) => part && part.textContent).join("|");
     if (text === this.said) return;
@@ -260,7 +264,7 @@ class Player {
   // ---- legend
 
   paintKey() {
-    const k = this.colours, { low, high, side, ticks } = this.scale, wide = (l) => 0.8 + 11 * ((l - low) / (high - low));
+    const k = this.colours, { low, high, side, ticks } = this.scale, thick = Math.max(...this.views.map((v) => (v.at ? v.at.thick : 0))), wide = (l) => 0.8 + (thick - 0.8) * ((l - low) / (high - low));
     const part = (title, sub, svg) => h("span", {}, h("span", { class: "mgf-cap" }, h("b", {}, title), sub), svg);
     const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
     const widths = s("svg", { width: 40 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });

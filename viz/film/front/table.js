@@ -9,24 +9,26 @@ const FOOT = 26, TIP = 8;
 const LEVELS = [
   { fn: 78, gap: 34, leaf: 240, numbers: 3, name: 92 },
   { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86 },
-  { fn: 70, gap: 22, leaf: 0, numbers: 0, name: 80 },
+  { fn: 64, gap: 22, leaf: 124, numbers: 1, name: 80 },
+  { fn: 66, gap: 22, leaf: 0, numbers: 0, name: 80 },
+  { fn: 26, gap: 16, leaf: 0, numbers: 0, name: 80, map: true },
   { fn: 0, gap: 0, leaf: 0, numbers: 0, name: 76 },
 ];
 
 // The places of one scene in a view of this width.
 export function layOut(scene, width, options = {}) {
   const rows = scene.rows.length - 1, gates = scene.functions.some((f) => f.gate >= 0);
-  const tall = options.tall || 560;
+  const tall = options.tall || 520;
   const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor(tall / Math.max(1, rows))));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
-  const wide = (level) => side + (gates && level.fn ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76;
+  const wide = (level) => side + (gates && level.fn > 30 ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76;
   const share = options.beside ? 0.4 : 0.34;
-  const readable = (level) => !level.fn || pitch >= 8;
-  const level = LEVELS.slice(options.beside ? 2 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[3];
   const line = Math.min(18, (pitch - 3) / Math.max(1, scene.most));
-  const at = { level, pitch, line, width, rows, boxes: [], leaves: [], arrows: [], texts: pitch >= 15, numbers: level.numbers > 0 && line >= 11.5 };
+  const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 15 && (!l.leaf || line >= 10.4));
+  const level = LEVELS.slice(options.beside ? 3 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
+  const at = { level, pitch, line, width, rows, boxes: [], leaves: [], arrows: [], texts: !level.map, numbers: level.numbers > 0 };
   const spine = !level.fn, col = level.fn + level.gap;
-  at.graph = side + (gates && level.fn ? 48 : 0); // where the leftmost column begins
+  at.graph = side + (gates && level.fn > 30 ? 48 : 0); // where the leftmost column begins
   const end = spine ? 30 : at.graph + scene.wide * col; // where the leaves begin
   at.nameX = end + level.leaf + (level.leaf ? 20 : 6);
   at.normX = at.nameX + level.name + 52;
@@ -40,7 +42,7 @@ export function layOut(scene, width, options = {}) {
   if (spine) { spineOf(scene, at); return at; }
   scene.functions.forEach((f, k) => {
     const x = end - level.gap - level.fn / 2 - col * (scene.rows[f.row].functions - 1 - f.column) + (level.leaf ? 0 : level.gap - 8);
-    at.boxes.push({ k, x, y: at.rowY(f.row), w: pitch < 12 ? 26 : level.fn, h: f.row ? h : 22, row: f.row });
+    at.boxes.push({ k, x, y: at.rowY(f.row), w: level.fn, h: f.row || level.map ? h : 22, row: f.row });
   });
   if (level.leaf) scene.leaves.forEach((leaf, k) => {
     const y = at.rowY(leaf.row) + (leaf.place - (scene.rows[leaf.row].leaves - 1) / 2) * line;
@@ -145,7 +147,7 @@ function paintFunctions(c, film, scene, i, at, k) {
     c.strokeStyle = bad ? k.alarm : k["fn-line"];
     c.lineWidth = bad ? 2.6 : at.pitch < 12 ? 0.8 : 1.2;
     c.stroke();
-    if (!(at.texts || f.row === 0)) continue;
+    if (!at.texts) continue;
     const small = f.row && at.pitch < 22, percent = zero > 0.005 ? `${Math.round(100 * zero)} %` : "";
     c.fillStyle = k.ink;
     c.font = `${small ? 9.5 : 11}px ${SANS}`;
@@ -172,8 +174,7 @@ function paintLeaves(c, film, scene, i, at, k) {
     if (!leaf.alias) { c.fillStyle = k.leaf; c.fill(); }
     c.stroke();
     c.setLineDash([]);
-    if (at.line < 11.5) continue;
-    const size = Math.min(11, box.h - 1.5), y0 = box.y + 0.5;
+    const size = Math.min(11, box.h + 0.8), y0 = box.y + 0.5;
     c.font = `${size}px ${SANS}`;
     c.fillStyle = k.ink;
     c.textAlign = "left";
