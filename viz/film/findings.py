@@ -47,17 +47,21 @@ class Finding:
 
 
 def say(decade: float) -> str:
-    """A norm in two digits: ``0.031``, ``1.3e-09``, ``0``, ``nan``; ``–`` where it was not computed."""
+    """A norm in two digits: ``0.031``, ``1.3e-9``, ``0``, ``NaN``; ``–`` where it was not computed."""
     if decade == NONE:
         return "–"
     if decade == -np.inf:
         return "0"
     if not np.isfinite(decade):
-        return "nan" if np.isnan(decade) else "inf"
+        return "NaN" if np.isnan(decade) else "Inf"
     if decade < -300 or decade > 300:
         return f"1e{decade:.0f}"
     value = 10.0 ** float(decade)
-    return f"{value:.2g}" if value < 99.5 or value >= 1e4 else f"{value:.0f}"
+    two = float(f"{value:.1e}")
+    if 0.01 <= two < 1e4:
+        return f"{value:.0f}" if two >= 100 else f"{value:#.2g}".removesuffix(".")
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}e{int(power)}"
 
 
 class Looker:

@@ -61,7 +61,7 @@ class Player {
     const any = this.films.some((film) => Object.keys(film.kept).length);
     this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, speeds, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
       this.slider, this.counter, any ? this.insideButton : null, this.mode);
-    this.words = h("div", { class: "mgf-words", role: "status", "aria-live": "polite" });
+    this.words = h("div", { class: "mgf-words", style: this.films.length > 1 ? `height: ${12 + 24 * this.films.length}px` : null, role: "status", "aria-live": "polite" });
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
     this.rowLine = h("div", { class: "mgf-row", hidden: true });
@@ -105,7 +105,7 @@ class Player {
     if (flag) text = flag.text;
     else if (x >= at.ribbonX && y > TOP && y < at.bottom) {
       const frame = this.nearest(view, x), r = Math.ceil((y - TOP) / at.pitch), i = scene.inScene.get(frame);
-      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${say(film.into(scene, i, r))}, ${say(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row`;
+      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${say(film.into(scene, i, r))}${fine(film.into(scene, i, r)) ? `, ${say(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
     } else if (x >= at.ribbonX && y < TOP) { const frame = this.nearest(view, x); text = `step ${film.steps[frame]}: loss ${lossText(film.losses[frame])}`; }
     else text = whatIsAt(film, scene, view.i, at, x, y)?.text;
     this.tip.hidden = !text;
@@ -212,7 +212,7 @@ class Player {
     this.said = text;
     this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
     this.words.replaceChildren(...out.filter(Boolean));
-    this.words.hidden = !this.words.children.length && this.films.length > 1 && !this.films.some((film) => film.findings.length);
+    this.words.hidden = this.films.length > 1 && !this.films.some((film) => film.findings.length);
   }
 
   calm({ film, scene, i }) {
@@ -236,7 +236,7 @@ class Player {
   rowText(view, r) {
     const { film, scene, i } = view, l = film.into(scene, i, r), before = i > 0 ? film.into(scene, i - 1, r) : NaN;
     const change = fine(l) && fine(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
-    const out = [`receives ${say(l)}${change}; ${say(l - film.into(scene, i, 1))} of the top row`];
+    const share = l - film.into(scene, i, 1), out = [`receives ${say(l)}${change}${r > 1 && fine(l) && fine(share) ? `; ${say(share)} of the top row` : ""}`];
     for (const f of scene.functions) if (f.row === r && f.gate >= 0) { const dead = scene.deadAt[i] && scene.deadAt[i][f.gate]; out.push(`${f.label} ${Math.round(100 * film.zeros(scene, i, f.gate))} % zeros${dead ? `, ${dead} dead` : ""}`); }
     for (const leaf of scene.leaves) if (leaf.row === r) { const [value, grad, update] = leafNumbers(film, scene, i, leaf); out.push(leaf.alias ? `${leaf.name} adds ${grad[0]}` : `${leaf.name} ‖value‖ ${value[0]}, ‖grad‖ ${grad[0]}, update ${update[0]}`); }
     return out;

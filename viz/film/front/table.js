@@ -193,7 +193,9 @@ function paintLeaves(c, film, scene, i, at, k) {
 export function leafNumbers(film, scene, i, leaf) {
   if (leaf.alias) { const l = film.at(scene, i, leaf.column); return [["", null], [say(l), broken(l) ? "alarm" : null], ["", null]]; }
   return ["value", "grad", "update"].map((kind) => {
-    const l = film.leaf(scene, i, kind, leaf.leaf), odd = kind === "update" && (l === -Infinity ? "down-2" : fine(l) && l > -1 ? "now" : null);
+    const l = film.leaf(scene, i, kind, leaf.leaf);
+    if (kind === "update" && l === Infinity) return ["from 0", "mute"]; // no ratio: it was all zero
+    const odd = kind === "update" && (l === -Infinity ? "down-2" : fine(l) && l > -1 ? "now" : null);
     return [say(l), broken(l) ? "alarm" : odd || null];
   });
 }
