@@ -34,6 +34,7 @@ def test_every_formula_of_a_lesson_converts(path):
         (r"\left( x \right)", "<mo"),
         (r"\mathbb{R}^n", "ℝ"),
         (r"\sum_{i=1}^{n} i", "<munderover>"),
+        (r"\mathrm dx", "<mi>x</mi>"),
     ],
 )
 def test_a_formula_becomes_well_formed_mathml(tex: str, says: str):

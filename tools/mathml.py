@@ -118,8 +118,11 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def raw(self) -> str:
-        """The characters of a {group}, as they stand (for \\text and names)."""
-        if self.take()[0] != "{":
+        """The characters of a {group}, as they stand (for \\text and names); one letter needs no braces."""
+        first = self.take()
+        if first[4]:
+            return first[0]
+        if first[0] != "{":
             raise ValueError(f"a {{group}} is missing in {self.tex!r}")
         start, depth = self.tokens[self.at - 1].end(), 1
         while depth:
