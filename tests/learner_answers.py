@@ -74,7 +74,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("8.5", {"serve": "a"}, "`no_grad` works.", "Not that one"),
     ("0.2", lambda x: -5 * x.detach(), "the way back is cut", "slope is 0 everywhere"),
     ("1.3", {"at_minus_1_5": 0}, "It is flat only", "zero everywhere"),
-    ("5.1", {"first": 0}, "Write down", "zero everywhere"),
+    ("5.1", {"first": 0}, "every line is a backward pass", "zero everywhere"),
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
     ("15.5", lesson_15._penalty(retain_graph=True), "records nothing new", "times too"),

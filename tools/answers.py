@@ -20,7 +20,7 @@ import numpy as np
 from exercises import lessons
 from exercises.answers import wanted
 from exercises.cards import paragraphs
-from exercises.judge import CORRECT, as_answers, judge
+from exercises.judge import CORRECT, as_answers, impossible, judge
 from exercises.lesson_02 import KNOWN_NAMES, name_of
 from exercises.lesson_04 import RIGHT_PATHS
 from exercises.model import Exercise, Question
@@ -161,6 +161,8 @@ def _parts(exercise: Exercise) -> dict:
         }
         if isinstance(want, np.ndarray) and want.any():
             told["sign"] = advise(-want, want, exercise.rtol, typed=True, label=name)[0]
+        if isinstance(want, np.ndarray):
+            told["unknown"] += f" {impossible(exercise, _other(want))}"
         told["unknown"] += f" {exercise.look[name]}" if name in exercise.look else ""
         parts.append(
             {"name": name, "want": _value(reference), "says": {key: said(text) for key, text in told.items()}}

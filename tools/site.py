@@ -165,7 +165,7 @@ def _first_picture(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             shown = output.get("data", {}).get("text/html", "")
-            if cell.source.lstrip().startswith("viz.draw(") and shown.startswith("<img"):
+            if "viz.draw(" in cell.source and shown.startswith("<img"):
                 return shown
     return ""
 

@@ -85,6 +85,9 @@ def judge(exercise: Exercise, answers: tuple) -> Verdict:
     else:
         look = exercise.look.get(label if exercise.typed else "", "")
         advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label)
+        if not cause and exercise.typed:
+            cause = impossible(exercise, value)
+            advice = f"{advice} {cause}".strip()
         if not cause and exercise.cases is not None:
             cause = _handed_back(exercise, answers[0], value)
             advice = f"{cause} {advice}".strip()
@@ -106,6 +109,18 @@ def _handed_back(exercise: Exercise, function: Any, value: Any) -> str:
                 and same(value, plain(argument), exercise.rtol)
             ):
                 return f"That is `{name}`, as it came in."
+    return ""
+
+
+def impossible(exercise: Exercise, value: Any) -> str:
+    """Told if a typed number is none that can be an answer at all."""
+    if not isinstance(value, np.ndarray) or value.ndim:
+        return ""
+    if exercise.allowed and float(value) not in exercise.allowed:
+        *others, last = (f"`{number:g}`" for number in exercise.allowed)
+        return f"Only {', '.join(others)} or {last} can be an answer here."
+    if exercise.counts and (value < 0 or value % 1):
+        return "A count is a whole number: nothing is shared out, and nothing is averaged."
     return ""
 
 

@@ -93,6 +93,11 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                6.0,
+                "6 was the value of $3x$, in the lesson above. Here $x$ is multiplied by another factor, and the value is not asked for.",
+            ),
+            Wrong(7 / 3, "$7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?"),
+            Wrong(
                 14.0, "14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?"
             ),
             Wrong(2.0, "2 is where $x$ stands, not how fast $y$ grows."),

@@ -215,6 +215,28 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                {"dy_du": 37.5},
+                "Half of it. A slope is not shared out between the two steps: each step has its own, whole.",
+            ),
+            Wrong(
+                {"dy_du": 25.0}, "The square of $u$ alone. The derivative of a cube has a factor in front."
+            ),
+            Wrong({"dy_du": 0.0}, "Does $u^3$ stay where it is when $u$ moves? A slope of 0 would say so."),
+            Wrong(
+                {"du_dx": 0.0},
+                "$x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.",
+            ),
+            Wrong(
+                {"dy_dx": 0.0},
+                "A nudge of $x$ comes through both steps: neither of the two local derivatives is 0.",
+            ),
+            Wrong({"dy_dx": 100.0}, "$4 \\cdot 25$: the factor 3 of $3u^2$ has got lost on the way."),
+            Wrong(
+                {"dy_dx": 600.0},
+                "Something is counted twice. There is one path from $x$ to $y$, with one number for each step.",
+            ),
+            Wrong({"dy_dx": 1.0}, "1 is where the walk back begins, at $y$. Then come the two steps."),
+            Wrong(
                 {"dy_dx": 39.5},
                 "That is the mean of the two, $(4 + 75)/2$. Nothing is averaged along a path, and nothing added: *multiply*.",
             ),
@@ -328,6 +350,7 @@ EXERCISES: list[Exercise] = [
             ),
         ),
         rtol=1e-6,
+        allowed=(1, -1, 0),
     ),
     Exercise(
         "1.4",

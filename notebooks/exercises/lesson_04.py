@@ -394,6 +394,34 @@ EXERCISES: list[Exercise] = [
             "`(x + x) * x`: the factor on the right gets `x + x` = 10. The sum on the left gets `x` = 5, and hands it to both of its terms.",
         ),
         wrong=(
+            Wrong(
+                {"thrice": 1.5},
+                "Half of the sum: that is averaged. Three arrows bring what they bring, and it all counts.",
+            ),
+            Wrong(
+                {"thrice": 6.0},
+                "Each of the three is counted twice. In an addition a term gets what arrives, once.",
+            ),
+            Wrong(
+                {"mixed": 1.0},
+                "1 is what the last `+ x` brings. The product in front of it has two arrows to `x` as well.",
+            ),
+            Wrong(
+                {"mixed": 0.0},
+                "Does `x * x + x` stay where it is when `x` rises? Each of the three arrows brings something.",
+            ),
+            Wrong(
+                {"mixed": 22.0},
+                "Every arrow is counted twice. Three arrows end at `x`; go along each of them once.",
+            ),
+            Wrong(
+                {"double": 0.0},
+                "Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.",
+            ),
+            Wrong(
+                {"double": 1.0},
+                "1 is what arrives at the product. Each of its factors gets that times the *other* factor.",
+            ),
             Wrong({"thrice": 0}, "Each of the three moves when `x` does. How far do they go together?"),
             Wrong(
                 {"thrice": 5}, "5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?"

@@ -500,6 +500,18 @@ EXERCISES: list[Exercise] = [
         },
         wrong=(
             Wrong(
+                {"first": 0.0},
+                "Nothing is set to zero here: every line is a backward pass that brings its slope.",
+            ),
+            Wrong({"first": 1.0}, "1 is where `w` stands. What counts is what each pass adds to `w.grad`."),
+            Wrong({"first": 16.0}, "Every pass is counted twice. Three lines, three passes."),
+            Wrong({"third": 4.0}, "One pass comes after `zero_()`, and it is counted twice in your account."),
+            Wrong(
+                {"third": 2 / 3},
+                "Divided by three. Nothing is averaged in an account: what came before `zero_()` is gone, what comes after stays.",
+            ),
+            Wrong({"fourth": 0.0}, "No line of it clears the account, and two passes ran."),
+            Wrong(
                 (2.0, None, 2.0, 4.0),
                 "That is the last pass alone. Those before it are still in the account.",
             ),
@@ -673,6 +685,18 @@ EXERCISES: list[Exercise] = [
             "The velocity becomes 9, and $w$ moves by $0.1 \\cdot 9$, downwards.",
         ),
         wrong=(
+            Wrong(
+                {"with_zeros": 2.1},
+                "That is a velocity of 19: the old gradient, 10, is counted once more. It has been set to zero.",
+            ),
+            Wrong(
+                {"with_none": 0.0},
+                "It is the *gradient* that is missing. A weight that is skipped stays where it is.",
+            ),
+            Wrong(
+                {"with_zeros": 4.1},
+                "The weight goes on downwards, and by `lr` times the *velocity*: 0.9 times the old one.",
+            ),
             Wrong(
                 {"with_none": 3.0},
                 "That would be the first step once more. With no gradient there, the weight is passed over.",

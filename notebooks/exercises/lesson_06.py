@@ -675,7 +675,29 @@ EXERCISES: list[Exercise] = [
             "The loss is one number. How many rows has its Jacobian?",
         ),
         rtol=1e-6,
+        counts=True,
         wrong=(
+            Wrong(
+                {"entries": 0.0},
+                "Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.",
+            ),
+            Wrong(
+                {"entries": 20_000.0},
+                "Each slope is there once: how the score moves with the input. There is no second table for the way back.",
+            ),
+            Wrong(
+                {"passes_for_jacobian": 0.0},
+                "Nothing comes into `x.grad` by itself: a row has to be asked for, with a `v` of its own.",
+            ),
+            Wrong({"passes_for_jacobian": 19.0}, "The first row takes a pass like all the others."),
+            Wrong(
+                {"passes_for_jacobian": 40.0},
+                "Twice as many as are needed: only *backward* passes are counted, one for each row.",
+            ),
+            Wrong(
+                {"passes_for_loss": 2.0},
+                "The forward pass is not counted. How many *backward* passes are there?",
+            ),
             Wrong(
                 (10_000, 500, 1),
                 "A pass gives a *row*: all 500 inputs at once. One pass for each input would be nudging, or forward mode.",

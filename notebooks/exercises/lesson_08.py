@@ -451,6 +451,40 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                {"plain": 5},
+                "5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.",
+            ),
+            Wrong({"plain": 1}, "1 is where the walk begins. Two multiplications lie between it and `a`."),
+            Wrong({"plain": 0}, "`y` moves when `a` does. A gradient of 0 would say that it does not."),
+            Wrong(
+                {"b_frozen": 30},
+                "30 is the value of `y`, frozen or not. What is asked for is how it moves with `a`.",
+            ),
+            Wrong(
+                {"b_frozen": 7.5},
+                "Half. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.",
+            ),
+            Wrong(
+                {"b_frozen": 1},
+                "Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.",
+            ),
+            Wrong(
+                {"both": 5},
+                "5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.",
+            ),
+            Wrong(
+                {"both": 1},
+                "1 is what arrives at both halves of the sum. Follow it along the half that is attached.",
+            ),
+            Wrong({"weighed": 50}, "$10 \\cdot 5$: the constant and $x$ are there, and $b$ is missing."),
+            Wrong(
+                {"weighed": 75},
+                "Half. The constant is not shared out between the two `h`: it multiplies, whole.",
+            ),
+            Wrong(
+                {"weighed": 1}, "1 is where it begins. From `y` to `a` it meets the constant, $b$ and $x$."
+            ),
+            Wrong(
                 (15, 0, 15, 0, 15, 150),
                 "The right places, but nothing is computed where there is no way: `None`, not 0.",
             ),

@@ -57,6 +57,8 @@ class Exercise:
     words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
+    allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
+    counts:   for typed numbers: whether they count something, so that only whole ones can be an answer.
     rtol:     how near a number must be, relative to the reference. Numbers typed in by hand need more room.
     seconds:  how long the learner's code may run before it is stopped.
     """
@@ -79,6 +81,8 @@ class Exercise:
     without: tuple[tuple[str, ...], str] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
+    allowed: tuple[float, ...] = ()
+    counts: bool = False
     setup: str = ""
     rtol: float = 1e-3
     seconds: float = 5.0
