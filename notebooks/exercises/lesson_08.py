@@ -25,6 +25,78 @@ def safe_copy(t):
     return t.detach().clone()
 
 
+def step_behind_a_cut(one, two, three, x, optimizer):
+    optimizer.zero_grad()
+    h = torch.tanh(one(x))
+    h = torch.tanh(two(h)).detach()
+    loss = (three(h) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def _noted(called: list[str], name: str, method):
+    """The method, noting that it was called."""
+
+    def calls(*arguments, **more):
+        called.append(name)
+        return method(*arguments, **more)
+
+    return calls
+
+
+def _cut_probe(learners):
+    *layers, x = _layers()
+    params = [param for layer in layers for param in layer.parameters()]
+    optimizer = torch.optim.SGD(params, lr=0.1)
+    before = [layer.weight.detach().clone() for layer in layers]
+    called: list[str] = []
+    for name in ("zero_grad", "step"):
+        setattr(optimizer, name, _noted(called, name, getattr(optimizer, name)))
+    layers[2].weight.register_hook(lambda grad: called.append("backward"))
+    yield "The loss", learners(*layers, x, optimizer)
+    yield "What ran, in this order", ", ".join(called)
+    named = dict(zip(("one", "two", "three"), layers, strict=True))
+    for name, layer in named.items():
+        yield f"{name}.weight.grad", "None" if layer.weight.grad is None else "a gradient"
+    for (name, layer), old in zip(named.items(), before, strict=True):
+        moved = (layer.weight.detach() - old).abs().max().item() > 1e-9
+        yield f"What the weights of `{name}` do", "they move" if moved else "they stay"
+    for name, layer in named.items():
+        yield f"Whether `{name}` asks afterwards", [param.requires_grad for param in layer.parameters()]
+
+
+def _steps(
+    hidden=lambda two, h: torch.tanh(two(h)).detach(), after=lambda loss, o: (loss.backward(), o.step())
+):
+    """A step of training with another line in the place of one of the blanks."""
+
+    def step_behind_a_cut(one, two, three, x, optimizer):
+        optimizer.zero_grad()
+        h = hidden(two, torch.tanh(one(x)))
+        loss = (three(h) ** 2).mean()
+        after(loss, optimizer)
+        return loss.item()
+
+    return step_behind_a_cut
+
+
+def _cut_by_block(one, two, three, x, optimizer):
+    optimizer.zero_grad()
+    with torch.no_grad():
+        h = torch.tanh(two(torch.tanh(one(x))))
+    loss = (three(h) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def _cut_by_flags(one, two, three, x, optimizer):
+    for param in [*one.parameters(), *two.parameters()]:
+        param.requires_grad_(False)
+    return step_behind_a_cut(one, two, three, x, optimizer)
+
+
 def _demand_tensor(out) -> None:
     if not isinstance(out, torch.Tensor):
         raise Complaint(
@@ -708,5 +780,62 @@ EXERCISES: list[Exercise] = [
             ("detach", "requires_grad_(False)", "torch.no_grad()", "inference_mode", "set_grad_enabled"),
             (["b"], "c)", "a", "e", "d"),
         ),
+    ),
+    Exercise(
+        "8.6",
+        title="train behind a cut",
+        names=("step_behind_a_cut",),
+        solution=step_behind_a_cut,
+        why=(
+            "`detach` behind `two` takes away the way back to `two` and to `one`. Their gradients stay `None`, and the "
+            "optimizer passes them over; `three` lies in front of the cut, and learns."
+        ),
+        shows="You did the exercise that asks for zero gradients, and found `None`: a starved layer stays as it is.",
+        look={"": "Two blanks: what goes into `three`, and the two calls after the loss."},
+        hints=(
+            "The first blank is the second layer, its `tanh`, and the cut behind it.",
+            "After the loss: backward, then the optimizer's step.",
+            "`torch.tanh(two(h)).detach()`",
+        ),
+        probe=_cut_probe,
+        wrong=(
+            Wrong(
+                _steps(lambda two, h: torch.tanh(two(h))),
+                "Nothing is cut: all three layers learn. Put `.detach()` behind layer `two`.",
+            ),
+            Wrong(
+                _steps(lambda two, h: torch.tanh(two(h.detach()))),
+                "The cut is in *front* of `two`, so `two` still learns. It is to be behind it.",
+            ),
+            Wrong(
+                _steps(lambda two, h: two(h).detach()),
+                "The cut is right; the `tanh` between `two` and `three` is missing, so the loss is another one.",
+            ),
+            Wrong(
+                _steps(lambda two, h: h.detach()),
+                "Layer `two` is left out of the computation. It is to run; only nothing is to lead back through it.",
+            ),
+            Wrong(
+                _steps(after=lambda loss, o: loss.backward()),
+                "The gradients are there, and nobody has stepped: `optimizer.step()` is missing.",
+            ),
+            Wrong(
+                _steps(after=lambda loss, o: o.step()),
+                "No backward pass has run: before it can step, the optimizer needs gradients.",
+            ),
+            Wrong(
+                _steps(after=lambda loss, o: (o.step(), loss.backward())),
+                "The step comes before the backward pass, when all gradients are `None`. The other way round.",
+            ),
+            Wrong(
+                _steps(after=lambda loss, o: (loss.backward(), o.zero_grad(), o.step())),
+                "The gradients are cleared between the backward pass and the step: the step finds nothing.",
+            ),
+            Wrong(
+                _cut_by_flags,
+                "You have frozen `one` and `two` as well: they do not ask any more, in the next step neither. A cut leaves them as they are.",
+            ),
+        ),
+        right=(_cut_by_block,),
     ),
 ]
