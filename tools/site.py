@@ -175,7 +175,7 @@ def cards_page(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesso
     cards = []
     for lesson in every:
         picture = _first_picture(books[lesson.file.removesuffix(".ipynb")])
-        text = markdown2html(formulas_to_mathml(lesson.recap))
+        text = _text(lesson.recap)
         cards.append(
             f'<article class="card"><h2>{lesson.number}. {html.escape(lesson.title)}</h2>{picture}{text}</article>'
         )

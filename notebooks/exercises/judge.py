@@ -121,6 +121,8 @@ def impossible(exercise: Exercise, value: Any) -> str:
         return f"Only {', '.join(others)} or {last} can be an answer here."
     if exercise.counts and (value < 0 or value % 1):
         return "A count is a whole number: nothing is shared out, and nothing is averaged."
+    if exercise.counts and value % exercise.counts:
+        return f"Each of the things that are counted takes {exercise.counts}: only multiples of that can be an answer."
     return ""
 
 

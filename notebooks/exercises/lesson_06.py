@@ -675,7 +675,7 @@ EXERCISES: list[Exercise] = [
             "The loss is one number. How many rows has its Jacobian?",
         ),
         rtol=1e-6,
-        counts=True,
+        counts=1,
         wrong=(
             Wrong(
                 {"entries": 0.0},

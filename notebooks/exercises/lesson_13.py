@@ -843,6 +843,7 @@ EXERCISES: list[Exercise] = [
         "13.5",
         title="how often?",
         names=("twice_used", "two_calls", "no_grad", "starved", "by_forward", "epochs"),
+        counts=1,
         solution="""
             twice_used = 1  # with the total
             two_calls = 2   # each call of the layer

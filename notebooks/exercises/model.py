@@ -58,7 +58,7 @@ class Exercise:
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
-    counts:   for typed numbers: whether they count something, so that only whole ones can be an answer.
+    counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
     rtol:     how near a number must be, relative to the reference. Numbers typed in by hand need more room.
     seconds:  how long the learner's code may run before it is stopped.
     """
@@ -82,7 +82,7 @@ class Exercise:
     words: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
     allowed: tuple[float, ...] = ()
-    counts: bool = False
+    counts: int = 0
     setup: str = ""
     rtol: float = 1e-3
     seconds: float = 5.0
