@@ -679,6 +679,33 @@ EXERCISES: list[Exercise] = [
             "For several steps go one after the other, with the slope of where you are.",
         ),
         wrong=(
+            Wrong({"slow": 0.0}, "There $\\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1."),
+            Wrong({"slow": 2.0}, "There $\\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1."),
+            Wrong({"slow": 5.0}, "There it begins. The slope is 10, so it does move."),
+            Wrong({"slow": 3.0}, "There the step would be 2. A tenth of the slope 10 is 1."),
+            Wrong({"slow": 8.0}, "Uphill, and too far. The step is 1, and it is subtracted."),
+            Wrong(
+                {"exact": 1.0}, "1 is $2 \\cdot 0.5$. The factor is what is left when that is taken from 1."
+            ),
+            Wrong({"exact": 5.0}, "5 is how far it goes. Where is it then, beginning at 5?"),
+            Wrong({"edge": -10.0}, "The step is 10 long, but it begins at 5."),
+            Wrong(
+                {"edge": 1.0}, "The factor is $-1$, and three times $-1$ makes $-1$. Where does that put 5?"
+            ),
+            Wrong({"edge": -2.5}, "Nothing is halved: the step is 10 long, from 5 to the other side."),
+            Wrong(
+                {"wild": 0.0}, "It would be at the bottom with $\\text{lr} = 0.5$. With 1.1 it jumps over it."
+            ),
+            Wrong({"wild": 14.4}, "Twice what it should be: from $-6$ the step is $1.1 \\cdot 12$."),
+            Wrong(
+                {"wild": 3.6},
+                "Half of what it should be: from $-6$ the step is $1.1 \\cdot 12$, not half of that.",
+            ),
+            Wrong(
+                {"wild": 6.2},
+                "The second step has the gradient of where it begins, $-12$, and that is multiplied by 1.1, not by 1.",
+            ),
+            Wrong({"wild": 1.0}, "The factor is $-1.2$, and it is taken twice. Nothing brings it to 1."),
             Wrong({"slow": 4.5}, "The slope of $w^2$ at 5 is 10, not 5: the step is 1."),
             Wrong({"slow": 6}, "Uphill. The gradient is subtracted."),
             Wrong({"slow": 1}, "That is how far it goes. *Where* is it then?"),
@@ -724,6 +751,41 @@ EXERCISES: list[Exercise] = [
             "A zero is a gradient: the velocity becomes $0.9 \\cdot 4$.",
         ),
         wrong=(
+            Wrong(
+                {"plain": 0.0},
+                "It gets nearer by a fifth in each step. At 0 it would be with $\\text{lr} = 0.5$.",
+            ),
+            Wrong({"plain": 2.56}, "Both steps go down: $2 \\cdot 0.8 \\cdot 0.8$."),
+            Wrong({"plain": 0.64}, "The two steps are 0.4 and 0.32. Take them from 2."),
+            Wrong({"plain": 1.0}, "The first step is 0.4, not 1: a tenth of the gradient 4."),
+            Wrong({"momentum": 0.0}, "It does not get there in two steps: the second one is 0.68 long."),
+            Wrong(
+                {"momentum": 1.0},
+                "The second step is a tenth of the velocity $0.9 \\cdot 4 + 3.2$, from 1.6 on.",
+            ),
+            Wrong({"momentum": 0.46}, "Nothing is halved: from 1.6 on, a tenth of the velocity."),
+            Wrong({"momentum": 1.84}, "The velocity is 6.8 by then. From 1.6 a tenth of that is taken away."),
+            Wrong(
+                {"decay": 0.0}, "The decay pulls towards zero by a part of $w$. It does not set it to zero."
+            ),
+            Wrong({"decay": 1.0}, "Gradient and pull together are 5; a *tenth* of that is the step."),
+            Wrong({"decay": 2.5}, "The pull is towards zero: with the gradient it is subtracted."),
+            Wrong(
+                {"decay": 0.5},
+                "0.5 is the number of the decay. The pull is $0.5 \\cdot w$, and it is added to the gradient.",
+            ),
+            Wrong({"adam": 0.0}, "It moves by the learning rate, 0.1."),
+            Wrong({"adam": 0.9}, "It moves by 0.1. Where does it begin?"),
+            Wrong({"adam": 0.95}, "Nothing is halved: from 2 it moves by the learning rate."),
+            Wrong(
+                {"zeros": 0.0},
+                "A gradient of zero does not make the weight zero. The velocity goes on from 1.6.",
+            ),
+            Wrong(
+                {"zeros": 1.0},
+                "The velocity is $0.9 \\cdot 4$ in the second step, and a tenth of it is the step.",
+            ),
+            Wrong({"zeros": 0.24}, "From 1.6, not from 0.6: the first step was 0.4 long."),
             Wrong({"plain": 1.6}, "That is after the first step. From there the slope is 3.2."),
             Wrong({"plain": 1.2}, "The second step has the gradient of where it begins: 3.2, not 4 again."),
             Wrong({"plain": 2.88}, "Uphill, twice. The gradient is subtracted."),

@@ -444,6 +444,14 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                {"both": 0.0},
+                "Two gradients are wanted, and each is what arrives times the *other* factor. Those have to be there.",
+            ),
+            Wrong({"both": 16000.0}, "Each of the two is kept once, and each takes 4,000 bytes."),
+            Wrong({"both": 2666.667}, "Nothing is shared out: two tensors of 4,000 bytes."),
+            Wrong({"data": 2000.0}, "Nothing is halved: a whole tensor is kept, or none."),
+            Wrong({"growth": 2000.0}, "A half? The whole result is kept: each entry is its own slope."),
+            Wrong(
                 {"both": 4000},
                 "Two gradients are wanted. For that of `u` the rule needs `v`, for that of `v` it needs `u`.",
             ),
@@ -503,6 +511,14 @@ EXERCISES: list[Exercise] = [
         ),
         about={"doubled": "Everything that is kept has a row for each row of the batch."},
         wrong=(
+            Wrong({"first": 1000.0}, "Is a number two bytes long? Here it takes 4."),
+            Wrong({"first": 666.667}, "Nothing is shared out. Rows times columns times 4, of what goes in."),
+            Wrong(
+                {"relu": 1333.333}, "Nothing is shared out: rows times columns times 4, of what ReLU gives."
+            ),
+            Wrong({"doubled": 0.0}, "Each of the first two keeps something, and with 100 rows not less."),
+            Wrong({"doubled": 4000.0}, "That is the data of 100 rows alone. ReLU keeps something, too."),
+            Wrong({"doubled": 8000.0}, "That is what ReLU keeps for 100 rows. The data is kept as well."),
             Wrong({"first": 500}, "That many numbers. Each takes 4 bytes."),
             Wrong(
                 {"first": 800},
