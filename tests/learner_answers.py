@@ -7,6 +7,7 @@ and few may get a reply that knows no cause.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +26,7 @@ from exercises import (
     lesson_12,
     lesson_13,
     lesson_15,
+    lesson_16,
     lesson_17,
     lessons,
     tiny_engine,
@@ -78,6 +80,9 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
     ("15.5", lesson_15._penalty(retain_graph=True), "records nothing new", "times too"),
+    ("16.1", (lambda a: math.sin(a[0]), lesson_16.divide), "two numbers are wanted", "is right."),
+    ("16.4", lesson_16._each(in_dims=0), "share", "is right."),
+    ("16.5", lesson_16._rich(kind=lesson_16.Dual), "type(self)", "is right."),
     ("17.2", lesson_17._looped("zero_grad", "loss", "backward"), "Who does that?", "is right."),
     ("17.2", lesson_17._looped("loss", "backward", "zero_grad", "step"), "stepped *after* it", "is right."),
     ("17.2", lesson_17._looped("zero_grad", "loss", "step", "backward"), "stepped *after* it", "is right."),
@@ -416,6 +421,15 @@ UNLISTED: list[tuple[str, Any]] = [
     ("15.5", lambda out, x: out.item()),
     ("15.5", lesson_15._penalty(length=lambda g: g.abs().max(), create_graph=True)),
     ("15.5", lesson_15._penalty(length=lambda g: g, create_graph=True)),
+    ("16.1", (lesson_16.sine, lambda a, b: (a[0] / b[0], 0.0))),
+    ("16.1", (lambda a: (math.cos(a[0]), a[1] * math.cos(a[0])), lesson_16.divide)),
+    ("16.3", lesson_16._sides_with(lambda m, p, u, v: 0.0, lambda m, p, u, v: 0.0)),
+    ("16.3", lesson_16._sides_with(lambda m, p, u, v: u.sum(), lambda m, p, u, v: v.sum())),
+    ("16.4", lesson_16._each(finish=lambda g: -g)),
+    ("16.4", lesson_16._batch_only),
+    ("16.4", lambda w, b, X, T: X),
+    ("16.5", lesson_16._rich(exp=lambda v, t: 0 * t)),
+    ("16.5", lesson_16._rich(value=torch.exp2)),
     ("17.2", lesson_17._looped("zero_grad", "loss", "backward", "step", "zero_grad", "step")),
     ("17.2", lesson_17._looped("zero_grad", "loss", "backward", "backward", "step")),
     ("17.2", lambda model, optimizer, batches: len(batches)),

@@ -1,0 +1,556 @@
+"""Exercises of lesson 16, forward mode and vmap: rules for dual numbers, passes, both sides, a gradient for each sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def sine(a):
+    return math.sin(a[0]), a[1] * math.cos(a[0])
+
+
+def divide(a, b):
+    return a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0] ** 2
+
+
+def both_sides(f, x, u, v):
+    _, moved = torch.func.jvp(f, (x,), (u,))
+    _, pull_back = torch.func.vjp(f, x)
+    left = (v * moved).sum()
+    right = (pull_back(v)[0] * u).sum()
+    return left, right
+
+
+def each_gradient(w, b, X, T):
+    def loss(w, b, x, t):
+        return ((w * x).sum() + b - t) ** 2
+
+    return torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T)
+
+
+class Dual:
+    """As the lesson has it."""
+
+    def __init__(self, value, tangent):
+        self.value, self.tangent = value, tangent
+
+    def __add__(self, other):
+        return type(self)(self.value + other.value, self.tangent + other.tangent)
+
+    def __mul__(self, other):
+        tangent = self.tangent * other.value + self.value * other.tangent
+        return type(self)(self.value * other.value, tangent)
+
+
+class Richer(Dual):
+    def exp(self):
+        return type(self)(torch.exp(self.value), self.tangent * torch.exp(self.value))
+
+    def __sub__(self, other):
+        return type(self)(self.value - other.value, self.tangent - other.tangent)
+
+
+# what the checks try
+
+
+def _pair(what: str, answer) -> Iterator[tuple]:
+    if answer is None or answer is ...:
+        yield f"The tangent of {what}", answer
+        return
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise Complaint(f"Of {what} two numbers are wanted: the value, then the tangent.")
+    yield f"The value of {what}", answer[0]
+    yield f"The tangent of {what}", answer[1]
+
+
+def _duals(sine, divide) -> Iterator[tuple]:
+    for a in ((0.5, 1.0), (2.0, 3.0)):
+        yield from _pair(f"sine of {a}", sine(a))
+    for a, b in (((3.0, 1.0), (2.0, 0.0)), ((3.0, 1.0), (2.0, 5.0)), ((4.0, 0.0), (5.0, 2.0))):
+        yield from _pair(f"{a} divided by {b}", divide(a, b))
+
+
+def _products(x):
+    return torch.stack([x[0] * x[1], x[1] * x[2]])
+
+
+def _waves(x):
+    return torch.stack([torch.sin(x[0]) * x[1], x[0] * x[0], torch.exp(x[1])])
+
+
+def _sides() -> list[tuple]:
+    return [
+        (_products, torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, -1.0, 2.0]), torch.tensor([1.0, 10.0])),
+        (_waves, torch.tensor([0.5, 1.5]), torch.tensor([2.0, -0.5]), torch.tensor([1.0, -2.0, 0.3])),
+    ]
+
+
+def _batches() -> list[tuple]:
+    w, b = torch.tensor([0.5, -1.0, 2.0]), torch.tensor(0.3)
+    X = torch.tensor([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0], [3.0, 1.0, 1.0], [0.5, 0.5, -2.0]])
+    return [(w, b, X, torch.tensor([1.0, 0.0, 2.0, -1.0]))]
+
+
+def _rules(Richer) -> Iterator[tuple]:
+    a = Richer(torch.tensor([0.5, -1.0]), torch.tensor([1.0, 3.0]))
+    b = Richer(torch.tensor([2.0, 4.0]), torch.tensor([0.5, -2.0]))
+    yield "The value of exp", a.exp().value
+    yield "The tangent of exp", a.exp().tangent
+    yield "The value of a - b", (a - b).value
+    yield "The tangent of a - b", (a - b).tangent
+    deep = (a * b - a.exp()).exp()
+    if not isinstance(deep, Richer):
+        raise Complaint(
+            f"The result is a `{type(deep).__name__}`, and cannot go on: make it with `type(self)(value, tangent)`."
+        )
+    yield "The tangent of exp(a * b - exp(a))", deep.tangent
+
+
+# what people write
+
+
+def _sides_with(left, right):
+    def both_sides(f, x, u, v):
+        _, moved = torch.func.jvp(f, (x,), (u,))
+        _, pull_back = torch.func.vjp(f, x)
+        return left(moved, pull_back, u, v), right(moved, pull_back, u, v)
+
+    return both_sides
+
+
+def _left(moved, pull_back, u, v):
+    return v @ moved
+
+
+def _right(moved, pull_back, u, v):
+    return pull_back(v)[0] @ u
+
+
+def _each(
+    loss=lambda w, b, x, t: (w @ x + b - t) ** 2, in_dims=(None, None, 0, 0), argnums=0, finish=lambda g: g
+):
+    def each_gradient(w, b, X, T):
+        return finish(torch.func.vmap(torch.func.grad(loss, argnums=argnums), in_dims=in_dims)(w, b, X, T))
+
+    return each_gradient
+
+
+def _each_by_loop(w, b, X, T):
+    return torch.stack(
+        [torch.func.grad(lambda w, x, t: (w @ x + b - t) ** 2)(w, x, t) for x, t in zip(X, T, strict=True)]
+    )
+
+
+def _each_by_formula(w, b, X, T):
+    return 2 * (X @ w + b - T)[:, None] * X
+
+
+def _batch_only(w, b, X, T):
+    return torch.func.grad(lambda w: ((X @ w + b - T) ** 2).sum())(w)
+
+
+def _rich(exp=lambda v, t: t * torch.exp(v), sub=lambda a, da, b, db: da - db, kind=None, value=torch.exp):
+    class Richer(Dual):
+        def exp(self):
+            return (kind or type(self))(value(self.value), exp(self.value, self.tangent))
+
+        def __sub__(self, other):
+            return type(self)(
+                self.value - other.value, sub(self.value, self.tangent, other.value, other.tangent)
+            )
+
+    return Richer
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "16.a",
+        asks="the tangent of x³ + x at 2",
+        truth=lambda: 13.0,
+        found="Yes: 12 from the cube, and the 1 of $x$ itself is added.",
+        wrong=(
+            Wrong(
+                12.0, "That is the cube's part. $x$ itself moves with speed 1, and speeds add up in a sum."
+            ),
+            Wrong(10.0, "That is the *value*, $8 + 2$. How fast does it move?"),
+            Wrong(14.0, "The cube's 12, and then the *tangent* of $x$, 1, not its value 2."),
+            Wrong(24.0, "In a sum the tangents are added, not multiplied."),
+            Wrong(6.5, "Nothing is averaged: the tangents are added."),
+        ),
+        missed="12 from the cube and 1 from $x$: 13. In a sum the tangents are added.",
+    ),
+    Question(
+        "16.b",
+        asks="J u with u = (0, 1, 0)",
+        truth=lambda: [1.0, 3.0],
+        found="Yes: the second column.",
+        wrong=(
+            Wrong(
+                [0.0, 3.0, 2.0],
+                "That is the second *row*, which a backward pass gives. How do both outputs move with $x_1$?",
+            ),
+            Wrong([2.0, 0.0], "That is the first column. $u$ picks the second."),
+            Wrong([0.0, 2.0], "That is the third column. $u$ picks the second."),
+            Wrong([2.0, 6.0], "Those are the values $y$. How fast do they move when $x_1$ moves?"),
+            Wrong([1.0, 3.0, 0.0], "There are two outputs, so two numbers."),
+            Wrong([2.0, 1.0, 0.0], "That is the first *row*. A forward pass gives a column."),
+        ),
+        missed="$(1, 3)$, the second column: how both outputs move with $x_1$.",
+    ),
+    Question(
+        "16.c",
+        asks="the number of axes inside vmap over a tensor of shape (8, 3)",
+        truth=lambda: 1.0,
+        found="Yes: one sample of three numbers. The axis of the batch is hidden.",
+        wrong=(
+            Wrong(2.0, "That is what `X` has outside. Inside, the axis of the batch is hidden."),
+            Wrong(3.0, "That is the *length* of the one axis that is left."),
+            Wrong(8.0, "That is the number of samples, and the function sees one of them."),
+            Wrong(0.0, "One sample has three numbers, along one axis."),
+        ),
+        missed="One: the function sees one sample of three numbers, the axis of the batch is hidden.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "16.1",
+        title="two more rules",
+        names=("sine", "divide"),
+        solution=(sine, divide),
+        probe=_duals,
+        look={
+            "": "The derivative from school, times the tangent that comes in. Of a quotient: both may move."
+        },
+        why="The tangent of $g(a)$ is $g'(a)\\,a'$. Of a quotient: $(a'b - a b')/b^2$, the rule from school with tangents in the place of derivatives.",
+        shows="One rule for each operation, and any formula made of them can be differentiated while it is computed.",
+        hints=(
+            "What is the derivative of the sine? It is multiplied by the tangent that comes in, `a[1]`.",
+            "The quotient rule from school: $(a/b)' = (a'b - ab')/b^2$.",
+            "`a[1] * math.cos(a[0])`, and `(a[1] * b[0] - a[0] * b[1]) / b[0] ** 2`.",
+        ),
+        wrong=(
+            Wrong(
+                (lambda a: (math.sin(a[0]), math.cos(a[0])), divide),
+                "The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), math.cos(a[1])), divide),
+                "The cosine is taken at the *value*. The tangent multiplies.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), math.sin(a[1])), divide),
+                "The sine of a speed is no speed. Take the derivative at the value, and multiply by the tangent.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide),
+                "The sign: the derivative of the sine is *plus* the cosine.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), a[1]), divide),
+                "The tangent has gone through unchanged. The sine's own slope is missing.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), a[1] + math.cos(a[0])), divide),
+                "The local derivative and the tangent are multiplied, not added.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], a[1] / b[1] if b[1] else 0.0)),
+                "The tangent of a quotient is not the quotient of the tangents.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], a[1] / b[0])),
+                "That holds while `b` stands still. `b` moves too, and that counts against it.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] + a[0] * b[1]) / b[0] ** 2)),
+                "The sign: when `b` grows, the quotient gets *smaller*.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1])),
+                "The division by $b^2$ is missing.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / b[0])),
+                "Divided by $b$; it is $b^2$.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2)),
+                "The two products are the wrong way round: first $a'b$, minus $ab'$.",
+            ),
+        ),
+    ),
+    Exercise(
+        "16.2",
+        title="how many passes?",
+        names=("net_forward", "net_backward", "arm_forward", "arm_backward"),
+        solution="""
+            net_forward = 5000  # one for each input, that is each weight
+            net_backward = 1  # one for each output: the loss
+            arm_forward = 3  # three motors
+            arm_backward = 120  # 40 points with 3 coordinates each
+            """,
+        rtol=1e-5,
+        why="Forward: a column of the Jacobian a pass, one for each input. Backward: a row a pass, one for each output.",
+        shows="The network goes backward, the arm forward. Who has few of something begins there.",
+        look={
+            "net_forward": "A forward pass gives one column. How many inputs are there?",
+            "net_backward": "A backward pass gives one row. How many outputs are there?",
+            "arm_forward": "A forward pass gives one column. What are the inputs of the arm?",
+            "arm_backward": "A backward pass gives one row. How many numbers come out?",
+        },
+        hints=(
+            "Forward: as many passes as inputs. Backward: as many as outputs.",
+            "The inputs of the network's loss are its weights. A point has three coordinates.",
+        ),
+        wrong=(
+            Wrong({"net_forward": 1}, "One forward pass moves one input. There are 5,000 weights to move."),
+            Wrong(
+                {"net_backward": 5000},
+                "One backward pass reaches all weights at once. There is one output to begin at.",
+            ),
+            Wrong((1, 5000, 3, 120), "You have the two directions of the network crossed."),
+            Wrong((5000, 1, 120, 3), "You have the two directions of the arm crossed."),
+            Wrong(
+                (1, 5000, 120, 3),
+                "You have the directions crossed: forward goes by inputs, backward by outputs.",
+            ),
+            Wrong(
+                {"arm_forward": 120}, "That is the number of *outputs*. Forward, what counts are the motors."
+            ),
+            Wrong({"arm_forward": 1}, "One forward pass turns one motor. There are three."),
+            Wrong(
+                {"arm_backward": 40},
+                "40 points, but each has three coordinates, and each of these is an output.",
+            ),
+            Wrong(
+                {"arm_backward": 3}, "That is the number of motors. Backward, what counts are the outputs."
+            ),
+            Wrong(
+                {"arm_backward": 1}, "One backward pass begins at one output. There are more than one here."
+            ),
+            Wrong({"net_forward": 2500}, "Nothing is halved or shared: each weight needs its own."),
+            Wrong({"net_forward": 10000}, "One pass for each weight, not two."),
+            Wrong({"net_backward": 0}, "No pass, no gradient."),
+            Wrong({"arm_backward": 360}, "The motors do not multiply it: 40 points, 3 coordinates."),
+            Wrong({"net_backward": 2}, "The loss is one number."),
+            Wrong({"arm_forward": 9}, "Three motors, and each is turned once."),
+        ),
+    ),
+    Exercise(
+        "16.3",
+        title="both sides",
+        names=("both_sides",),
+        solution=both_sides,
+        cases=_sides,
+        returns=("left", "right"),
+        look={
+            "": "Two dot products: one between things of the output's shape, one between things of the input's."
+        },
+        why="`moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair makes one number, and it is the same.",
+        shows="Two passes in opposite directions agree on one number. If a rule were wrong, they would not.",
+        hints=(
+            "`moved` is $J u$. Which of `u` and `v` has the same shape?",
+            "`pull_back(v)` is a tuple with one entry, $v^\\top J$.",
+            "`v @ moved` and `pull_back(v)[0] @ u`.",
+        ),
+        wrong=(
+            Wrong(
+                _sides_with(lambda m, p, u, v: m, _right),
+                "That is $J u$ itself, one number for each output. Its dot product with `v` is wanted.",
+            ),
+            Wrong(
+                _sides_with(_left, lambda m, p, u, v: p(v)[0]),
+                "That is $v^\\top J$ itself, one number for each input. Its dot product with `u` is wanted.",
+            ),
+            Wrong(
+                _sides_with(_left, lambda m, p, u, v: p(v) @ u),
+                "`pull_back` hands over a tuple, even for one input. Take its entry `[0]`.",
+            ),
+            Wrong(
+                _sides_with(lambda m, p, u, v: m.sum(), _right),
+                "A sum is the dot product with ones. `v` is not in it.",
+            ),
+            Wrong(
+                _sides_with(_left, lambda m, p, u, v: p(v)[0].sum()),
+                "A sum is the dot product with ones. `u` is not in it.",
+            ),
+            Wrong(
+                _sides_with(lambda m, p, u, v: u @ m, _right),
+                "`moved` has the shape of the *output*. It goes with `v`.",
+            ),
+            Wrong(
+                _sides_with(_left, lambda m, p, u, v: p(u)[0] @ v),
+                "`pull_back` takes something of the output's shape: `v`.",
+            ),
+            Wrong(
+                _sides_with(lambda m, p, u, v: v * m, lambda m, p, u, v: p(v)[0] * u),
+                "The products entry by entry. Add them up.",
+            ),
+            Wrong(
+                _sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()),
+                "Averaged. A dot product adds up.",
+            ),
+        ),
+        right=(
+            _sides_with(_left, _right),
+            _sides_with(lambda m, p, u, v: (v @ m).item(), lambda m, p, u, v: torch.dot(u, p(v)[0]).item()),
+        ),
+    ),
+    Exercise(
+        "16.4",
+        title="a gradient for each sample",
+        names=("each_gradient",),
+        solution=each_gradient,
+        cases=_batches,
+        look={"": "The loss of *one* sample, and an entry of `in_dims` for each of the four arguments."},
+        why="`loss` speaks of one sample. `grad` differentiates it with respect to its first argument, `w`. `in_dims=(None, None, 0, 0)`: the weights are shared, the samples are not.",
+        shows="Four gradients from one call, and a function in which no batch occurs.",
+        hints=(
+            "Inside, `x` is one sample: a row of three numbers. What is its loss?",
+            "`in_dims` has an entry for each argument: `None` for what all share, 0 for what has one row a sample.",
+            "`(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.",
+        ),
+        wrong=(
+            Wrong(
+                _each(in_dims=(0, 0, 0, 0)), "`w` and `b` have no axis of samples: all samples share them."
+            ),
+            Wrong(
+                _each(in_dims=0),
+                "0 for all four: but `w` and `b` have no axis of samples, all samples share them.",
+            ),
+            Wrong(_each(in_dims=(None, 0, 0)), "Four arguments, so four entries."),
+            Wrong(
+                _each(in_dims=(None, None, 0, None)),
+                "A loss is one number. `w * x` is three (a dot product is meant), and a `t` of all samples is four: each sample has its own.",
+            ),
+            Wrong(_each(in_dims=(None, None, 1, 0)), "The samples are the *rows* of `X`, axis 0."),
+            Wrong(
+                _each(loss=lambda w, b, x, t: w @ x + b - t),
+                "The square is missing: the loss is the *square* of the distance from `t`.",
+            ),
+            Wrong(_each(loss=lambda w, b, x, t: (w @ x - t) ** 2), "The bias is missing in the loss."),
+            Wrong(_each(loss=lambda w, b, x, t: (w @ x + b + t) ** 2), "The target is taken *away*: `- t`."),
+            Wrong(
+                _each(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2), "There is no half in this loss."
+            ),
+            Wrong(_each(argnums=1), "That is the gradient of the bias. `w` is the first argument."),
+            Wrong(_each(argnums=2), "That is the gradient of the *sample*. `w` is the first argument."),
+            Wrong(
+                _each(finish=lambda g: g.sum(0)),
+                "That is their sum, the batch gradient. Each by itself is wanted.",
+            ),
+            Wrong(_each(finish=lambda g: g.mean(0)), "That is their mean. Each by itself is wanted."),
+            Wrong(_each(finish=lambda g: g.T), "The samples are in the columns. A row for each is wanted."),
+        ),
+        right=(_each(), _each_by_loop, _each_by_formula),
+    ),
+    Exercise(
+        "16.5",
+        title="more rules for it",
+        names=("Richer",),
+        solution=Richer,
+        probe=_rules,
+        look={"": "The derivative from school, at the value, times the tangent that comes in."},
+        why="$\\exp$ is its own derivative: at the value, times the tangent. A difference moves as fast as the difference of the speeds.",
+        shows="Two rules more, and whatever is written with them can be run forward, nested, beside the real one. The real one has a rule like these for each operation.",
+        hints=(
+            "What is the derivative of $e^x$? It is taken at the value and multiplied by `self.tangent`.",
+            "If two things move, how fast does their difference move?",
+            "`self.tangent * torch.exp(self.value)` and `self.tangent - other.tangent`.",
+        ),
+        wrong=(
+            Wrong(
+                _rich(exp=lambda v, t: torch.exp(v)),
+                "The local derivative alone: the tangent that comes in is missing.",
+            ),
+            Wrong(
+                _rich(exp=lambda v, t: torch.exp(t)),
+                "That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.",
+            ),
+            Wrong(
+                _rich(exp=lambda v, t: t),
+                "The tangent has gone through unchanged. $e^x$ has a slope of its own.",
+            ),
+            Wrong(
+                _rich(exp=lambda v, t: t * v * torch.exp(v - 1)),
+                "That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.",
+            ),
+            Wrong(
+                _rich(exp=lambda v, t: t + torch.exp(v)),
+                "The local derivative and the tangent are multiplied, not added.",
+            ),
+            Wrong(
+                _rich(sub=lambda a, da, b, db: da + db),
+                "That is the rule of a sum. What is taken away slows it down.",
+            ),
+            Wrong(_rich(sub=lambda a, da, b, db: db - da), "The wrong way round."),
+            Wrong(_rich(sub=lambda a, da, b, db: da), "`other` moves as well."),
+            Wrong(
+                _rich(sub=lambda a, da, b, db: a - b), "That is the *value* once more. How fast does it move?"
+            ),
+            Wrong(
+                _rich(sub=lambda a, da, b, db: da * b - a * db),
+                "That looks like the rule of a quotient. A difference is simpler.",
+            ),
+        ),
+        right=(_rich(),),
+    ),
+    Exercise(
+        "16.6",
+        title="which one?",
+        names=("training", "dial", "outliers", "bend"),
+        solution="""
+            training = "b"  # one output
+            dial = "a"  # one input
+            outliers = "c"  # a gradient for each sample
+            bend = "d"  # a direction, through a gradient
+            """,
+        why="One output: backward. One input: forward. One gradient for each sample: `vmap` of `grad`. The change of a gradient in a direction is a Hessian-vector product: the tangent is carried through the gradient.",
+        shows="You choose by counting: what is there few of?",
+        look={
+            "training": "How many inputs, how many outputs?",
+            "dial": "How many inputs, how many outputs?",
+            "outliers": "Is one gradient wanted, or one for each?",
+            "bend": "What is it that is to be differentiated here, and in how many directions?",
+        },
+        hints=(
+            "Count inputs and outputs of each.",
+            "Few outputs: backward. Few inputs: forward. One of the four asks for the derivative of a gradient.",
+        ),
+        wrong=(
+            Wrong({"training": "a"}, "One forward pass moves one weight. There are 10 million."),
+            Wrong({"training": "c"}, "That gives a gradient for each sample, more than was asked for."),
+            Wrong({"training": "d"}, "That is how the gradient *changes*. It is itself wanted."),
+            Wrong({"dial": "b"}, "One backward pass begins at one output. There are 1,000."),
+            Wrong({"dial": "c"}, "There are no samples here: one dial, many outputs."),
+            Wrong({"dial": "d"}, "Nobody asked for a gradient of a gradient: one dial, many outputs."),
+            Wrong({"outliers": "b"}, "One backward pass of the batch adds all of them up."),
+            Wrong(
+                {"outliers": "a"},
+                "That tells how everything moves with one input. A gradient for *each sample* is wanted.",
+            ),
+            Wrong(
+                {"outliers": "d"}, "That is how the gradient changes. A gradient for *each sample* is wanted."
+            ),
+            Wrong(
+                {"bend": "a"},
+                "One forward pass through the *loss* gives its slope in that direction. It is the gradient that is to be differentiated.",
+            ),
+            Wrong({"bend": "b"}, "That is the gradient. How does *it* change?"),
+            Wrong(
+                {"bend": "c"},
+                "There are no samples here: one gradient, and one direction in which it changes.",
+            ),
+            Wrong(
+                ("a", "b", "c", "d"),
+                "The first two are crossed: training has one output, the dial is one input.",
+            ),
+        ),
+    ),
+]
