@@ -1,0 +1,661 @@
+"""Exercises of lesson 14, The NaN hunt: bad arithmetic, where twice, a detector, three patients, logarithms, a direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import minigrad as torch
+
+from .model import Complaint, Exercise, Question, Wrong
+
+
+def safe_sqrt(x):
+    inside = torch.where(x > 0, x, 1.0)
+    return torch.where(x > 0, torch.sqrt(inside), 0.0)
+
+
+def first_bad(loss):
+    found, seen = [], set()
+
+    def listen(node):
+        seen.add(node)
+
+        def hook(leaving, arrived):
+            if any(g is not None and not torch.isfinite(g).all() for g in leaving):
+                found.append(node.name())
+
+        node.register_hook(hook)
+        for following, _place in node.next_functions:
+            if following is not None and following not in seen:
+                listen(following)
+
+    listen(loss.grad_fn)
+    loss.backward()
+    return found[0] if found else None
+
+
+def log_softmax(s):
+    shifted = s - s.max()
+    return shifted - torch.log(torch.exp(shifted).sum())
+
+
+def direction(v):
+    square = (v * v).sum()
+    length = torch.sqrt(torch.where(square > 0, square, 1.0))
+    return v / length
+
+
+def _tensor(out: Any) -> Any:
+    if not isinstance(out, torch.Tensor):
+        raise Complaint(f"A tensor is wanted, and this is a `{type(out).__name__}`.")
+    return out
+
+
+def _slopes(inputs: list[list[float]]) -> Callable[[Callable], Iterator[tuple]]:
+    """A probe that looks at a function's values, and at its gradients for an uneven upstream."""
+
+    def probe(function: Callable) -> Iterator[tuple]:
+        for numbers in inputs:
+            x = torch.tensor(numbers, requires_grad=True)
+            out = function(x)
+            if out is None or out is Ellipsis:
+                yield "what comes out", out
+                return
+            at = str([f"{n:g}" for n in numbers]).replace("'", "")
+            yield f"The values at {at}", _tensor(out).detach()
+            if out.grad_fn is None:
+                raise Complaint("No graph leads back from what comes out: nothing could learn through it.")
+            out.backward(torch.arange(1.0, len(out) + 1) if out.dim() else None)
+            yield f"The gradient at {at}, if {list(range(1, len(numbers) + 1))} arrives", x.grad
+            bad = first_bad(function(torch.tensor(numbers, requires_grad=True)).sum())
+            yield f"The first node that sends a bad number at {at}", bad or "none"
+
+    return probe
+
+
+# the detector
+
+
+def _root_alone() -> Any:
+    return torch.sqrt(torch.tensor([4.0, 0.0], requires_grad=True)).sum()
+
+
+def _distance() -> Any:
+    w = torch.tensor(0.0, requires_grad=True)
+    return torch.sqrt(w * w)
+
+
+def _masked() -> Any:
+    x = torch.tensor([4.0, 0.0], requires_grad=True)
+    return torch.where(x > 0, torch.sqrt(x), 0.0).sum()
+
+
+def _healthy() -> Any:
+    x = torch.tensor([4.0, 1.0], requires_grad=True)
+    return (torch.sqrt(x) * 3).sum()
+
+
+def _two_places() -> Any:
+    x = torch.tensor([1.0, 0.0], requires_grad=True)
+    return torch.log(torch.sqrt(x) + x).sum()
+
+
+GRAPHS = {
+    "the root alone": _root_alone,
+    "the distance": _distance,
+    "the masked root": _masked,
+    "a healthy graph": _healthy,
+    "the logarithm of a root": _two_places,
+}
+
+
+def _detected(function: Callable) -> Iterator[tuple]:
+    for name, graph in GRAPHS.items():
+        found = function(graph())
+        if found is Ellipsis:
+            yield name, found
+            return
+        if isinstance(found, list | tuple):
+            raise Complaint(
+                f"It gives back a list, {len(found)} long. One name is wanted, that of the first; `None` if there is none."
+            )
+        yield f"For {name} it gives", "None" if found is None else found
+
+
+def _detector(
+    bad: Callable, answer: Callable = lambda found: found[0] if found else None, of: str = "leaving"
+) -> Callable:
+    """A detector like the reference, with another question or another answer."""
+
+    def first_bad(loss):
+        found, seen = [], set()
+
+        def listen(node):
+            seen.add(node)
+
+            def hook(leaving, arrived):
+                if any(bad(g) for g in (leaving if of == "leaving" else arrived)):
+                    found.append(node.name())
+
+            node.register_hook(hook)
+            for following, _place in node.next_functions:
+                if following is not None and following not in seen:
+                    listen(following)
+
+        listen(loss.grad_fn)
+        loss.backward()
+        return answer(found)
+
+    return first_bad
+
+
+def _is_bad(g) -> bool:
+    return g is not None and not torch.isfinite(g).all()
+
+
+# predictions
+
+
+def _kind(value: float, letters: tuple[str, str, str, str]) -> str:
+    """The letter for 1, 0, inf and nan."""
+    return letters[3 if math.isnan(value) else 2 if math.isinf(value) else 0 if value else 1]
+
+
+def _at_home() -> str:
+    w = torch.tensor(0.0, requires_grad=True)
+    torch.sqrt(w * w).backward()
+    return _kind(w.grad.item(), ("a", "b", "c", "d"))
+
+
+def _spread() -> int:
+    layer = torch.nn.Linear(3, 2)
+    data = torch.ones(4, 3)
+    data[2, 1] = float("nan")
+    (layer(data) ** 2).mean().backward()
+    return sum(int(torch.isnan(p.grad).sum()) for p in layer.parameters())
+
+
+def _poisoned() -> str:
+    x = torch.tensor([4.0, 0.0], requires_grad=True)
+    torch.where(x > 0, torch.sqrt(x), 0.0).sum().backward()
+    return _kind(x.grad[1].item(), ("d", "a", "b", "c"))
+
+
+def _reported() -> str:
+    try:
+        with torch.autograd.set_detect_anomaly(True):
+            _root_alone().backward()
+    except RuntimeError as error:
+        return "a" if "Sqrt" in str(error) else "c"
+    return "b"
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "14.a",
+        asks="the gradient of the distance at 0",
+        truth=_at_home,
+        found="Yes: an infinite slope meets a zero one, and their product is no number.",
+        wrong=(
+            Wrong("a", "That is the slope on the right of 0. At 0 itself the root's rule divides by zero."),
+            Wrong(
+                "b",
+                "It would be a sensible answer, half-way between $-1$ and 1. But the rules do not know of each other: the root says $1/0$, the product $\\infty \\cdot 0$.",
+            ),
+            Wrong(
+                "c",
+                "`inf` is what leaves the root. The product multiplies it by $w = 0$, and $\\infty \\cdot 0$ is `nan`.",
+            ),
+        ),
+        missed="It is **d**: the root's rule gives $1/0 = \\infty$, the product's $\\infty \\cdot 0$.",
+    ),
+    Question(
+        "14.b",
+        asks="bad gradients from one bad number of twelve",
+        truth=_spread,
+        found="Yes: each of them is a sum over the samples, and one of those is bad.",
+        wrong=(
+            Wrong(
+                1.0,
+                "One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.",
+            ),
+            Wrong(
+                2.0,
+                "Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.",
+            ),
+            Wrong(
+                4.0,
+                "More: the bad sample's results go back to every weight, whichever number it multiplies.",
+            ),
+            Wrong(6.0, "The biases as well: their gradients are sums over the samples, too."),
+            Wrong(
+                0.0,
+                "Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.",
+            ),
+        ),
+        missed="All 8: each gradient is a sum over the samples, with a bad term in it.",
+    ),
+    Question(
+        "14.c",
+        asks="the gradient of an entry whose root is masked out",
+        truth=_poisoned,
+        found="Yes: a 0 arrives at the root, and its rule multiplies that by an infinite slope.",
+        wrong=(
+            Wrong("a", "A 0 is what `where` sends. But then the rule of the root runs, $0 \\cdot \\infty$."),
+            Wrong("b", "The slope there is infinite. What arrives is 0, and $0 \\cdot \\infty$ is `nan`."),
+            Wrong("d", "0.25 is the slope at 4. Each entry has its own: here it is $0 \\cdot \\infty$."),
+        ),
+        missed="It is **c**: the root was computed for both entries, so its rule runs for both.",
+    ),
+    Question(
+        "14.d",
+        asks="what anomaly mode says of an infinite gradient",
+        truth=_reported,
+        found="Yes. It looks for `nan` only.",
+        wrong=(
+            Wrong("a", "So many texts say. It looks for `nan` only, and an `inf` passes."),
+            Wrong(
+                "c", "The sum sends ones. The root makes an `inf`, and that passes: only `nan` is looked for."
+            ),
+        ),
+        missed="It is **b**: it looks for `nan` only.",
+    ),
+]
+
+ARITHMETIC = {
+    "by_zero": {
+        "a": "As the divisor goes to 0, $1/u$ grows beyond every number.",
+        "c": "All ways lead to the same: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`; infinite, too.)",
+    },
+    "zeros": {
+        "a": "$u/u$ tends to 1, $2u/u$ to 2, $u^2/u$ to 0: no number is right for all.",
+        "b": "$u/u$ stays 1, however small $u$ is. But $2u/u$ stays 2.",
+    },
+    "by_inf": {
+        "b": "The divisor grows beyond every number. What becomes of the fraction?",
+        "c": "All ways lead to the same: the fraction goes to 0.",
+    },
+    "times": {
+        "a": "Not 0: $u \\cdot \\frac1u$ stays 1, $u \\cdot \\frac2u$ stays 2. No number is right for all.",
+        "b": "Not infinite: $u \\cdot \\frac1u$ stays 1 on the way there. Different ways lead to different numbers.",
+    },
+    "minus": {
+        "a": "Not 0: $(n + 5) - n$ stays 5 while both grow. Different ways lead to different numbers.",
+        "b": "$(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different ways lead to different numbers.",
+    },
+    "nan_zero": {
+        "a": "Zero does not heal it: whatever is computed with a `nan` is one.",
+        "b": "Whatever is computed with a `nan` is a `nan`.",
+    },
+    "log_zero": {
+        "a": "The logarithm falls below every number as its argument goes to 0.",
+        "c": "All ways lead to the same: it falls below every number. That is $-\\infty$, infinite.",
+    },
+}
+"""Wrong answers to exercise 14.1, part by part."""
+
+PATIENTS = {
+    "in_penalty": {
+        "a": "`total` is 0, a good number, and backward its product gets what is bad already. Who sends it?",
+        "c": "The value is 1, and backward this line sends 0.1. Both are finite.",
+    },
+    "in_probability": {
+        "b": "$\\infty/\\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.",
+        "c": "The logarithm gets something bad already. What is $e^{200}$ in `float32`?",
+    },
+    "in_cosine": {
+        "a": "A sum of products with 0: `dot` is 0, a good number.",
+        "b": "`sizes` is $5 \\cdot 0 = 0$, a good number. (No gradient is asked for `v`, so its root has no rule to run.)",
+    },
+    "finite_loss": {
+        "b": "There $e^{200}$ is infinite, and $0/\\infty = 0$ has the logarithm $-\\infty$: the loss is infinite.",
+        "c": "There 0 is divided by 0: the loss is `nan`.",
+    },
+}
+"""Wrong answers to exercise 14.4, part by part."""
+
+
+def _wrong_letters(known: dict) -> tuple[Wrong, ...]:
+    return tuple(Wrong({part: letter}, says) for part, said in known.items() for letter, says in said.items())
+
+
+def _shifted(s, m):
+    return (s - m) - torch.log(torch.exp(s - m).sum())
+
+
+def _masked_length(v):
+    length = torch.sqrt((v * v).sum())
+    return torch.where(length > 0, v / length, torch.zeros_like(v))
+
+
+def _eps_outside(v):
+    return v / (torch.sqrt((v * v).sum()) + 1e-12)
+
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "14.1",
+        title="the arithmetic of the bad numbers",
+        names=(
+            "by_zero",
+            "zeros",
+            "by_inf",
+            "times",
+            "minus",
+            "nan_zero",
+            "log_zero",
+        ),
+        solution="""
+            by_zero = "b"     # beyond every number
+            zeros = "c"    # u/u is 1, 2u/u is 2
+            by_inf = "a"      # 0
+            times = "c"  # u * 1/u is 1, u * 2/u is 2
+            minus = "c"   # (n + 5) - n is 5
+            nan_zero = "c"  # nothing heals it
+            log_zero = "b"     # -inf
+            """,
+        why="Where all ways to the limit agree there is a number, or an infinity. Where they do not, there is `nan`; and whatever is computed with a `nan` is one.",
+        shows="Three births of a `nan`: $0/0$, $0 \\cdot \\infty$, $\\infty - \\infty$. Two of an infinity: $1/0$ and $\\log 0$.",
+        look={
+            "by_zero": "Put smaller and smaller numbers in the place of the 0.",
+            "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
+            "by_inf": "Put larger and larger numbers in the place of `inf`.",
+            "times": "Try $u \\cdot \\frac1u$ and $u \\cdot \\frac2u$ for small $u$.",
+            "minus": "Try $(n + 5) - n$ and $2n - n$ for large $n$.",
+            "nan_zero": "Can anything be computed from what is not a number?",
+            "log_zero": "Try $\\log 0.1$, $\\log 0.001$, and so on.",
+        },
+        hints=(
+            "Put small numbers in the place of 0 and large ones in the place of `inf`, in more than one way. Do the results agree?",
+            "$u \\cdot \\frac1u$ is 1 and $u \\cdot \\frac2u$ is 2, however small $u$ is.",
+            "You may ask: `torch.tensor(0.0) * float('inf')` in a cell of your own.",
+        ),
+        words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
+        wrong=_wrong_letters(ARITHMETIC),
+        right=(("B", "C", "A", "C", "C", "C", "B"), ("inf", "nan", "finite", "nan", "nan", "nan", "-inf")),
+    ),
+    Exercise(
+        "14.2",
+        title="where, twice",
+        names=("safe_sqrt",),
+        solution=safe_sqrt,
+        probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0]]),
+        why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
+        shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac12 = 0$.",
+        look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
+        hints=(
+            "The outer `where` is right as it stands. What may the root be given where `x` is not positive?",
+            "`inside` is a `where` as well, with the same condition. Any positive number does, such as 1.",
+            "`inside = torch.where(x > 0, x, 1.0)`",
+        ),
+        wrong=(
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(x), 0.0),
+                "The root still gets the 0, and its rule runs: $0 \\cdot \\infty$. Give it something else there.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0),
+                "The root still gets a 0, and its rule makes a `nan` of it. The inner `where` happens to stop that one, but anomaly mode would stop your program here. Give the root a number at which its slope is finite.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0),
+                "The two are the wrong way round: where `x > 0` the root is to get `x`.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0),
+                "That changes the values. Where `x` is positive the root is to get `x` itself; and $-9$ is still too low.",
+            ),
+            Wrong(
+                lambda x: torch.where(
+                    x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x
+                ),
+                "The root gets a constant, so nothing flows back through it. Leave `x` attached.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(abs(x)), 0.0),
+                "The negative ones are cured by that. At 0 it is still 0 that the root gets.",
+            ),
+            Wrong(
+                lambda x: torch.sqrt(torch.where(x > 0, x, 1.0)),
+                "The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0),
+                "Where is the root?",
+            ),
+            Wrong(
+                lambda x: torch.sqrt(x) * (x > 0),
+                "Multiplied by a mask *after* the root: $0 \\cdot \\infty$, as before.",
+            ),
+            Wrong(
+                lambda x: torch.sqrt(x[x > 0]),
+                "The bad entries have been left out in front of the root, and that is a cure. But the shape is to stay: 0 where `x` is not positive.",
+            ),
+        ),
+        right=(
+            lambda x: torch.where(
+                x > 0, torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), torch.zeros_like(x)
+            ),
+            lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 7.0)), 0.0),
+            lambda x: torch.sqrt(torch.where(x > 0, x, 1.0)) * (x > 0),
+            lambda x: torch.where(x > 0, torch.sqrt(x.clamp(min=1e-9)), 0.0),
+        ),
+    ),
+    Exercise(
+        "14.3",
+        title="a detector of your own",
+        names=("first_bad",),
+        solution=first_bad,
+        probe=_detected,
+        why="Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. What is not computed is `None`, and cannot be asked.",
+        shows="Yours reports Inf too, and so it names the root where anomaly mode accuses the product.",
+        look={
+            "": "The first blank: true for a `g` that is there and is not finite throughout. The second: the first name found, or `None`."
+        },
+        hints=(
+            "Some of what leaves is `None`. Ask for that first, then for the numbers.",
+            "`torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.",
+            "`g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`",
+        ),
+        wrong=(
+            Wrong(
+                _detector(lambda g: g is not None and torch.isnan(g).any()),
+                "That finds `nan` only, as anomaly mode does. Infinite ones are to be found as well: `isfinite`.",
+            ),
+            Wrong(
+                _detector(lambda g: g is not None and torch.isinf(g).any()),
+                "That finds `inf` only. `nan` is bad, too: `isfinite` knows both.",
+            ),
+            Wrong(
+                _detector(lambda g: not torch.isfinite(g).all()),
+                "What is not computed is `None`, and `isfinite` cannot be asked of that. Ask `g is not None` first.",
+            ),
+            Wrong(
+                _detector(lambda g: g is not None and not torch.isfinite(g).any()),
+                "`not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.",
+            ),
+            Wrong(
+                _detector(lambda g: g is not None and torch.isfinite(g).all()),
+                "The other way round: that is true for the good ones.",
+            ),
+            Wrong(
+                _detector(_is_bad, of="arrived"),
+                "That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.",
+            ),
+            Wrong(
+                _detector(_is_bad, lambda found: found[-1] if found else None),
+                "That is the *last* one. The list is in the order in which the nodes have fired.",
+            ),
+            Wrong(
+                _detector(_is_bad, lambda found: found[0]),
+                "In a healthy graph the list is empty, and has no first. `None` is wanted then.",
+            ),
+            Wrong(
+                _detector(_is_bad, lambda found: found),
+                "It gives back a list",
+            ),
+            Wrong(
+                _detector(_is_bad, lambda found: bool(found)),
+                "Whether there is one is the smaller half. Which one?",
+            ),
+            Wrong(
+                _detector(_is_bad, lambda found: None),
+                "It always gives `None`, whatever was found. Return the first of `found`.",
+            ),
+        ),
+        right=(
+            _detector(lambda g: g is not None and bool((~torch.isfinite(g)).any())),
+            _detector(lambda g: g is not None and bool(torch.isnan(g).any() or torch.isinf(g).any())),
+            _detector(_is_bad, lambda found: next(iter(found), None)),
+        ),
+    ),
+    Exercise(
+        "14.4",
+        title="three patients",
+        names=("in_penalty", "in_probability", "in_cosine", "finite_loss"),
+        solution="""
+            in_penalty = "b"      # backward: 0.1 / (2 * 0)
+            in_probability = "a"  # forward: exp(200)
+            in_cosine = "c"       # forward: 0 / 0
+            finite_loss = "a"     # the penalty's is 1
+            """,
+        why="The root's *rule* divides by zero, so the value is fine. $e^{200}$ does not fit, so all after it is lost. And 0 by 0 is `nan` where it stands.",
+        shows="One patient is ill on the way back, two on the way forward. Only for the first did you need the rules.",
+        look={
+            "in_penalty": "All values are finite. Then follow the way back: which rule divides by zero?",
+            "in_probability": "Compute the values line by line. What is the largest number of `float32`?",
+            "in_cosine": "Compute the values line by line, with `v` = (0, 0).",
+            "finite_loss": "Which of the three has only good values?",
+        },
+        hints=(
+            "First the values, line by line. If they are all finite, then the way back.",
+            "$e^{88}$ is near the end of `float32`. A root has an infinite slope at 0. 0 by 0 is no number.",
+            "In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.",
+        ),
+        wrong=_wrong_letters(PATIENTS),
+        right=(("B", "A", "C", "A"),),
+    ),
+    Exercise(
+        "14.5",
+        title="logarithms of probabilities",
+        names=("log_softmax",),
+        solution=log_softmax,
+        probe=_slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [-300.0, -301.0], [500.0, 500.0]]),
+        why="After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.",
+        shows="Right for scores of any size: the value, and the gradient.",
+        look={
+            "": "The formula word for word: subtract `s.max()`, and then the logarithm of the sum of the powers."
+        },
+        hints=(
+            "First `shifted = s - s.max()`. All that follows uses `shifted` only.",
+            "Then `shifted` minus the logarithm of a sum of powers.",
+            "`shifted - torch.log(torch.exp(shifted).sum())`",
+        ),
+        wrong=(
+            Wrong(
+                lambda s: torch.log(torch.exp(s) / torch.exp(s).sum()),
+                "That is the definition. It is right for small scores; $e^{200}$ does not fit.",
+            ),
+            Wrong(
+                lambda s: s - torch.log(torch.exp(s).sum()),
+                "The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first.",
+            ),
+            Wrong(
+                lambda s: torch.log(torch.softmax(s, 0)),
+                "The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.",
+            ),
+            Wrong(
+                lambda s: torch.log(torch.softmax(s, 0) + 1e-12),
+                "A small number keeps the logarithm finite, and makes it wrong: $-27.6$ in the place of $-200$.",
+            ),
+            Wrong(
+                lambda s: s - torch.log(torch.exp(s - s.max()).sum()),
+                "The powers are shifted, the score in front is not: subtract `m` there, too.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) - torch.log(torch.exp(s).sum()),
+                "The score in front is shifted, the powers are not: $e^{200}$ does not fit.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) - torch.exp(s - s.max()).sum(),
+                "The logarithm of the sum is missing.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) - torch.exp(s - s.max()).log().sum(),
+                "That is the sum of the logarithms. The logarithm of the *sum* is wanted.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()),
+                "The logarithm of the sum is to be *subtracted*.",
+            ),
+            Wrong(
+                lambda s: _shifted(s, s.mean()),
+                "It is not the largest that is subtracted (the mean, or the smallest): with scores far apart a power is still too large.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()),
+                "A mean of the powers, where their sum is wanted.",
+            ),
+            Wrong(lambda s: torch.softmax(s, 0), "Those are the probabilities. Their logarithms are wanted."),
+            Wrong(
+                lambda s: -_shifted(s, s.max()),
+                "That is the loss, with its minus. The logarithm itself is wanted.",
+            ),
+        ),
+        right=(
+            lambda s: _shifted(s, s.max().detach()),
+            lambda s: torch.log_softmax(s, 0),
+            lambda s: s - torch.logsumexp(s, 0),
+        ),
+    ),
+    Exercise(
+        "14.6",
+        title="a direction",
+        names=("direction",),
+        solution=direction,
+        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0]]),
+        why="The `where` stands in front of the root: for $v = 0$ the root gets a 1, whose slope is finite, and $v / 1$ is 0.",
+        shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
+        look={
+            "": "The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both."
+        },
+        hints=(
+            "Two dangers at 0: the root's infinite slope, and 0 by 0. Both are behind the sum of squares.",
+            "Replace the sum of squares by 1 where it is 0, then take the root, then divide.",
+            "`length = torch.sqrt(torch.where(square > 0, square, 1.0))`",
+        ),
+        wrong=(
+            Wrong(lambda v: v / torch.sqrt((v * v).sum()), "At 0 that is 0 by 0."),
+            Wrong(
+                _masked_length,
+                "The value is saved behind the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.",
+            ),
+            Wrong(
+                lambda v: v / torch.sqrt((v * v).sum() + 1e-3),
+                "Finite, but that number is so large that the others are no longer right to six digits.",
+            ),
+            Wrong(
+                lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0),
+                "Divided by the *square* of the length. The root is missing.",
+            ),
+            Wrong(
+                lambda v: torch.sign(v),
+                "Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.",
+            ),
+            Wrong(
+                lambda v: v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0),
+                "Divided by the sum of the sizes. The length is the root of the sum of squares.",
+            ),
+            Wrong(
+                lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach(),
+                "The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.",
+            ),
+        ),
+        right=(
+            lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(),
+            lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5,
+        ),
+    ),
+]
