@@ -11,7 +11,7 @@ import minigrad
 from exercises import suite
 from exercises.exam import COLUMNS, SEE, Exam, Report, result_of
 from tests.lesson_files import BY_NUMBER, NOTEBOOKS, PAGES, read
-from tools.readme import MAP, map_file
+from tools.readme import MAP, TEACHING, map_file, with_evenings
 from tools.site import build, cards_page
 
 EVERY = suite.lessons()
@@ -59,6 +59,16 @@ def test_the_map_of_the_readme_is_that_of_the_lessons():
     assert MAP.read_text(encoding="utf-8") == map_file(), "run `python -m tools.readme`"
 
 
+def test_the_evenings_in_teaching_are_those_of_the_course():
+    text = TEACHING.read_text(encoding="utf-8")
+    assert with_evenings(text) == text, "run `python -m tools.readme`"
+
+
+def test_teaching_has_a_question_for_each_lesson():
+    asked = re.search(r"\| lesson \| ask the room .*?\n\n", TEACHING.read_text(encoding="utf-8"), re.S)[0]
+    assert [int(number) for number in re.findall(r"^\| (\d+) \|", asked, re.M)] == list(range(18))
+
+
 def test_boxes_of_the_map_do_not_overlap():
     places = list(suite._places(EVERY).values())
     for i, (x, y) in enumerate(places):
@@ -80,7 +90,7 @@ def test_three_routes_and_one_of_them_takes_everything():
     for route in (afternoon, knows):
         numbers = [number for _, numbers in route.sittings for number in numbers]
         assert numbers == sorted(numbers)
-    assert all(minutes <= 150 for *_, minutes in suite.route_rows(evenings, EVERY)), (
+    assert all(minutes <= 165 for *_, minutes in suite.route_rows(evenings, EVERY)), (
         "an evening is two hours or so"
     )
 

@@ -1,5 +1,5 @@
-"""Write what README.md says of the lessons, from the lessons' own headers: the table, and the map beside it (docs/map.svg).
-`make notebooks` does it.
+"""Write what README.md and TEACHING.md say of the lessons, from the lessons' own headers: the table, the map beside it
+(docs/map.svg), the evenings of the course. `make notebooks` does it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ sys.path.insert(0, str(ROOT / "notebooks"))  # the exercises are a package there
 
 from exercises import suite  # noqa: E402
 
+EVENINGS = re.compile(r"(?<=\| --- \| --- \| --- \| --- \|\n)(?:\|.*\n)*")
+TEACHING = ROOT / "notebooks" / "TEACHING.md"
 MAP = ROOT / "docs" / "map.svg"
 TABLE = re.compile(r"(?<=\| --- \| --- \| --- \|\n)(?:\|.*\n)*")
 
@@ -28,6 +30,17 @@ def with_lessons(readme: str) -> str:
     return TABLE.sub(lambda _: rows, readme, count=1)
 
 
+def with_evenings(teaching: str) -> str:
+    """The text of TEACHING.md with the evenings of the course as they should be."""
+    every = suite.lessons()
+    course = next(route for route in suite.ROUTES if len(route.sittings) == 8)
+    rows = "".join(
+        f"| {number} | {about} | {', '.join(str(lesson.number) for lesson in there)} | {minutes} |\n"
+        for number, (about, there, minutes) in enumerate(suite.route_rows(course, every), 1)
+    )
+    return EVENINGS.sub(lambda _: rows, teaching, count=1)
+
+
 def map_file() -> str:
     """The map as it should be: a picture that stands by itself, in light and dark."""
     return suite.map_svg(suite.lessons(), link="", style=suite.FILE) + "\n"
@@ -36,4 +49,5 @@ def map_file() -> str:
 if __name__ == "__main__":
     readme = ROOT / "README.md"
     readme.write_text(with_lessons(readme.read_text()))
+    TEACHING.write_text(with_evenings(TEACHING.read_text(encoding="utf-8")), encoding="utf-8")
     MAP.write_text(map_file(), encoding="utf-8")

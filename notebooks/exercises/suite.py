@@ -107,16 +107,16 @@ ROUTES = (
     ),
     Route(
         "A course of eight evenings",
-        "Two hours each, alone or as a class. Everything, without the exercises that can wait; those are for the days "
-        "between.",
+        "About two hours each, the second and the third somewhat more. Everything, without the exercises that can wait; those "
+        "are for the days between.",
         (
             ("a slope, and where it is noted down", (0, 1, 2)),
-            ("the walk back, by hand", (3, 4)),
-            ("many passes, many numbers", (5, 6)),
-            ("your own engine", (7,)),
+            ("the walk back, by hand, once and many times", (3, 4, 5)),
+            ("many numbers at once, and an engine of your own", (6, 7)),
             ("switches, and loops that are ill", (8, 9)),
-            ("memory, loops in the graph, functions of your own", (10, 11, 12)),
-            ("looking inside while it runs, and once more", (13, 14, 15)),
+            ("memory, and loops in the graph", (10, 11)),
+            ("functions and hooks of your own", (12, 13)),
+            ("where NaN comes from; gradients of gradients", (14, 15)),
             ("the other direction, and a whole network", (16, 17)),
         ),
     ),
