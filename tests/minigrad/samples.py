@@ -12,11 +12,12 @@ It needs `torch` and `expecttest`. To see what differs:
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -230,15 +231,29 @@ def samples(info: Any, dtype: str) -> Iterator[Any]:
     """PyTorch's sample inputs of an operation; with dtype "errors" those that have to raise."""
     import torch
 
-    torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if dtype == "errors":
-            found = info.error_inputs("cpu") if info.error_inputs_func is not None else ()
-            yield from (e.sample_input for e in found if hasattr(e.sample_input, "args"))
+            found = info.error_inputs_func(info, "cpu") if info.error_inputs_func is not None else ()
+            yield from (e.sample_input for e in seeded(found) if hasattr(e.sample_input, "args"))
         elif (wanted := getattr(torch, dtype)) in info.dtypes:
             differentiable = info.supports_autograd and wanted.is_floating_point
-            yield from info.sample_inputs("cpu", wanted, requires_grad=differentiable)
+            yield from seeded(info.sample_inputs_func(info, "cpu", wanted, differentiable))
+
+
+def seeded(found: Iterable[Any]) -> Iterator[Any]:
+    """Each sample as PyTorch's own tests get it, without their search through the call stack for the test."""
+    import torch
+
+    found = iter(found)
+    while True:
+        torch.default_generator.manual_seed(1234)
+        random.seed(1234)
+        np.random.seed(1234)
+        try:
+            yield next(found)
+        except StopIteration:
+            return
 
 
 def programs(info: Any) -> list[str]:
