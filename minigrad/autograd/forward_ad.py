@@ -11,7 +11,6 @@ An operation on duals computes its value, and its tangent from those of the inpu
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
@@ -25,7 +24,7 @@ from .function import Function, context, refuse_old_form, run_forward
 from .modes import enable_grad, local
 from .node import edge
 from .passes import grad, zeros_like
-from .views import make_view, places
+from .views import places
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -141,34 +140,13 @@ Dual.__name__ = Dual.__qualname__ = "Tensor"
 
 
 class Forward(Interpreter):
-    """The interpreter of forward mode. A tensor from outside that is to take a tangent becomes a dual until it ends."""
+    """The interpreter of forward mode. Tensors that are made inside can take a tangent, those from outside cannot."""
 
     wrapper = Dual
 
-    def __init__(self):
-        self.adopted: list[Dual] = []
-
-    def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
-        for t in reversed(self.adopted):
-            take_over(t, t.value, t._base)
-
-    def adopt(self, t: Tensor) -> None:
-        """Make a tensor of the level below a dual of this level, in its place."""
-        base = t._base
-        if base is not None and not self.owns(base):
-            self.adopt(base)
-        value = take_over(object.__new__(type(t)), t, None if base is None else base.value)
-        take_over(t, Dual.of(self, value), None)
-        if base is not None:
-            make_view(t, base)
-            t.seen = -1
-        self.adopted.append(t)
-
-    def unwrap(self, t: object) -> tuple[object, object]:
-        if isinstance(t, Tensor) and not self.owns(t) and self.owns(t._base):
-            self.adopt(t)  # a view of an adopted tensor
-        return (t.value, t.tangent) if self.owns(t) else (t, None)
+    def created(self, t: Tensor, like: Tensor | None) -> Tensor:
+        made = super().created(t, like)
+        return made if made._requires_grad else self.lift(made)
 
     def tangent_of(self, t: Tensor) -> Tensor:
         """The tangent, zeros for a constant."""
@@ -203,7 +181,9 @@ class Forward(Interpreter):
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
         if not self.owns(target) and any(self.unwrap(v)[1] is not None for v in values):
-            self.adopt(target)
+            raise RuntimeError(
+                f"{op.name}_: a tensor from outside of forward mode cannot take a tangent; write into a clone of it"
+            )
 
     def store(self, target: Dual, new: Tensor) -> None:
         (value, tangent), old, base = self.unwrap(new), target.tangent, target._base
@@ -249,19 +229,6 @@ class Forward(Interpreter):
         pairs = zip(results, found, strict=True)
         outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
-
-
-def take_over(t: Tensor, source: Tensor, base: Tensor | None) -> Tensor:
-    """Make `t` what `source` is, a view of `base` if that is given. Returns it."""
-    t.__class__ = type(source)
-    for name in ("_array", "_counter", "_grad_fn", "_meta", "_output_nr", "_requires_grad"):
-        setattr(t, name, getattr(source, name))
-    t.__dict__.clear()
-    t.__dict__.update(source.__dict__)
-    if base is not None:
-        t._meta = copy.copy(t._meta)
-        t._meta.base = base
-    return t
 
 
 # ---------------------------------------------------------------- what users call

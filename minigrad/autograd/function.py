@@ -198,8 +198,7 @@ class Function:
     forward(ctx, *args) computes the result, with recording off; with setup_context(ctx, inputs, output), which saves in
     `ctx` what backward needs, it is forward(*args).
     backward(ctx, *grad_outputs) returns one gradient for each argument of forward, None for those that need none.
-    jvp(ctx, *tangents) is the forward-mode derivative; vmap(info, in_dims, *args) computes on batched arguments and returns
-    (output, out_dims).
+    jvp(ctx, *tangents) is the forward-mode derivative.
     """
 
     node_class: type[FunctionCtx]
@@ -212,7 +211,6 @@ class Function:
     jvp = missing(
         "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
     )
-    vmap = missing("To use autograd.Function with vmap, you must override the vmap staticmethod.")
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import threading
 from collections.abc import Callable
 
@@ -98,7 +97,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class Mode:
-    """A grad mode: a context manager that can also decorate functions and generators."""
+    """A grad mode: a context manager that can also decorate functions."""
 
     # What to go back to: (the mode before, previous), as an object may be entered inside itself.
     previous = None
@@ -112,41 +111,16 @@ class Mode:
         return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
-        """Use the mode as a decorator; each call, and each resumption of a generator, runs inside it."""
+        """Use the mode as a decorator; each call runs inside it."""
         if inspect.isgeneratorfunction(function):
-            return self._wrap_generator(function)
+            raise TypeError(
+                "minigrad's grad modes decorate no generators; write `with torch.no_grad():` inside"
+            )
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
             with self.clone():
                 return function(*args, **kwargs)
-
-        return wrapped
-
-    def _wrap_generator(self, function: Callable) -> Callable:
-        @functools.wraps(function)
-        def wrapped(*args, **kwargs):
-            generator = function(*args, **kwargs)
-            send, argument = generator.send, None
-            try:
-                while True:
-                    try:
-                        with self.clone():
-                            value = send(argument)
-                    except StopIteration as stop:
-                        return stop.value
-                    try:  # outside: the caller runs in its own mode between two resumptions
-                        argument = yield value
-                        send = generator.send
-                    except GeneratorExit:
-                        with self.clone():
-                            generator.close()
-                        raise
-                    except BaseException:
-                        argument = sys.exc_info()[1]
-                        send = generator.throw
-            finally:
-                generator.close()
 
         return wrapped
 

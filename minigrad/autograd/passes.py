@@ -45,11 +45,7 @@ def backward(
     if inputs is not None:
         inputs = as_inputs(inputs, "backward")
     if create_graph:
-        warnings.warn(
-            CREATES_CYCLE,
-            UserWarning,
-            stacklevel=3,
-        )
+        warnings.warn(CREATES_CYCLE, stacklevel=3)
     roots = make_roots(tensors, grad_tensors, local.gradients_are_tensors(create_graph))
     retain = create_graph if retain_graph is None else retain_graph
     targets, last = None, set()
@@ -258,7 +254,5 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-tensor_backward.__name__, tensor_backward.__qualname__ = (
-    "backward",
-    "Tensor.backward",
-)  # as TypeErrors call it
+# as TypeErrors call it
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"

@@ -31,11 +31,8 @@ def versions(node: Node) -> int:
 
     It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
     """
-    op, saved, found = (
-        node._op,
-        node._kept,
-        0,
-    )  # of a detached tensor the version is taken for one more than it is
+    op, saved, found = node._op, node._kept, 0
+    # of a detached tensor the version is taken for one more than it is
     for i in op.saved_inputs:
         if saved[i] is not None:
             counter = saved[i]._counter

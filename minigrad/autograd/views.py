@@ -10,6 +10,7 @@ operation and the rest on to the old history; the view's own grad_fn becomes a r
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -155,22 +156,33 @@ def write(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if special and local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     inputs = tuple([t if t is None else t._outside() for t in inputs])  # of a transform that has ended
-    target, array = inputs[0], inputs[0]._array
-    recording = is_recorded(op, inputs)
+    return overwrite(op, inputs, lambda given: op.core(*given, *params), assign, old_value)
+
+
+def overwrite(
+    op: Op, inputs: tuple, compute: Callable, store: Callable, old: Callable, keeps: bool = False
+) -> Tensor:
+    """What `write` does at each level of transforms: `compute` gives the result from the inputs, `store` writes it. The rules
+    read the target as it was, which `old` copies; keeps: also if nothing is recorded here, for a level below."""
+    target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
     if op.name not in ("fill", "zero"):  # the same number everywhere
         check_memory(inputs)
-    if recording and "self" in op.saves:
-        inputs = (old_value(target), *inputs[1:])  # the rules need the value from before the write
-    new = op.core(*inputs, *params)
-    check_result(new._array, array)
-    array[...] = new._array
+    if "self" in op.saves and (recording or keeps):
+        inputs = (old(target), *inputs[1:])
+    new = compute(inputs)
+    check_result(new._array, target._array)
+    store(target, new)
     count_write(target)
     if recording and new._grad_fn is not None:
         save_again(new._grad_fn, target)
         hang(target, new._grad_fn)
     return target
+
+
+def assign(target: Tensor, new: Tensor) -> None:
+    target._array[...] = new._array
 
 
 def is_recorded(op: Op, inputs: tuple) -> bool:

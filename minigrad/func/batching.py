@@ -11,18 +11,17 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dtypes
-from ..autograd.function import Function, refuse_old_form, run_forward
+from ..autograd.function import Function
 from ..ops.indexing import index
-from ..ops.shape import cat, stack, undone
+from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, call, tensors_in
-from .trees import broadcast_prefix, flattened, spec
+from .trees import broadcast_prefix, flattened
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -94,8 +93,8 @@ class Vmap(Interpreter):
 
     wrapper = Batched
 
-    def __init__(self, size: int, randomness: str):
-        self.size, self.randomness = size, randomness
+    def __init__(self, size: int):
+        self.size = size
 
     # ------------------------------------------------------------ operations
 
@@ -191,20 +190,12 @@ class Vmap(Interpreter):
         value = value if dim is None else self.whole((value, bdim))
         return value.movedim(0, dim) if dim else value
 
-    def example(self, t: Tensor, start: int = 0) -> Batched:
-        """One example of a tensor of the level below, in whose dimension 0 the batch begins at `start`."""
-        return Batched.of(self, t if t.shape[0] == self.size else t.narrow(0, start, self.size), 0)
-
     # ------------------------------------------------------------ writing, making tensors, custom Functions
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
         if self.unwrap(target)[1] is None and any(self.unwrap(v)[1] is not None for v in values):
-            called = "inplace arithmetic" if op.name in ARITHMETIC else f"aten::{op.name.removesuffix('_')}_"
             raise RuntimeError(
-                f"vmap: {called}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that "
-                "has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
-                f"over in a vmap. Please try to use out-of-place operators instead of {called}. If said operator is being "
-                "called inside the PyTorch framework, please file a bug report instead."
+                f"vmap: {op.name}_ cannot write a value of each example into a tensor that all examples share"
             )
 
     def store(self, target: Batched, new: Tensor) -> None:
@@ -217,39 +208,16 @@ class Vmap(Interpreter):
         return Batched.of(self, super().created(batch, like), 0)
 
     def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
-        if self.randomness == "error":
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-                "randomness flags on vmap or perform the randomness operation out of vmap"
-            )
-        with at(self.below):
-            if self.randomness == "same":
-                return draw(*args, **kwargs)
-            return Batched.of(self, stack([draw(*args, **kwargs) for _ in range(self.size)]), 0)
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap\nminigrad has the latter only."
+        )
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        refuse_old_form(cls)
-        values, dims = zip(*map(self.unwrap, args), strict=True)
-        if cls.vmap is Function.vmap:
-            raise RuntimeError(
-                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
-                "vmap staticmethod or set generate_vmap_rule=True. For more details, please see "
-                "https://pytorch.org/docs/main/notes/extending.func.html"
-            )
-
-        def compute() -> object:
-            info = SimpleNamespace(batch_size=self.size, randomness=self.randomness)
-            with at(self.below):
-                result, out_dims = cls.vmap(info, dims, *values)
-                outs, rebuild = flattened(result)
-                pairs = zip(outs, broadcast_prefix(out_dims, result), strict=True)
-                outs = [t if d is None else Batched.of(self, t.movedim(d, 0), 0) for t, d in pairs]
-            return rebuild(outs)
-
-        return run_forward(cls, args, compute)[0]
-
-
-ARITHMETIC = {"add", "sub", "mul", "div", "copy", "masked_fill", "clamp", "maximum", "minimum"}
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support.\nminigrad has no Function.vmap: "
+            "it keeps to what the lessons use."
+        )
 
 
 def each(result: object, f: Callable) -> object:
@@ -357,28 +325,14 @@ WAYS = {
 # ---------------------------------------------------------------- the transform
 
 
-def vmap(
-    func: Callable,
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    *,
-    chunk_size: int | None = None,
-) -> Callable:
+def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0) -> Callable:
     """`func` of one example as a function of a batch.
 
     in_dims: which dimension of each argument counts the examples; None for arguments that all examples share. One
         number for all, or a structure like the arguments. out_dims: where that dimension goes in the results.
-    randomness: "error" refuses random functions inside, "same" gives all examples the same numbers, "different" not.
-    chunk_size: work through the batch in pieces of this size.
-    Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
+    Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`), and for
+    random numbers.
     """
-    if randomness not in ("error", "same", "different"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
-        )
-    if chunk_size is not None and chunk_size <= 0:
-        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     name = getattr(func, "__name__", repr(func))
 
     @functools.wraps(func)
@@ -388,56 +342,32 @@ def vmap(
         if len(set(sizes)) != 1:
             wanted = f"all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
             raise ValueError(f"vmap: Expected {wanted if sizes else 'at least one Tensor to vmap over'}")
-        size, pieces = sizes[0], []
-        for start in range(0, size or 1, chunk_size or size or 1):
-            with Vmap(min(chunk_size or size, size - start), randomness) as level:
-                result = func(
-                    *rebuild(t if d is None else level.example(t, start) for t, d in pairs), **kwargs
-                )
-            outs, rebuild_out = flattened(result)
-            alone = isinstance(out_dims, tuple) and isinstance(result, Tensor)
-            dims = broadcast_prefix(out_dims[0] if alone else out_dims, result)
-            if dims is None:
-                raise ValueError(
-                    f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-                    f"`outputs`. out_dims has structure {spec(out_dims)} but outputs has structure {spec(result)}."
-                )
-            pieces.append([level.placed(name, *p) for p in zip(outs, dims, strict=True)])
-        columns = zip(zip(*pieces, strict=True), dims, strict=True)
-        return rebuild_out(c[0] if d is None or len(c) == 1 else cat(list(c), d) for c, d in columns)
+        with Vmap(sizes[0]) as level:
+            given = [t if d is None else Batched.of(level, t, 0) for t, d in pairs]
+            result = func(*rebuild(given), **kwargs)
+        outs, rebuild_out = flattened(result)
+        alone = isinstance(out_dims, tuple) and isinstance(result, Tensor)
+        dims = broadcast_prefix(out_dims[0] if alone else out_dims, result)
+        if dims is None:
+            raise ValueError(f"vmap({name}): out_dims={out_dims} does not have the structure of the outputs")
+        return rebuild_out(level.placed(name, *pair) for pair in zip(outs, dims, strict=True))
 
     return batched
 
 
 def checked(name: str, in_dims: Any, args: tuple) -> tuple[list[Pair], Callable]:
     """The arguments' leaves, the batch in dimension 0, and how to put them together again."""
-    call = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
-    if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(
-            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
-            f"{type(in_dims)}."
-        )
-    if not args:
-        raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
-            "with no inputs. The latter is unsupported."
-        )
     (leaves, rebuild), dims = flattened(args), broadcast_prefix(in_dims, args)
-    if dims is None:
-        raise ValueError(
-            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {spec(in_dims)} but "
-            f"inputs has structure {spec(args)}."
-        )
+    if not args or dims is None:
+        raise ValueError(f"vmap({name}): in_dims={in_dims} does not have the structure of the inputs")
     for leaf, dim in zip(leaves, dims, strict=True):
-        wrong = ""
-        if not (dim is None or isinstance(dim, int)):
-            wrong = "an input but in_dim must be either an integer dimension or None."
-        elif dim is not None and not isinstance(leaf, Tensor):
-            wrong = f"an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor arguments, please use None"
-            wrong += " as the respective in_dim"
-        elif dim is not None and not -leaf.ndim <= dim < leaf.ndim:
-            wrong = f"some input, but that input is a Tensor of dimensionality {leaf.ndim} so expected in_dim to satisfy "
-            wrong += f"-{leaf.ndim} <= in_dim < {leaf.ndim}."
-        if wrong:
-            raise ValueError(f"{call}: Got in_dim={dim} for {wrong}")
+        if dim is not None and not (isinstance(dim, int) and isinstance(leaf, Tensor)):
+            raise ValueError(
+                f"vmap({name}): in_dim={dim} for an input of type {type(leaf).__name__}; it is a number for a Tensor, else None"
+            )
+        if dim is not None and not -leaf.ndim <= dim < leaf.ndim:
+            raise ValueError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor "
+                f"of dimensionality {leaf.ndim} so expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}."
+            )
     return [(t.movedim(d, 0) if d else t, d) for t, d in zip(leaves, dims, strict=True)], rebuild

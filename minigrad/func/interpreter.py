@@ -138,22 +138,9 @@ class Interpreter:
         if not self.owns(target):
             with at(self.below):
                 return views.write(op, self.lower(inputs), self.lower(params))
-        recording = views.is_recorded(op, inputs)
-        if recording:
-            views.check_writable(target)
-        if op.name not in ("fill", "zero"):  # the same number everywhere
-            views.check_memory(inputs)
-        if "self" in op.saves:  # the rules need the value from before the write, also those of a level below
-            inputs = (self.old_value(target), *inputs[1:])
-        new = self.process(op, inputs, params)
-        views.check_result(new._array, target._array)
-        with at(self.below):
-            self.store(target, new)
-        views.count_write(target)
-        if recording and new._grad_fn is not None:
-            views.save_again(new._grad_fn, target)
-            views.hang(target, new._grad_fn)
-        return target
+        return views.overwrite(
+            op, inputs, lambda given: self.process(op, given, params), self.store, self.old_value, keeps=True
+        )
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""

@@ -20,7 +20,7 @@ from ..autograd.passes import grad_of_any, zeros_like
 from ..tensor import AutogradMeta, Tensor, wrap
 from .batching import vmap
 from .interpreter import Wrapper
-from .trees import flattened, spec, tree_map
+from .trees import flattened, tree_map
 
 Argnums = int | tuple[int, ...]
 
@@ -171,38 +171,35 @@ def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
     return wrapped
 
 
-def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+def vjp(func: Callable, *primals: Any) -> tuple:
     """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal.
 
-    v has the structure of the output. With `has_aux`, `func` returns (output, aux), and aux comes third.
+    v has the structure of the output.
     """
     wanted = "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {}"
-    output, pull, aux = pulled(func, primals, has_aux, wanted)
+    output, pull, _ = pulled(func, primals, False, wanted)
 
     def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool = False) -> tuple:
         return pull(*flattened(cotangents)[0], retain_graph=retain_graph, create_graph=create_graph)
 
-    return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
+    return output, vjp_fn
 
 
-def jacrev(
-    func: Callable, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
-) -> Callable:
+def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element."""
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
-        output, vjp_fn, *aux = vjp(focused, *primals, has_aux=has_aux)
+        output, vjp_fn = vjp(focused, *primals)
         outs, rebuild_out = flattened(output)
-        leaves, rebuild = flattened(vmap(vjp_fn, chunk_size=chunk_size)(*unit_vectors(outs)))
+        leaves, rebuild = flattened(vmap(vjp_fn)(*unit_vectors(outs)))
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
         blocks = [
             rebuild(part.reshape(*out.shape, *part.shape[1:]) for part in row)
             for out, row in zip(outs, rows, strict=True)
         ]
-        result = rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
-        return (result, *aux) if has_aux else result
+        return rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
 
     return wrapped
 
@@ -219,38 +216,27 @@ def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
 # ---------------------------------------------------------------- forward mode
 
 
-def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False) -> tuple:
-    """(func(*primals), J t): the derivative along `tangents`, computed beside the value.
-
-    With `has_aux`, `func` returns (output, aux), and aux comes third.
-    """
+def jvp(func: Callable, primals: tuple, tangents: tuple) -> tuple:
+    """(func(*primals), J t): the derivative along `tangents`, computed beside the value."""
     api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(
             f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
-    if spec(primals) != spec(tangents):
-        raise RuntimeError(
-            f"{api}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
-            f"tensors, tangents also must be. Got primals with structure {spec(primals)} and tangents with structure "
-            f"{spec(tangents)}"
-        )
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
+    if len(values) != len(directions):
+        raise RuntimeError(f"{api}: Expected primals and tangents to have the same python structure.")
     for t in (*values, *directions):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"{api}: Expected primals to only contain Tensors, got {type(t)}")
     wanted = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
-        output, _, aux = parts_of(func(*rebuild(duals)), has_aux, wanted)
-        tangent = tree_map(level.tangent_of, output)
-        value, aux = tree_map(lambda t: level.unwrap(t)[0], (output, aux))
-    return (value, tangent, aux) if has_aux else (value, tangent)
+        output, _, _ = parts_of(func(*rebuild(duals)), False, wanted)
+        return tree_map(lambda t: level.unwrap(t)[0], output), tree_map(level.tangent_of, output)
 
 
-def jacfwd(
-    func: Callable, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
-) -> Callable:
+def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element."""
 
     @functools.wraps(func)
@@ -259,17 +245,15 @@ def jacfwd(
         leaves, rebuild = flattened(primals)
 
         def push(*directions: Tensor) -> Any:
-            return jvp(focused, primals, rebuild(directions), has_aux=has_aux)[1:]
+            return jvp(focused, primals, rebuild(directions))[1]
 
-        found, *aux = vmap(push, randomness=randomness)(*unit_vectors(leaves))
-        outs, rebuild_out = flattened(found)
+        outs, rebuild_out = flattened(vmap(push)(*unit_vectors(leaves)))
         blocks = []
         for out in outs:
             columns = out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1)
             pairs = zip(columns, leaves, strict=True)
             blocks.append(rebuild(part.reshape(*out.shape[1:], *leaf.shape) for part, leaf in pairs))
-        result = rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
-        return (result, tree_map(lambda a: a[0], aux[0])) if has_aux else result
+        return rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
 
     return wrapped
 

@@ -45,19 +45,6 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
     return None if None in found else [entry for part in found for entry in part]
 
 
-def spec(tree: Any, indent: int = 2) -> str:
-    """The structure of a tree as PyTorch's messages tell it: TreeSpec(tuple, None, [*])."""
-    if not isinstance(tree, (tuple, list, dict)):
-        return "*"
-    parts, name, context = tree, type(tree).__name__, None
-    if isinstance(tree, dict):
-        parts, context = tree.values(), list(tree)
-    elif hasattr(tree, "_fields"):
-        name, context = "namedtuple", type(tree)
-    inside = (",\n" + " " * indent).join(spec(part, indent + 2) for part in parts)
-    return f"TreeSpec({name}, {context}, [{inside}])"
-
-
 # ---------------------------------------------------------------- modules
 
 

@@ -237,7 +237,6 @@ def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            UserWarning,
             stacklevel=3,
         )
         shape = common_shape(input.shape, target.shape)

@@ -51,11 +51,8 @@ class ModuleBackwardHooks:
     """Runs a module's backward hooks. It keeps no tensor: it belongs to nodes, and the graph must not hold itself."""
 
     def __init__(self, module: Hooked, hooks: Sequence[Callable]):
-        self.module, self.hooks, self.pre_hooks = (
-            module,
-            tuple(hooks),
-            tuple(module._backward_pre_hooks.values()),
-        )
+        self.module, self.hooks = module, tuple(hooks)
+        self.pre_hooks = tuple(module._backward_pre_hooks.values())
         self.grad_outputs = None
 
     def wrap_inputs(self, args: tuple) -> tuple:
@@ -70,7 +67,6 @@ class ModuleBackwardHooks:
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
                 f"{type(result)}",
-                UserWarning,
                 stacklevel=4,
             )
         values = result if isinstance(result, tuple) else (result,)
@@ -89,7 +85,6 @@ class ModuleBackwardHooks:
                 "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
                 "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
                 "#torch.nn.Module.register_full_backward_hook for more details.",
-                UserWarning,
                 stacklevel=2,
             )
             for hook in self.hooks:
@@ -149,11 +144,8 @@ class Hooked:
 
     def __init__(self):
         state = self.__dict__
-        state["_hooked"], state["_is_full_backward_hook"], state["_hooks_with_kwargs"] = (
-            False,
-            None,
-            OrderedDict(),
-        )
+        state["_hooked"], state["_is_full_backward_hook"] = False, None
+        state["_hooks_with_kwargs"] = OrderedDict()
         for when in ("forward_pre", "forward", "backward_pre", "backward"):
             state[f"_{when}_hooks"] = OrderedDict()
 

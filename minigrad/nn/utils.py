@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..basics import not_offered
-from ..ops.shape import cat
 from ..tensor import Tensor, wrap
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_"]
 __dir__ = __all__.copy  # what completion offers
 __getattr__ = not_offered("nn.utils.")
 
@@ -38,16 +37,3 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     for grad in _gradients(parameters):
         np.clip(grad._array, -float(clip_value), float(clip_value), out=grad._array)
         grad._own_counter().version += 1
-
-
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All parameters one behind the other, as one vector; gradients flow through it."""
-    return cat([p.view(-1) for p in parameters])
-
-
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let the parameters show consecutive parts of a vector."""
-    start = 0
-    for p in parameters:
-        p.data = vec[start : start + p.numel()].view(*p.shape).data
-        start += p.numel()

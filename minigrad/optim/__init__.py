@@ -2,9 +2,9 @@
 
 from ..basics import not_offered
 from . import lr_scheduler as lr_scheduler
-from .algorithms import SGD, Adagrad, Adam, AdamW, RMSprop
+from .algorithms import SGD, Adam, AdamW, RMSprop
 from .optimizer import Optimizer
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 __dir__ = __all__.copy  # what completion offers
 __getattr__ = not_offered("optim.")

@@ -19,8 +19,8 @@ ndarray = np.ndarray
 Direction = tuple[ndarray, float]  # and the rate at which to go there
 subtract, multiply, add, divide, sqrt = np.subtract, np.multiply, np.add, np.divide, np.sqrt
 NOT_NEGATIVE = {
-    "lr": "learning rate", "momentum": "momentum value", "lr_decay": "lr_decay value", "weight_decay": "weight_decay value",
-    "alpha": "alpha value", "initial_accumulator_value": "initial_accumulator_value value", "eps": "epsilon value",
+    "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
+    "eps": "epsilon value",
 }  # fmt: skip
 
 
@@ -38,9 +38,6 @@ class Algorithm(Optimizer):
             if not defaults.get(name, 0) >= 0:
                 raise ValueError(f"Invalid {told}: {defaults[name]}")
         betas = defaults.get("betas", ())
-        floats, tensors = (all(isinstance(b, kind) for b in betas) for kind in (float, Tensor))
-        if not floats and (not tensors or defaults["foreach"]):
-            raise ValueError("betas must be either both floats or both Tensors")
         for i, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
@@ -62,12 +59,8 @@ class Algorithm(Optimizer):
             for p in group["params"]:
                 if p._meta is None or p._meta.grad is None:
                     continue
-                value, grad, work, counter = (
-                    p._array,
-                    p._meta.grad._array,
-                    self._work.get(p),
-                    p._own_counter(),
-                )
+                value, grad, work = p._array, p._meta.grad._array, self._work.get(p)
+                counter = p._own_counter()
                 if work is None or work.shape != value.shape or work.dtype != value.dtype:
                     work = self._work[p] = np.empty_like(value)
                 if group["maximize"]:
@@ -87,13 +80,13 @@ class Algorithm(Optimizer):
         """Where one parameter is to go: `w ← w - rate·direction`. The direction may be computed in `work`."""
         raise NotImplementedError(f"{type(self).__name__} does not say how to move a parameter")
 
-    def _stepped(self, param: Tensor, *names: str, value: float = 0.0, steps: int = 1) -> list:
-        """The number of this step of a parameter, and its arrays of these names, which begin with `value`."""
+    def _stepped(self, param: Tensor, *names: str) -> list:
+        """The number of this step of a parameter, and its arrays of these names, which begin with zeros."""
         state = self.state[param]
         if "step" not in state:
             state["step"] = wrap(np.zeros((), np.float32))
-            state.update((name, wrap(np.full_like(param._array, value))) for name in names)
-        state["step"]._array += steps
+            state.update((name, wrap(np.zeros_like(param._array))) for name in names)
+        state["step"]._array += 1
         return [state["step"]._array.item(), *[state[name]._array for name in names]]
 
 
@@ -203,26 +196,3 @@ class RMSprop(Algorithm):
             multiply(others[0], momentum, out=others[0])
             work = add(others[0], work, out=others[0])
         return work, group["lr"]
-
-
-class Adagrad(Algorithm):
-    """`w ← w - lr·grad/(√s + eps)`, s the sum of all grad² so far (Duchi et al. 2011)."""
-
-    def __init__(
-        self, params: Iterable, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
-        initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
-        differentiable: bool = False, fused: bool | None = None,
-    ):  # fmt: skip
-        order = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
-        super().__init__(params, locals(), order)
-        for group in self.param_groups:
-            for p in group["params"]:
-                self._stepped(p, "sum", value=group["initial_accumulator_value"], steps=0)
-
-    def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        step, total = self._stepped(param, "sum", value=group["initial_accumulator_value"])
-        multiply(grad, grad, out=work)
-        add(total, work, out=total)
-        sqrt(total, out=work)
-        add(work, group["eps"], out=work)
-        return divide(grad, work, out=work), group["lr"] / (1 + (step - 1) * group["lr_decay"])

@@ -71,7 +71,6 @@ class Optimizer:
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
                 "github.com/pytorch/pytorch/issues/40967 for more information",
-                UserWarning,
                 stacklevel=3,
             )
         if any(p in set(params) for group in self.param_groups for p in group["params"]):
