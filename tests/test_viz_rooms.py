@@ -57,7 +57,7 @@ def test_no_file_is_long_and_each_says_what_it_is_for(path):
 def test_it_stays_as_short_as_it_was():
     assert lines(path for path in MODULES if VIZ / "film" not in path.parents) <= 7_100
     assert lines(FRONT.iterdir()) <= 2_500
-    assert lines((VIZ / "film").glob("*.py")) <= 1_650
+    assert lines((VIZ / "film").glob("*.py")) <= 1_850
     assert lines(film.FRONT.iterdir()) <= 1_000
 
 

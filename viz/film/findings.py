@@ -182,12 +182,12 @@ class Looker:
         for f, mine in runs.items():
             units, r = sorted({u for u, _, _ in mine}), self.row_of[f]
             first, last = min(a for _, a, _ in mine), max(b for _, _, b in mine)
-            listed = ", ".join(map(str, units[:4])) + (", …" if len(units) > 4 else "")
+            listed = ", ".join(map(str, units[:4])) + (", …" if len(units) > 4 else ".")
             of = f"of {self.reel.size(f)} in {self.node(f)} of {self.rows[r].name}"
             text = (
                 f"Unit {units[0]} {of} is dead since step {self.steps[first]}."
                 if len(units) == 1
-                else f"{len(units)} units {of} are dead, the first since step {self.steps[first]}: {listed}."
+                else f"{len(units)} units {of} are dead, the first since step {self.steps[first]}: {listed}"
             )
             yield self.make("dead", first, last, r, self.node(f), text)
 

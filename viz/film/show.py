@@ -11,6 +11,7 @@ from typing import Any
 
 from ..show import page as pages
 from .payload import payload
+from .stills import save_gif, svg
 
 FRONT = Path(__file__).parent / "front"
 PROGRAM = "data colours table ribbon player"  # the order in which they are joined
@@ -74,12 +75,18 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     tall = 900 if len(films) > 1 else 840
     inside = html.escape(page(films, titles, title=None, bare=True))
     said = html.escape(text)
+    shown = "".join(
+        f'<img src="{pages.picture(svg(film, label))}" alt="{html.escape(repr(film))}" style="width:100%;max-width:880px">'
+        for film, label in zip(films, titles or [film.title or "" for film in films], strict=True)
+        if film.steps
+    )  # where no frame may run; else it lies under the frame
     frame = (
+        f'<div style="position:relative;height:{tall}px;overflow:hidden">{shown}'
         f'<iframe title="{said}" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{tall}" '
-        f'style="display:block;border:0;width:100%;height:{tall}px;background:Canvas"></iframe>'
+        f'style="position:absolute;left:0;top:0;border:0;width:100%;height:{tall}px;background:Canvas"></iframe></div>'
     )
     bundle = live[0] if isinstance(live, tuple) else live
-    return bundle | {"text/html": f"<p>{said}</p>{frame}", "text/plain": text}
+    return bundle | {"text/html": frame, "text/plain": text}
 
 
 def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
@@ -91,5 +98,7 @@ def save(films: list[Any], path: str | Path, title: str | None, titles: list[str
         raise ValueError(f"cannot save a film as {what}: give a name that ends in .html or .gif")
     if not any(film.steps for film in films):
         raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
+    if form == ".gif":
+        return save_gif(films, titles or [film.title or title or "" for film in films], path)
     path.write_text(page(films, titles, title=title), encoding="utf-8")
     return path

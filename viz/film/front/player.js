@@ -133,9 +133,9 @@ class Player {
 
   layOut(view, scene) {
     view.scene = scene;
-    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 400 : 520) });
+    view.at = layOut(scene, view.width, { beside: this.films.length > 1, tall: this.options.tall || (this.films.length > 1 ? 400 : 500) });
     view.axis = axisOf(view.film, view.at, this.span);
-    view.box.style.height = `${view.at.height}px`;
+    view.box.style.minHeight = `${view.at.height}px`;
     const c = sized(view.base, view.width, view.at.height);
     paintHistory(c, view.film, scene, view.at, view.axis, this.scale, this.colours, this.relative);
     view.c = sized(view.now, view.width, view.at.height);

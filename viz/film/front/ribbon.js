@@ -93,7 +93,7 @@ function paintLoss(c, film, at, axis, k) {
   c.fillStyle = k.mute;
   c.font = `10px ${SANS}`;
   if (!scale) return;
-  c.fillText(scale.log ? "log scale" : "linear", right, 18);
+  if (at.ribbonW > 170) c.fillText(scale.log ? "log scale" : "linear", right, 18);
   c.font = `10px ${MONO}`;
   c.fillText(lossText(Number(scale.high.toPrecision(2))), at.ribbonX - 8, LOSS[0] + 4);
   c.fillText(lossText(Number(scale.low.toPrecision(2))), at.ribbonX - 8, LOSS[1] + 3);

@@ -18,7 +18,7 @@ const LEVELS = [
 // The places of one scene in a view of this width.
 export function layOut(scene, width, options = {}) {
   const rows = scene.rows.length - 1, gates = scene.functions.some((f) => f.gate >= 0);
-  const tall = options.tall || 520;
+  const tall = options.tall || 500;
   const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor(tall / Math.max(1, rows))));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
   const wide = (level) => side + (gates && level.fn > 30 ? 48 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76;

@@ -1,0 +1,328 @@
+"""What viz.film says and shows: findings, scenes, frames kept whole, films beside each other, pages and animations."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viz
+from tests.test_viz_film import mlp, train
+from viz.film.findings import say
+from viz.film.payload import payload
+from viz.film.rows import arrange
+from viz.film.show import page
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request: pytest.FixtureRequest) -> Any:
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+@pytest.fixture(scope="module")
+def mg() -> Any:
+    return importlib.import_module("minigrad")
+
+
+def rows_of(film: viz.Film, scene: int = 0) -> list[str]:
+    return [row.name for row in arrange(film.reels[scene].scene, film.reels[scene].names)]
+
+
+def kinds(film: viz.Film) -> dict[str, Any]:
+    return {f.kind: f for f in reversed(film.findings)}
+
+
+# ---- rows
+
+
+def test_a_row_is_a_layer(t):
+    film = viz.film()
+    train(t, film, 2)
+    assert rows_of(film) == ["loss", "model.6", "model.4", "model.2", "model.0"]
+
+
+def test_a_bias_that_is_added_stands_in_the_row_of_its_product(t):
+    film = viz.film()
+    w, b, v = (
+        t.ones(2, 3, requires_grad=True),
+        t.zeros(3, requires_grad=True),
+        t.ones(3, 1, requires_grad=True),
+    )
+    film.backward(((t.ones(4, 2) @ w + b).tanh() @ v).mean())
+    assert rows_of(film) == ["loss", "v", "b, w"]
+
+
+def test_a_row_of_a_recurrent_net_is_a_time_step(t):
+    film, (w, u) = viz.film(), (t.ones(2, 2).requires_grad_(True) for _ in range(2))
+    h = t.zeros(1, 2)
+    for _ in range(4):
+        h = (t.ones(1, 2) @ u + h @ w).tanh()
+    film.backward(h.sum(), retain_graph=None)
+    assert rows_of(film) == ["loss", "t = 4", "t = 3", "t = 2", "t = 1"]
+    [scene] = payload([film])["films"][0]["scenes"]
+    assert [leaf["alias"] for leaf in scene["leaves"] if leaf["name"] == "w"].count(False) == 1
+
+
+def test_a_branch_is_an_arrow_past_the_rows_between(t):
+    t.manual_seed(0)
+    w1, w2, w3 = (t.randn(3, 3).requires_grad_(True) for _ in range(3))
+    h = t.randn(5, 3) @ w1
+    film = viz.film()
+    film.backward(((h + (h @ w2).relu() @ w3) ** 2).mean())
+    [scene] = payload([film])["films"][0]["scenes"]
+    assert scene["lanes"] == 1
+    reel = film.reels[0]
+    [join] = [f for f in reel.joins if f in reel.scene.functions and len(reel.scene.into[f]) == 2]
+    parts = [reel.part("arrow")[0, a.index] for a in reel.scene.into[join]]
+    total = reel.part("join")[0, reel.joins.index(join)]
+    assert total not in parts  # of the sum that arrives, not of a part
+    assert total <= np.log10((10.0 ** np.array(parts)).sum()) + 1e-5
+
+
+# ---- findings
+
+
+def test_it_says_that_the_gradient_vanishes(t):
+    film = viz.film()
+    train(t, film, 4, act="Sigmoid", depth=14)
+    found = kinds(film)["vanish"]
+    assert (found.step, found.until, found.row) == (0, 3, "model.0")
+    assert re.fullmatch(
+        r"The gradient vanishes: model\.0 gets \S+e-\d+, \S+e-\d+ of what model\.26 gets\.", found.text
+    )
+
+
+def test_it_says_nothing_of_a_net_that_learns(t):
+    film = viz.film()
+    train(t, film, 8, act="Tanh", depth=2, lr=0.001)
+    assert film.findings == []
+
+
+def test_it_says_that_the_gradient_explodes_and_grew(t):
+    film = viz.film()
+    w = (3.0 * t.eye(2)).requires_grad_(True)
+    for k in range(6):
+        w.grad = None
+        with t.no_grad():
+            w *= 10.0 if k == 4 else 1.0
+        h = t.ones(1, 2)
+        for _ in range(8):
+            h = h @ w
+        film.backward(h.sum() * 1e-6)
+    assert (kinds(film)["explode"].step, kinds(film)["explode"].row) == (0, "t = 1")
+    assert kinds(film)["grew"].step == 4
+
+
+@pytest.mark.parametrize("place", ["forward", "backward"])
+def test_it_says_which_operation_made_the_first_nan(t, place):
+    film = viz.film()
+    w = t.tensor([4.0, 1.0], requires_grad=True)
+    for step in range(5):
+        w.grad = None
+        x = w * 0.0 if step == 3 else w * 1.0
+        loss = (x.sqrt() * 2).sum() if place == "backward" else (x.log() * x).sum()
+        film.backward(loss)
+    found = kinds(film)["nan"]
+    assert found.step == 3
+    if place == "backward":
+        assert found.node == "SqrtBackward0"
+        assert re.fullmatch(r"First Inf: SqrtBackward0 in \S.* made it from a finite gradient\.", found.text)
+    else:
+        assert found.text.startswith("First NaN: the loss itself is nan, so the forward pass made it; ")
+        assert list(film.kept) == ["3"]
+
+
+def test_it_says_since_when_a_unit_is_dead(t):
+    film = viz.film(every=2)
+    w = t.tensor([[1.0, 1.0, -1.0]], requires_grad=True)
+    b = t.zeros(3, requires_grad=True)
+    x = t.tensor([[1.0], [2.0]])
+    for step in range(60):
+        w.grad = b.grad = None
+        with t.no_grad():
+            b[1] = -9.0 if 20 <= step < 50 else 0.0
+        film.backward((x @ w + b).relu().sum())
+    found = kinds(film)["dead"]
+    assert found.text == "2 units of 3 in ReluBackward0 of b, w are dead, the first since step 0: 1, 2."
+    assert film.reels[0].dead() == [
+        (film.reels[0].scene.gates[0], 2, 0, 29),
+        (film.reels[0].scene.gates[0], 1, 10, 24),
+    ]
+
+
+def test_it_says_which_update_is_large_and_which_is_lost(t):
+    film = viz.film()
+    w, v = t.tensor([1.0, 1.0], requires_grad=True), t.tensor([1.0], requires_grad=True)
+    for _ in range(3):
+        w.grad = v.grad = None
+        film.backward((w * w).sum() + 1e-12 * v.sum())
+        with t.no_grad():
+            w -= 0.1 * w.grad
+            v -= 0.1 * v.grad
+    assert kinds(film)["large"].text == "Large update: w moves by 20 % of its norm in one step."
+    assert kinds(film)["still"].text.startswith("v does not move at all")
+
+
+def test_it_says_which_parameter_gets_no_gradient(t):
+    film, model = viz.film(), mlp(t)
+    film.backward(model[0](t.ones(2, 3)).sum())
+    found = kinds(film)["missing"]
+    assert found.text.startswith("model.2.weight, model.2.bias, model.4.weight and 3 more get no gradient")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.031, "0.031"),
+        (0.1, "0.10"),
+        (9.96, "10"),
+        (123, "123"),
+        (1e-9, "1.0e-9"),
+        (2.44e5, "2.4e5"),
+        (0, "0"),
+    ],
+)
+def test_norms_have_two_digits(value, text):
+    with np.errstate(divide="ignore"):
+        assert say(np.float32(np.log10(value))) == text
+
+
+# ---- scenes
+
+
+def test_another_graph_is_another_scene_and_comes_back(t):
+    film, w = viz.film(), t.tensor([1.0, 2.0], requires_grad=True)
+    for step in range(9):
+        w.grad = None
+        y = w * 2
+        for _ in range(step % 3):
+            y = y.tanh()
+        film.backward(y.sum())
+    assert len(film.reels) == 3
+    assert film.scene_of == [0, 1, 2] * 3
+    assert [reel.at for reel in film.reels] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
+    assert len(payload([film])["films"][0]["scenes"]) == 3
+
+
+def test_of_many_graphs_the_most_frequent_are_laid_out(mg):
+    film, w = viz.film(), mg.tensor([1.0, 2.0], requires_grad=True)
+    for length in [*range(30), *range(25, 30)]:
+        y = w * 2
+        for _ in range(length):
+            y = y.tanh()
+        film.backward(y.sum())
+    shown = [n for n, _, _ in film.scenes()]
+    assert len(film.reels) == 30 and len(shown) == 20
+    assert set(range(25, 30)) <= set(shown)
+    assert json.dumps(payload([film]), allow_nan=False)
+
+
+def test_two_nets_of_one_shape_are_two_scenes(t):
+    film, a, b = viz.film(), t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
+    for leaf in (a, b, a):
+        film.backward((leaf * leaf).sum())
+    assert [reel.names for reel in film.reels] == [["a"], ["b"]]
+    assert film.scene_of == [0, 1, 0]
+
+
+# ---- frames kept whole, pages
+
+
+def test_kept_frames_open_in_the_stepper(t):
+    film = viz.film(every=4, keep=[1, 4])
+    model = train(t, film, 6)
+    assert film.steps == [0, 1, 4] and list(film.kept) == ["1", "2"]
+    assert not film.notes
+    plain = viz.film()
+    same = train(t, plain, 6)
+    for a, b in zip(model.parameters(), same.parameters(), strict=True):
+        assert a.tolist() == b.tolist()  # recording changes nothing
+    assert {s["name"] for s in film.kept["1"]["steps"]} >= {"ReluBackward0", "AddmmBackward0"}
+
+
+def test_a_kept_pass_that_raises_raises_what_the_user_made(t):
+    film, w = viz.film(keep=[0]), t.ones(2, requires_grad=True)
+    h = w * 2
+
+    def fail(grad):
+        raise KeyError("mine")
+
+    h.register_hook(fail)
+    with pytest.raises(KeyError, match="mine"):
+        film.backward(h.sum())
+    assert w.grad is None
+    z = (w * w).sum()
+    z.backward()
+    film.keep = frozenset([1])
+    with pytest.raises(RuntimeError, match="a second time"):
+        film.backward(z)
+    assert w.grad.tolist() == [2.0, 2.0]
+
+
+def test_the_page_is_strict_json_of_a_bounded_size(mg):
+    film = viz.film()
+    train(mg, film, 3, depth=12)
+    reel = film.reels[0]
+    assert len(reel.scene.shape[1]) >= 59
+    noise = np.random.default_rng(0).lognormal(-8, 6, (497, reel.width))
+    reel.numbers.extend(noise.ravel().tolist())
+    reel.at += range(3, 500)
+    film.steps, film.losses, film.scene_of = [*range(500)], [*film.losses, *noise[:, 0].tolist()], [0] * 500
+    text = page([film], None, title="worst case")
+    assert len(text) < 600_000
+    assert not re.search(r"https?://(?!www\.w3\.org)", text)
+    assert json.dumps(payload([film]), allow_nan=False)
+
+
+def test_names_of_the_user_are_only_text(mg):
+    film = viz.film(names={"</script><b>": (w := mg.ones(2, requires_grad=True))}, title="<i>&</i>")
+    film.backward((w * w).sum())
+    text = page([film], None, title=None)
+    assert "<i>" not in text and "</script><b>" not in text
+    assert "<b>" not in film._repr_mimebundle_()["text/html"].replace('srcdoc="', "")
+
+
+def test_films_stand_beside_each_other(mg, tmp_path: Path):
+    films = [viz.film(title="a"), viz.film(every=2)]
+    for film in films:
+        train(mg, film, 4)
+    both = viz.beside(*films)
+    assert repr(both) == "Films(2: a, film 2)"
+    assert both._repr_mimebundle_()["text/plain"] == repr(both)
+    assert both.save(tmp_path / "both.html").stat().st_size < 120_000
+    assert repr(viz.beside(*films, films[0], labels=["x", "y", "z"])) == "Films(3: x, y, z)"
+    with pytest.raises(ValueError, match="labels="):
+        viz.beside(*films, labels=["x"])
+    with pytest.raises(TypeError, match="beside films"):
+        viz.beside(films[0], mg.ones(2))
+
+
+def test_a_gif_has_a_frame_for_each_or_sixty(mg, tmp_path: Path):
+    film = viz.film(title="<&>")
+    train(mg, film, 70)
+    data = film.save(tmp_path / "film.gif").read_bytes()
+    assert data.startswith(b"GIF89a") and data.endswith(b";")
+    assert data.count(b"\x21\xf9\x04\x00\x0c\x00\x00\x00\x2c") == 59  # and the last, which stays longer
+    short = viz.film(every=30)
+    train(mg, short, 70)
+    assert viz.beside(short, short).save(tmp_path / "both.gif").stat().st_size > 10_000
+
+
+def test_errors_say_what_to_do(tmp_path: Path, mg):
+    with pytest.raises(ValueError, match="every= must be a whole number"):
+        viz.film(every=0)
+    with pytest.raises(TypeError, match="names="):
+        viz.film(names={"w": 3})
+    with pytest.raises(ValueError, match=r"no frame yet: call film\.backward"):
+        viz.film().save(tmp_path / "film.html")
+    film = viz.film()
+    film.backward(mg.ones(2, requires_grad=True).sum())
+    with pytest.raises(ValueError, match=r"ends in \.html or \.gif"):
+        film.save("film.mp4")
