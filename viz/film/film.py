@@ -279,4 +279,4 @@ def _brief(x: float) -> str:
 def _one_number(loss: Any) -> float | None:
     """The loss, where it is one number."""
     a = numbers(loss.detach())
-    return float(a.reshape(-1)[0]) if a.size == 1 and a.dtype.kind != "c" else None
+    return float(a.item()) if a.size == 1 and a.dtype.kind != "c" else None

@@ -61,8 +61,8 @@ class Reel:
             self.units = {f: slice(e - len(a), e) for (f, a), e in zip(alive.items(), ends, strict=True)}
             self.since = np.full(ends[-1], -1)
         waiting = self.since >= 0
-        if lives.all() and not waiting.any():
-            return
+        if not (lives == waiting).any():
+            return  # those that were without a gradient still are, and no other
         over = lives & waiting
         if over.any():
             self.runs += self._runs(over & (index - self.since >= RUN), index - 1)
