@@ -93,6 +93,26 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("17.6", lesson_17._evaluated, "do not freeze", "anything to give at all"),
     ("17.6", lesson_17._emptied, "do not freeze", "anything to give at all"),
     ("17.6", lesson_17._flagged_module, "do not freeze", "anything to give at all"),
+    ("12.3", {"fourth": "a"}, "That is no one factor", "Not that one"),
+    (
+        "12.4",
+        lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy())),
+        "a NumPy array",
+        "raised",
+    ),
+    ("12.4", torch.sinh, "not a class", "AttributeError"),
+    ("13.1", lambda t, seen: seen.append(t), "`seen` holds", "is right"),
+    ("13.3", lesson_13._removes_by_name, "They are all still there", "is right"),
+    (
+        "13.4",
+        lesson_13._norms_by(lambda p: 0.0 if p.grad is None else p.grad.norm().item()),
+        "Nothing came",
+        "zero",
+    ),
+    ("13.6", lesson_13._step_now, "There is nothing in `.grad` yet", "no step"),
+    ("14.1", {"zeros": "a"}, "no number is right for all", "Not that one"),
+    ("14.3", lambda loss: ["SqrtBackward0"], "One name is wanted", "is right"),
+    ("14.6", lesson_14._eps_outside, "the root itself still gets a 0", "overflowed"),
 ]
 """From trying the lessons: what was said wrongly, and what is said now."""
 
@@ -132,6 +152,13 @@ FORESEEN: list[tuple[str, Any]] = [
     ("6.c", torch.tensor([[6.0, 60.0]])),
     ("8.a", [6]),
     ("8.b", "none"),
+    ("12.a", torch.tensor(100.0)),
+    ("12.b", "1"),
+    ("12.c", "(d)"),
+    ("13.a", ["c"]),
+    ("13.b", 5.0),
+    ("14.b", torch.tensor(8)),
+    ("14.d", "B"),
 ]
 """Predictions that came true, in other forms."""
 

@@ -278,8 +278,8 @@ ARITHMETIC = {
         "c": "All ways lead to the same: the fraction goes to 0.",
     },
     "times": {
-        "a": "Not 0: $u \\cdot \\frac1u$ stays 1, $u \\cdot \\frac2u$ stays 2. No number is right for all.",
-        "b": "Not infinite: $u \\cdot \\frac1u$ stays 1 on the way there. Different ways lead to different numbers.",
+        "a": "Not 0: $u \\cdot \\frac{1}{u}$ stays 1, $u \\cdot \\frac{2}{u}$ stays 2. No number is right for all.",
+        "b": "Not infinite: $u \\cdot \\frac{1}{u}$ stays 1 on the way there. Different ways lead to different numbers.",
     },
     "minus": {
         "a": "Not 0: $(n + 5) - n$ stays 5 while both grow. Different ways lead to different numbers.",
@@ -362,14 +362,14 @@ EXERCISES: list[Exercise] = [
             "by_zero": "Put smaller and smaller numbers in the place of the 0.",
             "zeros": "Try $u/u$ and $2u/u$ for small $u$.",
             "by_inf": "Put larger and larger numbers in the place of `inf`.",
-            "times": "Try $u \\cdot \\frac1u$ and $u \\cdot \\frac2u$ for small $u$.",
+            "times": "Try $u \\cdot \\frac{1}{u}$ and $u \\cdot \\frac{2}{u}$ for small $u$.",
             "minus": "Try $(n + 5) - n$ and $2n - n$ for large $n$.",
             "nan_zero": "Can anything be computed from what is not a number?",
             "log_zero": "Try $\\log 0.1$, $\\log 0.001$, and so on.",
         },
         hints=(
             "Put small numbers in the place of 0 and large ones in the place of `inf`, in more than one way. Do the results agree?",
-            "$u \\cdot \\frac1u$ is 1 and $u \\cdot \\frac2u$ is 2, however small $u$ is.",
+            "$u \\cdot \\frac{1}{u}$ is 1 and $u \\cdot \\frac{2}{u}$ is 2, however small $u$ is.",
             "You may ask: `torch.tensor(0.0) * float('inf')` in a cell of your own.",
         ),
         words={"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"},
@@ -383,7 +383,7 @@ EXERCISES: list[Exercise] = [
         solution=safe_sqrt,
         probe=_slopes([[4.0, 0.0, 0.25], [-9.0, 1.0]]),
         why="The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.",
-        shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac12 = 0$.",
+        shows="A 0 arrives at a root that never saw a 0: $0 \\cdot \\frac{1}{2} = 0$.",
         look={"": "`inside` is what the root gets: `x` where that is positive, a harmless number elsewhere."},
         hints=(
             "The outer `where` is right as it stands. What may the root be given where `x` is not positive?",
