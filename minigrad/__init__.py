@@ -10,9 +10,9 @@ How `z = (x * y).sum(); z.backward()` travels:
     ops/pointwise.py     `mul` is declared here: np.multiply and a rule for each input. `x * y` calls what was written of it
     ops/template.py      by this template: compute on the arrays, wrap the result, hang a node on it that saves x and y
     autograd/node.py     the node's edges lead to those of x and y: their AccumulateGrad, as they are leaves
-    ops/reduction.py     `sum`, in the same way
+    ops/reduction.py     `sum`, in the same way (publish.py chooses between its two forms, with `dim` and without)
     autograd/passes.py   `backward` starts a pass with gradient 1
-    autograd/engine.py   which fires SumBackward0, then MulBackward0 (their rules, as declared), then adds to x.grad, y.grad
+    autograd/engine.py   which fires SumBackward0, MulBackward0 (their rules, as declared), then node.py's AccumulateGrads
 
 The files, in the order in which each needs only those before it:
 

@@ -58,7 +58,7 @@ def rng(generator: Generator | None = None) -> Stream:
 
 
 def drawn(draw: Callable) -> Callable:
-    """Inside vmap `randomness` decides: refuse, draw once for all examples, or draw for each."""
+    """Inside a transform its level decides: vmap refuses, the others draw."""
 
     @functools.wraps(draw)
     def call(*args, **kwargs):

@@ -40,14 +40,16 @@ def execute(
     last: set[Node] = frozenset(),
 ) -> None:
     """Do a whole backward pass, recorded if `create_graph` (see `walk` for the arguments)."""
-    recorded, before = local.gradients_are_tensors(create_graph), local.state()
+    modes = local.__dict__  # the thread's own, looked up once
+    recorded, before = create_graph or modes["interpreter"] is not None, modes.copy()
     if recorded:
         set_grad(create_graph)
     try:
         walk(roots, retain_graph, recorded, targets, last)
     finally:  # a mode that was entered in a hook or a rule and not left does not outlive the pass
-        local.backward_pass = before["backward_pass"]
-        local.restore(before)
+        modes["backward_pass"] = before["backward_pass"]
+        if modes != before:
+            local.update(**before)
 
 
 def walk(

@@ -39,15 +39,6 @@ class Local(threading.local):
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
         set_grad(self.grad)
 
-    def state(self) -> dict:
-        """All that can be switched, as `restore` takes it."""
-        return self.__dict__.copy()
-
-    def restore(self, state: dict) -> None:
-        """Go back to what `state()` told, whatever was switched on since and not off again."""
-        if self.__dict__ != state:
-            self.update(**state)
-
     @property
     def records(self) -> bool:
         """Are operations recorded now? Never in inference_mode, whatever the grad mode."""

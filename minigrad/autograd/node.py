@@ -117,11 +117,6 @@ class Node:
         """A dictionary for whatever one wants to remember of this node."""
         return self._all_hooks().metadata
 
-    @property
-    def requires_grad(self) -> bool:
-        """True: what has a node requires grad."""
-        return True
-
     def _sequence_nr(self) -> int:
         return self._sequence
 

@@ -248,7 +248,8 @@ def tensor_backward(
     if usual and gradient is None and array.size == 1:
         node = edge(self)
         if node is not None:
-            start = np.ones(array.shape, array.dtype)
+            start = np.empty(array.shape, array.dtype)  # with fill: np.ones takes three times as long
+            start.fill(1)
             execute([(node, self._output_nr, start)], retain_graph=bool(retain_graph), create_graph=False)
             return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
