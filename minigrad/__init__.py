@@ -73,7 +73,7 @@ from .dtypes import (
     short,
     uint8,
 )
-from .ops import comparison, indexing, pointwise, reduction, shape, table
+from .ops import comparison, indexing, pointwise, publish, reduction, shape
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .printing import set_printoptions
@@ -88,7 +88,7 @@ np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 # All that Tensor can do beside what is in tensor.py is attached here.
-METHODS = table.METHODS | {
+METHODS = publish.METHODS | {
     "backward": _passes.tensor_backward,
     "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),
     "is_leaf": property(_node.is_leaf, doc=_node.is_leaf.__doc__),
@@ -101,24 +101,16 @@ METHODS = table.METHODS | {
 }
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
-globals().update(table.FUNCTIONS)
+globals().update(publish.FUNCTIONS)
 linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
-vars(linalg).update(table.LINALG, __getattr__=not_offered("linalg."), __dir__=lambda: sorted(table.LINALG))
+vars(linalg).update(
+    publish.LINALG, __getattr__=not_offered("linalg."), __dir__=lambda: sorted(publish.LINALG)
+)
 
 
 def is_tensor(obj: object, /) -> "bool":
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
-
-
-def is_floating_point(input: "Tensor") -> "bool":
-    """True if the elements are floating point numbers."""
-    return input.is_floating_point()
-
-
-def numel(input: "Tensor") -> "int":
-    """The number of elements."""
-    return input.numel()
 
 
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
@@ -145,6 +137,6 @@ def __getattr__(name: "str") -> "object":
 
 HIDDEN = {
     "HIDDEN", "LATER", "METHODS", "basics", "comparison", "creation", "dtypes", "importlib", "indexing",
-    "mersenne", "not_offered", "np", "ops", "pointwise", "printing", "reduction", "shape", "table", "tensor_",
+    "mersenne", "not_offered", "np", "ops", "pointwise", "printing", "reduction", "publish", "shape", "tensor_",
     "types", "warnings", "words",
 }  # fmt: skip

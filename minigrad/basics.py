@@ -37,15 +37,10 @@ class Size(tuple):
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))
 
-    def __mul__(self, times: int) -> Size:
-        return Size(tuple.__mul__(self, times))
-
-    __rmul__ = __mul__
-
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
-    bound = ndim or 1  # a 0-d tensor accepts dim 0 and -1
+    dim, bound = index(dim), ndim or 1  # a 0-d tensor accepts dim 0 and -1
     if not -bound <= dim < bound:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"

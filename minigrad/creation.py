@@ -15,7 +15,7 @@ import numpy as np
 from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
-from .ops.table import function, method
+from .ops.publish import function, method
 from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
@@ -244,13 +244,6 @@ def full(size: tuple, fill_value: float, *, dtype: np.dtype | None = None) -> nd
 def full_like(input: Tensor, fill_value: float, *, dtype: np.dtype) -> ndarray:
     """One value in the shape and dtype of `input`."""
     return of_value(input._array.shape, fill_value, dtype)
-
-
-@method("new_full")
-@factory
-def new_full(self: Tensor, size: tuple, fill_value: float, *, dtype: np.dtype) -> ndarray:
-    """One value in the given size and the dtype of this tensor."""
-    return of_value(shape_of("new_full", (), size), fill_value, dtype)
 
 
 # ---------------------------------------------------------------- counted

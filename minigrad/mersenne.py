@@ -18,7 +18,6 @@ class Stream:
     one of 16 or more normal float32 numbers: there PyTorch has a sine and a logarithm of its own."""
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
         self.twister = np.random.MT19937()
         self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
         self.spare: float | None = None  # the second normal number of a pair that was drawn one by one

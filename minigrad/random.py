@@ -14,7 +14,8 @@ from .autograd.views import write
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Stream
 from .ops.comparison import no_slope
-from .ops.table import function, method, op
+from .ops.publish import function, method
+from .ops.table import op
 from .tensor import Tensor
 
 ndarray = np.ndarray
@@ -37,17 +38,13 @@ class Generator:
         self._stream = Stream(seed & 0xFFFF_FFFF_FFFF_FFFF)
         return self
 
-    def initial_seed(self) -> int:
-        """The seed that the stream started from."""
-        return self._stream.seed
-
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
-manual_seed, initial_seed = default_generator.manual_seed, default_generator.initial_seed
+manual_seed = default_generator.manual_seed
 
 
 def rng(generator: Generator | None = None) -> Stream:
@@ -212,6 +209,6 @@ def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Genera
 
 
 __all__ = [
-    "Generator", "default_generator", "initial_seed", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like",
+    "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like",
     "randperm",
 ]  # fmt: skip

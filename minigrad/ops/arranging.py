@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from .publish import function, method
 from .run import as_size
 from .shape import VIEW, zeros_beside
-from .table import function, is_array, method, op
+from .table import is_array, op
 
 ndarray = np.ndarray
 

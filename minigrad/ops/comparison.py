@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor
-from .table import function, op
+from .publish import function
+from .table import op
 
 ndarray = np.ndarray
 elementwise = partial(op, kind="elementwise")
@@ -126,8 +127,14 @@ clamp = elementwise(
     "clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
+clamp_min_tensor = elementwise(
+    "clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
                         doc="`clamp(self, min=min)`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
+clamp_max_tensor = elementwise(
+    "clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
                         doc="`clamp(self, max=max)`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # fmt: on

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 
-# Functions that PyTorch has in several forms: its message then lists all of them.
-OVERLOADED = frozenset({
-    "all", "any", "arange", "argsort", "bernoulli", "bitwise_and", "bitwise_or", "bitwise_xor", "bmm", "clamp",
-    "clamp_max", "clamp_min", "clip", "count_nonzero", "cumprod", "cumsum", "div", "divide", "eq", "fill",
-    "floor_divide", "fmod", "ge", "greater", "greater_equal", "gt", "index_fill", "le", "lerp", "less", "less_equal",
-    "linspace", "logcumsumexp", "lt", "masked_fill", "max", "mean", "median", "min", "movedim", "multiply",
-    "nan_to_num", "narrow", "ne", "norm", "normal", "not_equal", "pow", "prod", "rand", "randint", "randn",
-    "remainder", "repeat_interleave", "rsub", "scatter", "sort", "split", "squeeze", "std", "subtract", "sum", "to",
-    "true_divide", "unflatten", "var", "view", "where", "xlogy",
-})  # fmt: skip
 NEGATED_BOOL = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead."
@@ -35,15 +25,8 @@ ONE_BOOL = (
     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
     "`logical_not()` operator instead."
 )
-OF_NUMPY = (
-    "array",
-    "axis",
-    "axes",
-    "broadcast",
-    "dimension",
-    "operand",
-    "shape",
-)  # what NumPy's own messages speak of
+# what NumPy's own messages speak of
+OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
 
 
 def explained(

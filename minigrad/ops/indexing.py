@@ -13,8 +13,9 @@ import numpy as np
 from .. import dtypes
 from ..autograd.views import write
 from ..tensor import Tensor, full_name, plain_types, wrap
+from .publish import function, method
 from .shape import VIEW, expand, key_along, unbind, unsqueeze, view, zeros_beside
-from .table import function, method, op
+from .table import op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
@@ -353,8 +354,12 @@ gather = op("gather(self, dim: dim, index)", _gathered, kind="linear",
             self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
 scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
              doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
-             self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
+             self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
              src=lambda grad, dim, index: gather(grad, dim, index))
+scatter_value = op("scatter(self, dim: dim, index, value: Scalar)", lambda self, index, dim, value: _scattered(
+    self, index, np.full(index.shape, value, self.dtype), dim), node="ScatterBackward1", inplace=True,
+                   doc="A number written where `index` says, else `input`.",
+                   self=lambda grad, dim, index: scatter_value(grad, dim, index, 0))
 scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
                  inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))

@@ -12,9 +12,9 @@ from ..dtypes import word
 from ..tensor import Tensor, plain_types, wrap
 from .arranging import diagonal, eye_beside
 from .products import adjoint
-from .publish import LINALG, publish
+from .publish import LINALG, function, publish
 from .reduction import vector_norm
-from .table import function, is_array, op
+from .table import is_array, op
 
 ndarray = np.ndarray
 

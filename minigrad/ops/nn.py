@@ -247,18 +247,15 @@ bce_logits = op(
 
 
 @remembered
-def _class_offsets(sizes: tuple) -> tuple[ndarray, int]:
-    """(where in the flattened input the scores of each entry begin, the step from class to class)."""
-    inner = math.prod(sizes[2:])
-    starts = (np.arange(sizes[0]) * (sizes[1] * inner))[:, None] + np.arange(inner)
-    return starts.reshape(sizes[:1] + sizes[2:]), inner
+def _row_starts(count: int, length: int) -> ndarray:
+    """Where the rows of a matrix begin among its elements."""
+    return np.arange(count) * length
 
 
 @remembered
-def _equal_shares(shape: tuple, mean: bool, dtype: str) -> tuple[ndarray, ndarray]:
+def _equal_shares(count: int, mean: bool, dtype: str) -> tuple[ndarray, ndarray]:
     """(what each of the targets counts, with its sign, if they have no weights; how many there are)."""
-    count = math.prod(shape)
-    return np.full(shape, -1 / count if mean else -1, dtype), np.asarray(count, dtype)
+    return np.full(count, -1 / count if mean else -1, dtype), np.asarray(count, dtype)
 
 
 def leaves(index: ndarray, length: int) -> bool:
@@ -273,19 +270,16 @@ def _chosen(sizes: tuple, dtype: np.dtype, target, weight, reduction, ignore_ind
     It counts minus its class's weight, over the sum of all for the mean; nothing if it is to be ignored. Raises IndexError
     for a target that is no class.
     """
-    sizes, target = (sizes, target) if len(sizes) > 1 else ((1, *sizes), target.reshape(1))
-    classes, kept = sizes[1], None
+    classes, target, kept = sizes[-1], target.reshape(-1), None
     if leaves(target, classes) or 0 <= ignore_index < classes:
         kept = target != ignore_index
         target = np.where(kept, target, 0)
         if leaves(target, classes):
-            raise IndexError(
-                f"Target {next(t for t in target.flat if not 0 <= t < classes)} is out of bounds."
-            )
-    starts, step = _class_offsets(sizes)
-    at = starts + (target if step == 1 else target.astype(np.int64) * step)
+            bad = next(t for t in target.flat if not 0 <= t < classes)
+            raise IndexError(f"Target {bad} is out of bounds.")
+    at = _row_starts(target.size, classes) + target
     if weight is None and kept is None and at.size:
-        return at, *_equal_shares(at.shape, reduction == MEAN, dtype.char)
+        return at, *_equal_shares(at.size, reduction == MEAN, dtype.char)
     weights = np.ones(at.shape, dtype) if weight is None else weight[target]
     weights = weights if kept is None else np.where(kept, weights, dtype.type(0))
     summed = np.add.reduce(weights, axis=None)
@@ -296,7 +290,7 @@ def _nll(self, target, weight, reduction, ignore_index):
     at, shares, summed = _chosen(self.shape, self.dtype, target, weight, reduction, ignore_index)
     picked = self.reshape(-1).take(at)
     if summed.item() == at.size and at.size and reduction != NONE:
-        return picked.reshape(-1).dot(shares.reshape(-1)), summed
+        return picked.dot(shares), summed
     losses = np.where(shares == 0, 0, picked * shares)  # what does not count may be infinite
     if reduction == NONE:
         return losses.reshape(target.shape), np.zeros((), self.dtype)
@@ -307,22 +301,21 @@ def _nll(self, target, weight, reduction, ignore_index):
 def _nll_spread(self, target, weight, sizes, reduction, ignore_index):
     at, shares, _ = _chosen(sizes, self.dtype, target, weight, reduction, ignore_index)
     out = np.zeros(sizes, self.dtype)
-    out.put(at, self * shares)
+    out.put(at, self.reshape(-1) * shares)
     return out
 
 
 # fmt: off
-nll_loss, nll_loss2d = (
-    op(f"{name}(self, target, weight=None, reduction: int=1, ignore_index: int=-100)", _nll, at="", node=node,
-       outputs=("result", "total_weight"), constants=("total_weight",), flat=("self",),
-       self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
-           nll_loss_backward(grad, target, weight, tuple(self.shape), reduction, ignore_index))
-    for name, node in (("nll_loss", "NllLossBackward0"), ("nll_loss2d", "NllLoss2DBackward0")))
+nll = op(
+    "nll_loss(self, target, weight=None, reduction: int=1, ignore_index: int=-100)", _nll, at="",
+    outputs=("result", "total_weight"), constants=("total_weight",), flat=("self",),
+    self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
+        nll_loss_backward(grad, target, weight, tuple(self.shape), reduction, ignore_index))
 nll_loss_backward = op(
     "nll_loss_backward(self, target, weight=None, sizes: object=(), reduction: int=1, ignore_index: int=-100)",
     _nll_spread, at="", node="NllLossBackwardBackward0",
     self=lambda grad, target, weight, reduction, ignore_index:
-        nll_loss(grad, target, weight, reduction, ignore_index)[0])
+        nll(grad, target, weight, reduction, ignore_index)[0])
 # fmt: on
 
 

@@ -13,8 +13,9 @@ from ..dtypes import of_numpy
 from ..tensor import Tensor
 from . import shape
 from .pointwise import mul
+from .publish import function, method
 from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze, view
-from .table import function, method, op
+from .table import op
 
 ndarray = np.ndarray
 
@@ -182,7 +183,7 @@ def batched(self: Tensor, other: Tensor) -> Tensor:
             return times(squeeze(self, 0), other)
         if b[0] == 1 and other._requires_grad:
             return times(self, squeeze(other, 0))
-    batch = shape.common_shape(a[:-2], b[:-2])
+    batch = a[:-2] if a[:-2] == b[:-2] else shape.common_shape(a[:-2], b[:-2])
     row, column = (1,) * (len(a) == 1), (1,) * (len(b) == 1)
     pairs = (self, row + a[-2:]), (unsqueeze(other, 1) if column else other, b[-2:] + column)
     out = bmm(*[reshape(expand(x, (*batch, *size)), (math.prod(batch), *size)) for x, size in pairs])

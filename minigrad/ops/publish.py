@@ -90,10 +90,10 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
                 errors.append(error)
         if name.startswith("__"):  # an operator, and nothing that it knows
             return lambda *args: NotImplemented
-        plausible = [s for s in map(signature_of, forms) if s.takes_as_many(args, kwargs)]
-        if len({tuple((p.name, p.kind) for p in s.positional) for s in plausible}) == 1:
-            plausible[0].bind(args, kwargs, name, method, alone=True)
-        raise next((e for e in errors if "combination" in str(e)), errors[-1])
+        # the form that takes such a number of arguments, if there is one
+        raise next(
+            (e for e in reversed(errors) if "takes" not in str(e) and "unexpected" not in str(e)), errors[-1]
+        )
 
     call.forms = forms
     told = "\n".join(f"    {name}{signature_of(form).in_python(method)}" for form in forms)

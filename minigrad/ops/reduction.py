@@ -12,8 +12,9 @@ from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
 from .comparison import isnan, where
 from .pointwise import abs, exp, sign
+from .publish import function
 from .run import ones
-from .table import function, is_array, op
+from .table import is_array, op
 
 ndarray = np.ndarray
 FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
@@ -46,6 +47,11 @@ def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> n
 def count_of(sizes: tuple, dims: tuple) -> int:
     """How many elements are reduced to one."""
     return math.prod([sizes[d] for d in dims])
+
+
+def every(x) -> tuple:
+    """All dimensions of an array or a Tensor."""
+    return tuple(range(len(x.shape)))
 
 
 def running(compute: np.ufunc, self: ndarray, dim: int, back: bool = False) -> ndarray:
@@ -211,7 +217,7 @@ def extremum_self(grad, self, result, dim, keepdim):
 def whole_extremum_self(grad, self, result):
     """Equal ones share the gradient; NaN counts as equal to itself."""
     chosen = (self == result) | (isnan(self) & isnan(result))
-    return where(chosen, grad / counted(chosen, tuple(range(len(self.shape))), grad), 0.0)
+    return where(chosen, grad / counted(chosen, every(self), grad), 0.0)
 
 
 def norm_self(grad, self, result, ord, dim, keepdim):
@@ -310,6 +316,12 @@ std = op("std(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *,
          lambda *given: np.sqrt(_variance(*given)), doc="The standard deviation: the root of the variance.",
          self=lambda grad, self, result, dim, unbiased, keepdim, correction:
              var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim, correction))
+var_of_all = op("var(self, unbiased: bool)", lambda self, unbiased: _variance(self, every(self), unbiased, False, None),
+                self=lambda grad, self, unbiased: var_self(grad, self, every(self), unbiased, False, None))
+std_of_all = op("std(self, unbiased: bool)", lambda self, unbiased: np.sqrt(
+    _variance(self, every(self), unbiased, False, None)),
+                self=lambda grad, self, result, unbiased:
+                    var_self(where(result == 0, 0.0, grad / (2 * result)), self, every(self), unbiased, False, None))
 vector_norm = op(
     "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
     doc="(Σ |x|^ord)^(1/ord) over `dim`, for ord ±inf the largest or smallest |x|. Its derivative where all is 0 is 0.")

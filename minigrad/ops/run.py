@@ -7,7 +7,7 @@ operation's `core`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,23 +132,23 @@ def as_number(value: object) -> object:
     return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
-# What a parameter of each kind becomes before it reaches `forward`: as an expression in which {} is its name and {x} the
-# array of the first input, the usual case first, and as a function of both.
+# What a parameter of each kind becomes before it reaches `forward`: an expression, in which {} is its name and {x} the array
+# of the first input, the usual case first.
 ORDERED = {
-    "dim": (
-        "{} if 0 <= {} < {x}.ndim else wrap_dim({}, {x}.ndim)",
-        lambda value, x: wrap_dim(value.__index__(), x.ndim),
-    ),
-    "newdim": ("wrap_dim({}, {x}.ndim + 1)", lambda value, x: wrap_dim(value.__index__(), x.ndim + 1)),
-    "dims": (
-        "({},) if type({}) is int and 0 <= {} < {x}.ndim else as_dims({}, {x}.ndim)",
-        lambda value, x: as_dims(value, x.ndim),
-    ),
-    "size": ("as_size({})", lambda value, x: as_size(value)),
-    "shape": ("as_shape({}, {x}.size)", lambda value, x: as_shape(value, x.size)),
-    "Scalar": ("{} if type({}) in (int, float) else as_number({})", lambda value, x: as_number(value)),
-    "dtype": ("to_numpy({})", lambda value, x: dtypes.to_numpy(value)),
+    "dim": "{} if 0 <= {} < {x}.ndim else wrap_dim({}, {x}.ndim)",
+    "newdim": "wrap_dim({}, {x}.ndim + 1)",
+    "dims": "({},) if type({}) is int and 0 <= {} < {x}.ndim else as_dims({}, {x}.ndim)",
+    "size": "as_size({})",
+    "shape": "as_shape({}, {x}.size)",
+    "Scalar": "{} if type({}) in (int, float) else as_number({})",
+    "dtype": "dtypes.to_numpy({})",
 }
+
+
+@functools.cache
+def ordering(kind: str) -> Callable[[object, ndarray], object]:
+    """The same as a function of the parameter and the array."""
+    return eval("lambda value, x: " + ORDERED[kind].replace("{x}", "x").replace("{}", "value"))
 
 
 # ---------------------------------------------------------------- the general way

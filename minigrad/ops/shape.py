@@ -15,8 +15,9 @@ from ..dtypes import of_numpy, promote
 from ..tensor import Tensor
 from .errors import unlike_sizes
 from .pointwise import clone
+from .publish import function, method
 from .run import as_shape, as_size, sum_to
-from .table import function, is_array, method, op, zeros_beside
+from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 VIEW = {"kind": "linear", "view": True}

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, full_name, plain_types
-from .errors import OVERLOADED, told_missing
+from .errors import told_missing
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
@@ -114,13 +114,10 @@ class Signature:
             found.append(Argument(p.name, kind, () if many else p.default, p.kind is p.KEYWORD_ONLY, many))
         return cls(name, found)
 
-    def bind(
-        self, args: tuple, kwargs: dict, name: str = "", method: bool = False, alone: bool = False
-    ) -> list:
+    def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> list:
         """The values of all parameters, in order. Raises TypeError in PyTorch's words if they do not fit.
 
-        method: the first argument is the tensor whose method was called, and is not counted. alone: speak of this form of
-        the function only, though it may have others.
+        method: the first argument is the tensor whose method was called, and is not counted.
         """
         name = name or self.name
         try:
@@ -142,14 +139,8 @@ class Signature:
                 raise TypeError(f"missing {told_missing(missing)}")
         except TypeError as error:
             colon = ":" if str(error).startswith("argument") else ""
-            other = None if alone else self.misfit(name, args, kwargs, method)
-            raise other or TypeError(f"{name}(){colon} {error}") from None
+            raise TypeError(f"{name}(){colon} {error}") from None
         return [values.get(p.name, p.default) for p in self.parameters]
-
-    def takes_as_many(self, args: tuple, kwargs: dict) -> bool:
-        """Has it room for so many arguments, and do they suffice? If that is true of one form alone, PyTorch speaks of it."""
-        count = sum(a is not REQUIRED for a in args) + len(kwargs)
-        return sum(p.default is REQUIRED for p in self.positional) <= count <= len(self.parameters)
 
     def by_name(self, args: tuple, kwargs: dict) -> dict[str, object]:
         """The arguments by the names of the parameters; TypeError for those that there is no parameter for."""
@@ -180,29 +171,6 @@ class Signature:
         if KINDS[p.kind][1](value):
             return True
         return p.kind == "" and isinstance(value, NUMBERS) and (self.numbers if place else self.first_number)
-
-    def misfit(self, name: str, args: tuple, kwargs: dict, method: bool) -> TypeError | None:
-        """The error of a function that PyTorch has in several forms; None for any other."""
-        scaled = any(p.keyword_only and p.kind == "Scalar" for p in self.parameters)
-        if name.rpartition(".")[2].removesuffix("_") not in OVERLOADED and not scaled:
-            return None
-        if scaled and self.takes_as_many(args, kwargs):
-            return None
-        found = [full_name(type(a)) for a in args[method:] if a is not REQUIRED]
-        found += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]
-        told = ", ".join(found) + ", " * (len(found) == len(kwargs) == 1)
-        form = ", ".join(map(self.in_pytorch, self.parameters[method:]))
-        out = "" if method else ", Tensor out = None"
-        expected = f"({form}{out})".replace("Number", "*, Number", 1) if scaled else f"one of:\n * ({form})"
-        return TypeError(
-            f"{name}() received an invalid combination of arguments - got ({told}), but expected {expected}"
-        )
-
-    @staticmethod
-    def in_pytorch(p: Argument) -> str:
-        factor = p.keyword_only and p.kind == "Scalar"  # alpha, value, beta
-        default = " = 1" if factor else "" if p.default is REQUIRED or p.many else f" = {p.default}"
-        return f"{KINDS[p.kind][0]} {p.shown}{default}"
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""

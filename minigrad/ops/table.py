@@ -37,25 +37,10 @@ from ..autograd.node import Node
 from ..autograd.saved import read
 from ..autograd.views import write as write_in_place
 from ..tensor import Tensor, full_name, wrap
-from .publish import FUNCTIONS, LINALG, METHODS, MODULES, NN, add_form, described, function, method, publish
-from .run import ORDERED, operand
+from .publish import METHODS, add_form, described, publish
+from .run import ORDERED, operand, ordering
 from .signature import NUMBERS, REQUIRED, Signature
 from .template import SHARED, TEXTS, write_later, written
-
-__all__ = [
-    "FUNCTIONS",
-    "LINALG",
-    "METHODS",
-    "MODULES",
-    "NN",
-    "OPS",
-    "Op",
-    "add_form",
-    "function",
-    "is_array",
-    "method",
-    "op",
-]
 
 ndarray = np.ndarray
 MASK = "grad_input_mask"
@@ -298,7 +283,7 @@ class Op:
             if kind in ORDERED and not (
                 value is None and self.signature.defaults[name] is None and kind != "dims"
             ):
-                value = ORDERED[kind][1](value, first)
+                value = ordering(kind)(value, first)
             found.append(value)
         return tuple(found)
 

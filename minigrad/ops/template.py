@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 # What the written functions call, beside their own operation, its forward function, node class and rules.
 FUNCTIONS = (
     as_dims, as_number, as_shape, as_size, edge, explained, finish, fit, general, make_view, operand, promoted, unpack,
-    versions, wrap_dim, Tensor, np.ndarray, dtypes.default_float, dtypes.to_numpy, np.asarray, type(None),
+    versions, wrap_dim, Tensor, np.ndarray, dtypes.default_float, np.asarray, type(None),
 )  # fmt: skip
 NAMED = dict(
-    __builtins__=builtins, anomaly=anomaly, local=local, new_object=new_object, next_sequence=next_sequence,
+    __builtins__=builtins, anomaly=anomaly, dtypes=dtypes, local=local, new_object=new_object, next_sequence=next_sequence,
     plain_types=plain_types, special=special, InferenceTensor=InferenceTensor,
 )  # fmt: skip
 SHARED = {f.__name__: f for f in FUNCTIONS} | NAMED
@@ -164,7 +164,7 @@ def ordered_lines(op: Op, array: str) -> list[str]:
     lines = []
     for p in op.signature.parameters:
         if p.kind in ORDERED:
-            value = ORDERED[p.kind][0].replace("{x}", array).replace("{}", p.name)
+            value = ORDERED[p.kind].replace("{x}", array).replace("{}", p.name)
             optional = p.default is None and p.kind != "dims"
             lines.append(f"{p.name} = " + (f"None if {p.name} is None else ({value})" if optional else value))
     return lines
