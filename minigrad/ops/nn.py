@@ -13,8 +13,10 @@ from functools import partial
 import numpy as np
 
 from .. import dtypes
+from ..tensor import Tensor
 from .comparison import clamp, clamp_min, where
 from .pointwise import abs, erf, exp, log, log1p, sigmoid
+from .publish import function
 from .reduction import total
 from .run import ones
 from .shape import split_equally
@@ -93,6 +95,12 @@ logsigmoid = activation("logsigmoid(self)",
     at="F nn.LogSigmoid", node="LogSigmoidBackward0", doc="`log(sigmoid(x))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
 # fmt: on
+
+
+@function(at="F nn.Softsign")
+def softsign(input: Tensor) -> Tensor:
+    """`x / (1 + |x|)`."""
+    return input / (input.abs() + 1)
 
 
 # ---------------------------------------------------------------- softmax
