@@ -30,9 +30,9 @@ def test_each_step_that_differs_is_marked_on_both_sides():
 
 def test_the_two_panes_are_joined_without_the_kernel():
     both = viz.beside(branch(3.0), branch(5.0))
-    (link,) = both._links
+    link = both._link
     assert {link.source, link.target} == {(pane, "step") for pane in both.panes}
-    assert {link.get_state()["_model_name"] for link in both._links} == {"LinkModel"}
+    assert {link.get_state()["_model_name"] for link in [both._link]} == {"LinkModel"}
 
 
 def test_it_can_be_shown_in_three_ways():

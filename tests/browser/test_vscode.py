@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.pages import Pane, recorded
 from viz.show.ask import questions
-from viz.show.page import asset, shared, slim
+from viz.show.page import asset, shared
 
 CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 WEBVIEW = """<!doctype html>
@@ -77,7 +77,7 @@ def webview(browser: Browser, kind: str, ground: str, scheme: str, state: dict) 
 def test_the_pane_wears_the_editors_theme_not_the_systems(
     browser: Browser, kind: str, ground: str, scheme: str, dark: bool
 ):
-    state = {"data": shared(slim(recorded("mlp"))), "step": 0, "options": {"controls": "steps"}}
+    state = {"data": shared(recorded("mlp")), "step": 0, "options": {"controls": "steps"}}
     with webview(browser, kind, ground, scheme, state) as page:
         pane = Pane(page)
         pane.press("ArrowRight", "ArrowRight")
@@ -91,7 +91,7 @@ def test_just_show_me_works_where_nothing_can_be_remembered(browser: Browser):
     data = recorded("diamond")
     data["questions"] = questions(data, "gradients")
     state = {
-        "data": shared(slim(data)),
+        "data": shared(data),
         "step": 0,
         "options": {"ask": "gradients", "controls": "steps"},
         "answers": [],

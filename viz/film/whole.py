@@ -9,7 +9,7 @@ from typing import Any
 from ..picture.draw import pictures_of
 from ..read.recall import prepare
 from ..run.trace import run
-from ..show.page import shared, slim
+from ..show.page import shared
 from ..show.payload import describe
 
 MOST = 600  # nodes; nobody walks through more inside a film
@@ -40,4 +40,4 @@ class Whole:
         if self._trace is None:
             return None
         data = describe(self._trace, *self.pictures)
-        return shared(slim(data | {"forward": []}))
+        return shared(data)

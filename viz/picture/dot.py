@@ -19,17 +19,14 @@ FONT = "Helvetica, Arial, sans-serif"
 INK = "#1b1f24"
 #            kind or class: (fill, line) in light, (fill, line) in dark
 COLOURS: dict[str, tuple[str, str, str, str]] = {
-    "tensor": ("#f1f3f5", "#5c636a", "#2a2f36", "#98a2ad"),
-    "leaf": ("#b2f2bb", "#2b7a3b", "#14401f", "#69db7c"),
-    "input": ("#e2e6ea", "#5c636a", "#32383f", "#98a2ad"),
-    "alias": ("#d8f5dd", "#2b7a3b", "#14401f", "#69db7c"),
-    "function": ("#a5d8ff", "#1864ab", "#0d3358", "#74c0fc"),
-    "accumulate": ("#ffec99", "#a86400", "#4a3a00", "#ffd43b"),
-    "none": ("#f8f9fa", "#868e96", "#22262b", "#868e96"),
-    "fold": ("#dbe4ff", "#3b5bdb", "#1f2a55", "#91a7ff"),
+    **dict.fromkeys(("tensor", "input", "none"), ("#f0f2f5", "#6e7781", "#20262d", "#8d97a2")),
+    **dict.fromkeys(("leaf", "alias"), ("#ddf5e3", "#1a7f37", "#14301d", "#4cc26a")),
+    "function": ("#e4f0fa", "#2273ad", "#14293b", "#5aa9e0"),
+    "accumulate": ("#fff2bf", "#8a6100", "#332a0c", "#d9b23a"),
+    "fold": ("#e7ecff", "#3b5bdb", "#1f2a55", "#91a7ff"),
     "saved": ("#fff4e6", "#c2500b", "#3d2410", "#ffa94d"),
-    "second": ("#e5dbff", "#6741d9", "#33235f", "#b197fc"),
-    "custom": ("#c5f6fa", "#0b7285", "#083b45", "#66d9e8"),
+    "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
+    "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
 }
 EDGES: dict[str, tuple[str, str, str, float]] = {  # light, dark, dash pattern, width
     "backward": ("#343a40", "#ced4da", "", 1.5),

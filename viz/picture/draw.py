@@ -24,6 +24,8 @@ from .parts import Picture
 from .views import VIEWS, build
 
 SMALL = 40  # nodes; up to this many the graph view is offered without being asked for, to half as many in both directions
+# boxes: of a larger map one with rows folded too, where that has few enough of them
+LARGE_MAP, FEW_ROWS = 20, 0.8
 MAP_FROM = 12  # nodes; from here on also a picture in which the modules are folded
 WIDEST = 2_600  # points; a graph view that would be wider is not drawn unless it is asked for
 GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
@@ -126,9 +128,12 @@ def draw(
     mark_second(graph, frame, forward)
     drawing = Drawing(picture_of(graph, view, direction or "LR", fold, values, saved), graph)
     free = view is None and direction is None and len(graph) > MAP_FROM
-    if free and drawing.places.width > WIDEST:
-        drawing = Drawing(picture_of(graph, "functions", "TB", fold, values, saved), graph)
-        note = "Only the functions are drawn, from top to bottom: view='graph' would be wider than a page."
+    for how in (fold, *(("module", "row") if fold is None else ())) if free else ():
+        if drawing.places.width <= WIDEST or (how != fold and not groups(graph, how)):
+            continue
+        drawing = Drawing(picture_of(graph, "functions", "TB", how, values, saved), graph)
+        more = ", and what belongs together is one box" * (how != fold)
+        note = f"Only the functions are drawn, from top to bottom{more}: view='graph' would be wider than a page."
         drawing.picture.notes.insert(0, note)
     graph.release()
     return drawing
@@ -168,7 +173,7 @@ def picture_of(
         )
     found = []
     if fold:
-        found = groups(graph, "module" if fold == "module" else "repeat")
+        found = groups(graph, fold if fold in ("module", "row") else "repeat")
         if not found:
             notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
     elif fold is None and view is None and GRAPH_UP_TO < len(graph) <= WHOLE_UP_TO:
@@ -183,7 +188,7 @@ def picture_of(
         picture = build(graph, wanted, direction, title, found, **shown)
         said = ", because a picture of all of them could not be read. fold=False draws all that can be placed in time."
         notes = [_folded(graph, found) + said] if found else notes
-    picture.notes = notes
+    picture.notes, picture.fold = notes, fold or ""
     return picture
 
 
@@ -206,9 +211,14 @@ def pictures_of(
         both = [("graph", "LR", None), ("graph", "TB", None)]
         wanted = both[: 2 if 2 * len(graph) <= SMALL else 1 if len(graph) <= SMALL else 0]
         wanted.append(("functions" if len(graph) <= GRAPH_UP_TO else None, "BT", None))
-        if len(graph) > MAP_FROM and (saved or values) is not True and groups(graph, "module"):
-            wanted.append(("functions", "BT", "module"))
-    return [picture_of(graph, v, d, f, values, saved) for v, d, f in wanted]
+        if len(graph) > MAP_FROM and (saved or values) is not True:
+            wanted += [("functions", "BT", how) for how in ("module", "row") if groups(graph, how)]
+    found: list[Picture] = []
+    for v, d, f in wanted:
+        picture = picture_of(graph, v, d, f, values, saved)
+        if f != "row" or (len(picture.items) < FEW_ROWS * len(found[-1].items) > FEW_ROWS * LARGE_MAP):
+            found.append(picture)
+    return found
 
 
 def _folded(graph: Graph, found: list[Group]) -> str:

@@ -15,9 +15,7 @@ from ..read.text import plural
 REPEATS = 4  # fewer repetitions than this are drawn one by one
 LONGEST_PERIOD = 400
 MOST = 150  # a folded picture aims at no more items than this
-FEW_MODULES = (
-    30  # with more modules and functions than this, whole blocks of modules are folded, where there are any
-)
+FEW_MODULES = 30  # with more modules and functions, whole blocks of modules are folded, where there are any
 MOST_MODULES = 60  # with more modules and functions than this, repeats are folded as well
 
 
@@ -31,8 +29,12 @@ class Group:
 
 
 def groups(graph: Graph, by: str) -> list[Group]:
-    """Groups of ``graph``: ``by`` is "repeat", "module", or "size" (repeats first, then stretches until it is small)."""
+    """Groups of ``graph``: ``by`` is "repeat", "module", "row" (what stands in a row, besides modules), or "size" (repeats
+    first, then stretches until it is small)."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
+    if by == "row":
+        found = groups(graph, "module")
+        return found + _rows(order, {f for g in found for f in g.functions})
     if by == "module":
         found = _modules(graph)
         hidden = sum(len(g.functions) for g in found)
@@ -196,6 +198,25 @@ def _calls_by_parameters(order: list[Function]) -> dict[Function, tuple[str, int
 def _module(f: Function) -> str:
     """The module of a parameter: ``layer`` of ``layer.weight``; empty where there is none."""
     return (f.outputs[0].name or "").rpartition(".")[0] if f.kind == "accumulate" else ""
+
+
+def _rows(order: list[Function], taken: set[Function]) -> list[Group]:
+    """Rows without a fork: each function the only one that uses the one before, and using no other."""
+    found = []
+    for f in order:
+        row = [f]
+        while f not in taken:
+            taken.add(f)
+            g = f.users[0].source if len(f.users) == 1 else f
+            inputs = [e.target for e in g.edges if e.target is not None and e.target.kind != "accumulate"]
+            if g in taken or len(inputs) != 1:
+                break
+            row.append(g)
+            f = g
+        if len(row) > 1:
+            first, last = (f.name.split("Backward")[0] for f in (row[-1], row[0]))
+            found.append(Group(f"{first} … {last}", plural(len(row), "function"), row))
+    return found
 
 
 def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:

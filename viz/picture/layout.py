@@ -35,9 +35,8 @@ class Places:
     items: dict[str, tuple[float, float]]
     lines: dict[str, tuple[list[tuple[float, float]], tuple[float, float] | None]]
     labels: dict[str, tuple[float, float]]
-    frames: list[
-        tuple[float, float, float, float, float]
-    ]  # of each cluster: x, y, width, height, baseline of its caption
+    # of each cluster: x, y, width, height, baseline of its caption
+    frames: list[tuple[float, float, float, float, float]]
 
 
 def cost(p: Picture) -> float:
@@ -61,13 +60,8 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
     for o in data.get("objects", ()):
         if o["name"].startswith("cluster_frame"):
             left, low, right, high = map(float, o["bb"].split(","))
-            frames[o["name"]] = (
-                left - x0 + margin,
-                y1 - high + margin,
-                right - left,
-                high - low,
-                y1 - high + margin + 15,
-            )
+            top = y1 - high + margin
+            frames[o["name"]] = (left - x0 + margin, top, right - left, high - low, top + 15)
         elif "pos" in o:
             (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
             items[o["name"]] = (x - w / 2, y - h / 2)

@@ -125,6 +125,7 @@ class Picture:
     clusters: list[tuple[str, list[Item]]] = field(default_factory=list)  # caption, items
     of_function: dict[Function, Item] = field(default_factory=dict)  # what lights up when a node fires
     notes: list[str] = field(default_factory=list)
+    fold: bool | str = ""  # by what its boxes are folded
 
     def add(self, kind: str, outline: str, column: Column, tooltip: str, **more) -> Item:
         """Put an item of the size of its text into the picture."""

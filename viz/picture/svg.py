@@ -93,17 +93,10 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     colour, _, dash, wide = EDGES[link.kind]
     points = curve[::-1] if link.backwards else curve
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
+    paint = {"fill": "none", "stroke": colour, "stroke_width": f"{wide:g}", "stroke_dasharray": dash or None}
     out = [
         _title(link.tooltip, standalone),
-        _tag(
-            "path",
-            "line",
-            d=path,
-            fill="none",
-            stroke=colour,
-            stroke_width=f"{wide:g}",
-            stroke_dasharray=dash or None,
-        ),
+        _tag("path", "line", d=path, **paint),
         _head(link, points[-1], tip or points[-1], colour),
     ]
     if link.id in at.labels:
@@ -212,14 +205,8 @@ def cells(value: Value, box: tuple[float, float, float, float]) -> str:
             out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=shade(v, top)))
             if v < 0:
                 ink = "#ffffff" if min(1.0, -v / top) ** 0.7 > 0.5 else INK
-                out.append(
-                    _tag(
-                        "path",
-                        d=f"M{_n(cx + cw * 0.3)},{_n(cy + ch / 2)}h{_n(cw * 0.4)}",
-                        stroke=ink,
-                        stroke_width="1.4",
-                    )
-                )
+                minus = f"M{_n(cx + cw * 0.3)},{_n(cy + ch / 2)}h{_n(cw * 0.4)}"
+                out.append(_tag("path", d=minus, stroke=ink, stroke_width="1.4"))
     return f'<g class="cells">{"".join(out)}</g>'
 
 

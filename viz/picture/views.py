@@ -20,6 +20,8 @@ ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a sma
 HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
+SMALL = 12  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
+SMALLEST = 11.0
 SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
 
 
@@ -48,6 +50,13 @@ def build(
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
     _frame_modules(made, picture)
+    return picture
+
+
+def inside(graph: Graph, members: list[Function], direction: str) -> Picture:
+    """What stands in the box of a fold, as a picture of its own: ``members`` and what goes between them."""
+    picture = Picture("functions", direction, "")
+    _Functions(graph, picture, [], set(members)).draw()
     return picture
 
 
@@ -153,7 +162,7 @@ class _View:
             self.first_use[f] = self.leaf_item(f)
         elif len(self.graph) > ALIAS_FROM or len(f.users) >= HUB_FROM:
             name = f.outputs[0].name
-            column = Column.of([name_line(fit(name or "?", 120, SUB, bold=True), SUB)], 30, 9, 4)
+            column = Column.of([name_line(fit(name or "?", 120, SMALLEST, bold=True), SMALLEST)], 30, 9, 4)
             tip = f"{name} again: the same leaf, drawn once for each use"
             return self.p.add("alias", "tag", column, tip, function=f, name=name)
         return self.first_use[f]
@@ -319,8 +328,11 @@ class _Compact(_View):
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
-    def __init__(self, graph: Graph, picture: Picture, groups: list[Group]):
+    def __init__(
+        self, graph: Graph, picture: Picture, groups: list[Group], within: set[Function] | None = None
+    ):
         super().__init__(graph, picture)
+        self.within = set(graph.functions) if within is None else within
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in graph.leaves if groups else ():  # a leaf that only one group uses is folded into it
             users = {self.group_of.get(e.source) for e in f.users}
@@ -338,11 +350,12 @@ class _Compact(_View):
 
     def draw(self) -> None:
         for f in self.graph.functions:
-            if f.kind == "accumulate":
+            if f.kind == "accumulate" or f not in self.within:
                 continue
             group = self.group_of.get(f)
             if group is None:
-                pairs = [(e, self.source(e)) for e in f.edges]
+                drawn = [e for e in f.edges if e.target is None or e.target in self.within]
+                pairs = [(e, self.source(e)) for e in drawn]
                 self.p.of_function[f] = item = self.function_item(f)
             else:
                 item = self.fold(group)
@@ -392,7 +405,7 @@ class _Compact(_View):
         members = self.members[group]
         leaves = sum(f.kind == "accumulate" for f in members)
         about = group.about + (f", {leaves} lea{'f' if leaves == 1 else 'ves'}" if leaves else "")
-        column = Column.of([name_line(group.title), sub_line(about)], 90, 12, 9)
+        column = Column.of([name_line(group.title), sub_line(about, size=SMALLEST)], 90, 12, 9)
         ends = f"from {group.functions[0].name} to {group.functions[-1].name}"
         tip = f"{group.title}: {len(group.functions):,} functions, {ends}"
         item = self.p.add("fold", "fold", column, tip, name=group.title, members=members)
@@ -404,11 +417,9 @@ class _Compact(_View):
 class _Functions(_Compact):
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
-        lines = [
-            name_line(out.name),
-            sub_line(shape_text(out.shape)),
-            sub_line("AccumulateGrad", "note", TINY),
-        ]
+        lines = [name_line(out.name), sub_line(shape_text(out.shape), size=SMALLEST)]
+        if len(self.graph) <= SMALL:  # of more the legend says it
+            lines.append(sub_line("AccumulateGrad", "note", TINY))
         column = Column.of(lines, 64, 12, 6)
         column.width += 12
         marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
@@ -420,7 +431,7 @@ class _Functions(_Compact):
         out = f.outputs[0]
         named = [o.name for o in f.outputs if o.named and o.name]
         sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), _shape(out)) if t)
-        column = Column.of([name_line(f.name, 12.0), sub_line(sub)], 70, 10, 6)
+        column = Column.of([name_line(f.name, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
         more = {"name": out.name, "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
         return self.p.add("function", "card", column, _function_tooltip(f), function=f, **more)
 

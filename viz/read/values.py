@@ -109,7 +109,7 @@ class Value:
 
     def short(self, limit: int = 60) -> str:
         """The numbers where they fit in ``limit`` characters, else the shape and the range."""
-        if self.array.size <= FULL:
+        if self.array.size <= min(FULL, limit // 3 + 1):  # a number and a comma are three characters
             text = _nested(self.array.tolist())
             if len(text) <= limit:
                 return text

@@ -82,26 +82,19 @@ class Comparison:
             for p in self.pairs
         ]
         wide = [max(len(r[c]) for r in rows) for c in range(3)]
-        lines = [
-            "  ".join([*(t.ljust(w) for t, w in zip(r, wide, strict=False)), r[3]]).rstrip() for r in rows
-        ]
+        lines = ["  ".join([*map(str.ljust, r, wide), r[3]]).rstrip() for r in rows]
         return "\n".join([*lines, self.sentence])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        first = self.first
-        rows = []
+        def row(kind: str, texts: tuple, style: str = "") -> str:
+            cells = (f"<{kind} style='text-align:left'>{html.escape(text)}</{kind}>" for text in texts)
+            return f"<tr style='{style}'>{''.join(cells)}</tr>"
+
+        rows, head = [], row("th", ("", *self.labels, "difference"))
         for p in self.pairs:
-            style = "outline:2px solid #d55e00;" if p is first else ""
-            mark = "≠" if p.difference else "="
-            cells = "".join(
-                f"<td style='text-align:left'>{html.escape(_cell(s))}</td>" for s in (p.left, p.right)
-            )
-            said = f"<td style='text-align:left'>{html.escape(p.difference or '')}</td>"
-            rows.append(f"<tr style='{style}'><td>{mark}</td>{cells}{said}</tr>")
-        head = "".join(
-            f"<th style='text-align:left'>{html.escape(x)}</th>" for x in ("", *self.labels, "difference")
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            texts = ("≠" if p.difference else "=", _cell(p.left), _cell(p.right), p.difference or "")
+            rows.append(row("td", texts, "outline:2px solid #d55e00;" if p is self.first else ""))
+        table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
         return {"text/plain": repr(self), "text/html": f"{table}<p>{html.escape(self.sentence)}</p>"}
 
 

@@ -42,9 +42,7 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         s.freed = bool(s.saved) and not keep
         s.parts = incoming.pop(f, [])
         s.again = sum(t.function is f for t in steps[: s.number - 1]) if f in counted else 0
-        if _one_by_one(
-            s, steps
-        ):  # an engine that hands each part on by itself: this firing is for the first of them
+        if _one_by_one(s, steps):  # an engine hands each part on by itself: this firing is for the first
             incoming[f] = s.parts[1:]
             s.parts = s.parts[:1]
         _share(s)
@@ -156,11 +154,8 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
             why = "only the first part was kept, where all should be added"
         else:
             why = "something on the way changed it, a hook for example"
-        what = (
-            f"{plural(len(parts), 'contribution')}, {sent}, were sent"
-            if len(parts) > 1
-            else f"{sent} was sent"
-        )
+        many = len(parts) > 1
+        what = f"{plural(len(parts), 'contribution')}, {sent}, were sent" if many else f"{sent} was sent"
         return f"{what}, but {short(total)} arrived: {why}"
     return None
 
@@ -219,12 +214,9 @@ def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str |
     if rules.base_name(f.name) not in _BROADCASTS or big == small or len(small) > len(big):
         return None
     padded = (1,) * (len(big) - len(small)) + small
-    axes = [
-        i
-        for i, (b, p) in enumerate(zip(big, padded, strict=True))
-        if p == 1 and (b != 1 or i < len(big) - len(small))
-    ]
-    if not axes or any(p not in (1, b) for b, p in zip(big, padded, strict=True)):
+    pairs = list(zip(big, padded, strict=True))
+    axes = [i for i, (b, p) in enumerate(pairs) if p == 1 and (b != 1 or i < len(big) - len(small))]
+    if not axes or any(p not in (1, b) for b, p in pairs):
         return None
     which = f"axis {axes[0]}" if len(axes) == 1 else "axes " + ", ".join(map(str, axes))
     return f"summed over {which}: {big} → {small or 'scalar'}"
@@ -292,10 +284,7 @@ def _received_by_each(s: Step) -> str:
     for nr, total in enumerate(s.totals[:6]):
         name = clipped(s.function.output(nr).name or f"output {nr}", 30)
         parts = [short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
-        added = (
-            f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
-            if len(parts) > 1 and not s.wrong
-            else ""
-        )
+        sums = f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
+        added = sums if len(parts) > 1 and not s.wrong else ""
         said.append(f"nothing for {name}" if total is None else f"{added}{short(total)} for {name}")
     return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"

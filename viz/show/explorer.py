@@ -32,7 +32,7 @@ from ..read.record import Recording
 from ..read.source import source_of
 from ..read.values import Value
 from ..run.trace import run
-from .page import frame, page, shared, slim
+from .page import frame, page, sent
 from .payload import MOST_STEPS, describe, ident
 from .stepper import Pane
 
@@ -41,11 +41,8 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _speaks(module: Any) -> bool:
-    return (
-        isinstance(module, ModuleType)
-        and callable(getattr(module, "tensor", None))
-        and hasattr(module, "autograd")
-    )
+    makes = callable(getattr(module, "tensor", None))
+    return isinstance(module, ModuleType) and makes and hasattr(module, "autograd")
 
 
 def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
@@ -173,7 +170,7 @@ class Explore(widgets.VBox):
         self.edges: list[str] = []
         self._ends: dict[str, str] = {}  # what each edge leads to
         self.data, self._now = self._record()
-        self.pane = Pane(data=shared(self.data), step=len(self.data["steps"]), options={"cut": True})
+        self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
         self.pane.on_msg(lambda _, content, buffers: self._clicked(content))
         super().__init__(
@@ -217,14 +214,14 @@ class Explore(widgets.VBox):
         graph, plain = prepare(self.result, "explore", tensors | {self.name: self.result}, here)
         if len(graph) > MOST_STEPS:
             raise ValueError(
-                f"This graph has {len(graph):,} nodes; viz.explore shows at most {MOST_STEPS:,}."
+                f"This graph has {len(graph):,} nodes, more than the {MOST_STEPS:,} of viz.explore."
             )
         edges = _labelled(graph)
         graph.cut(edges[label] for label in self._cut if label in edges)
         source = graph.source or source_of(graph, here)
         pictures = pictures_of(graph, self.view)
         trace = run(graph, plain, check=True, verb="explore")
-        data = slim(describe(trace, *pictures, source=source))
+        data = describe(trace, *pictures, source=source)
         data["edge names"] = {ident(e): label for label, e in edges.items()}
         self.edges = list(edges)
         self._ends = {label: e.target.output(e.nr).name for label, e in edges.items()}
@@ -255,17 +252,13 @@ class Explore(widgets.VBox):
         try:
             self.data, self._now = self._record()
         except Exception as error:  # the learner's function may raise anything: it is shown, not hidden
-            text = f"{type(error).__name__}: {error}"
-            self.message.value = f"<pre role='alert'>{html.escape(text)}</pre>"
-            now = (
-                self._state()
-            )  # what is undone next; the last that worked is what the next change is told from
+            self.message.value = f"<pre role='alert'>{html.escape(f'{type(error).__name__}: {error}')}</pre>"
+            now = self._state()  # undone next; what worked last is what the next change is told from
             self._now = replace(before, values=now.values, grad=now.grad, cut=now.cut)
             return
-        self.message.value = (
-            f"<p role='status' style='margin:4px 0'>{html.escape(self.changes(before, self._now))}</p>"
-        )
-        self.pane.data = shared(self.data)
+        said = html.escape(self.changes(before, self._now))
+        self.message.value = f"<p role='status' style='margin:4px 0'>{said}</p>"
+        self.pane.data = sent(self.data)
         self._look()
 
     def _look(self) -> None:
@@ -383,9 +376,8 @@ class Explore(widgets.VBox):
             raise ValueError(
                 f"cannot save as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
             )
-        path.write_text(
-            page(self.data, title=title, options={"step": len(self.data["steps"])}), encoding="utf-8"
-        )
+        text = page(self.data, title=title, options={"step": len(self.data["steps"])})
+        path.write_text(text, encoding="utf-8")
         return path
 
 

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import FRAME, cells_table, escaped
+from ..picture.dot import COLOURS, FRAME, cells_table, escaped
 from ..picture.layout import quiet_c_level
 from ..read.text import shape_text
 from ..read.values import Value
@@ -27,16 +27,6 @@ from ..read.values import Value
 SVG = "{http://www.w3.org/2000/svg}"
 WIDEST = 1080  # pixels of a GIF
 CAPTION = 46.0  # points below the picture, for the sentence
-FILLS = {  # kind or class: fill and line
-    "second": ("#f1e6fb", "#7b3fb5"),
-    "custom": ("#dff7fa", "#0b7285"),
-    "function": ("#e4f0fa", "#2273ad"),
-    "accumulate": ("#fff2bf", "#8a6100"),
-    "leaf": ("#ddf5e3", "#1a7f37"),
-    "alias": ("#ddf5e3", "#1a7f37"),
-    "fold": ("#e7ecff", "#3b5bdb"),
-}
-PLAIN = ("#f0f2f5", "#6e7781")
 NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
 
 
@@ -64,9 +54,8 @@ def _value(array: Mapping | None) -> Value | None:
     cells = array["cells"]
     if "values" not in cells:
         return None
-    return Value(
-        np.array([float(x) for x in cells["values"]]).reshape(cells["rows"], cells["cols"]), array["dtype"]
-    )
+    values = np.array([float(x) for x in cells["values"]])
+    return Value(values.reshape(cells["rows"], cells["cols"]), array["dtype"])
 
 
 Point = tuple[float, float]
@@ -92,11 +81,8 @@ def _scene(svg: str) -> _Scene:
             scene.frames.append((box, text.text or "", (float(text.get("x")), float(text.get("y")))))
         elif "node" in css and ident:
             scene.texts[ident] = [
-                (
-                    t.get("class", "") + (" bold" if t.get("font-weight") else ""),
-                    t.text or "",
-                    *(float(t.get(k)) for k in ("x", "y", "font-size")),
-                )
+                (f"{t.get('class', '')}{' bold' * bool(t.get('font-weight'))}", t.text or "")
+                + tuple(float(t.get(k)) for k in ("x", "y", "font-size"))
                 for t in group.findall(f"{SVG}text")
             ]
         elif "edge" in css and ident:
@@ -121,7 +107,7 @@ class _Moment:
         folds, lines = data["folds"], data["lines"]
         several = set(
             lines.values()
-        )  # arrows that stand for several edges: which gradient is meant is told when it is sent
+        )  # arrows of several edges: which gradient is meant is told when it is sent
         for number, step in enumerate(steps[:k], 1):
             node = folds.get(step["node"], step["node"])
             self.fired[node] = number
@@ -199,10 +185,8 @@ def _painted(value: Value | None, w: float, h: float) -> str:
 def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     """Shape and colours of a node at this moment."""
     classes = node.get("classes") or []
-    kind = next(
-        (c for c in ("second", "custom") if c in classes and node["kind"] == "function"), node["kind"]
-    )
-    fill, line = FILLS.get(kind, PLAIN)
+    own = {"second", "custom"} & set(classes) if node["kind"] == "function" else ()
+    fill, line = COLOURS[max(own, default=node["kind"])][:2]
     of = node.get("function")
     style, wide = ["filled"], 1.2
     fired = now.fired.get(ident, now.fired.get(of) if node["kind"] in ("tensor", "leaf") else None)
@@ -219,9 +203,8 @@ def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     if data["view"] != "graph":
         shape = "box"
         style.append("rounded")
-    return (
-        f'shape={shape} style="{",".join(style)}" fillcolor="{fill}" color="{line}" penwidth={wide} label=""'
-    )
+    styles = ",".join(style)
+    return f'shape={shape} style="{styles}" fillcolor="{fill}" color="{line}" penwidth={wide} label=""'
 
 
 def _lines(

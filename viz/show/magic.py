@@ -37,9 +37,8 @@ def run(shell: Any, line: str, cell: str) -> Any:
     if unknown:
         raise ValueError(f"%%viz does not know {unknown[0]!r}. It takes: draw, step, {', '.join(VIEWS)}.")
     code = shell.transform_cell(cell)
-    name = shell.compile.cache(
-        code, shell.execution_count, raw_code=cell
-    )  # tracebacks and lines know the cell
+    # tracebacks and lines know the cell
+    name = shell.compile.cache(code, shell.execution_count, raw_code=cell)
     tree = ast.parse(code, name)
     last = tree.body[-1] if tree.body else None
     expression = None

@@ -20,7 +20,7 @@ from typing import Any
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements numbers svg timeline answers columns painting panels asking looking room pane"
+PROGRAM = "elements numbers svg timeline answers columns opening painting panels asking looking room pane"
 # what a page need not carry: imports between the files, indentation, comments
 LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?', re.M
@@ -36,52 +36,72 @@ def asset(name: str) -> str:
     return "\n".join(LEFT_OUT.sub("", (FRONT / file).read_text(encoding="utf-8")) for file in names)
 
 
-def slim(data: Any) -> Any:
-    """The payload without what the pane can work out: rounded to ``DIGITS`` digits, cells and text not said twice.
-
-    The result is strict JSON: non-finite numbers are the strings "nan", "inf" and "-inf".
-    """
-    if isinstance(data, bool) or data is None or isinstance(data, (str, int)):
-        return data
-    if isinstance(data, float):
-        return float(f"{data:.{DIGITS}g}") if math.isfinite(data) else str(data)
-    if isinstance(data, Mapping):
-        thin = {str(key): slim(value) for key, value in data.items()}
-        if "shape" in thin and "cells" in thin and "values" in thin:
-            thin.pop("text", None)
-            cells = thin["cells"]
-            if isinstance(cells, dict) and not cells.get("downsampled"):
-                thin["cells"] = {"rows": cells["rows"], "cols": cells["cols"], "downsampled": False}
-        return thin
-    if isinstance(data, (list, tuple)):
-        return [slim(value) for value in data]
-    return slim(data.item())  # a NumPy scalar
+# what the pane has in its own style
+_COLOURS = re.compile(
+    r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor)="[^"]*"'
+)
+# of a box and of an arrow, what the pane reads
+_READ = {
+    "nodes": ("kind", "label", "name", "function", "value", "tangent", "output", "tooltip", "at", "box"),
+    "edges": ("from", "to", "kind", "label_box"),
+}
 
 
-def shared(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A slim payload as it is sent: every array once, in ``arrays``; {"$": 7} stands for the eighth of them.
+def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A payload as it is sent: what the pane reads, every array once, in ``arrays``; {"$": 7} stands for the eighth.
 
     An array goes along edges, is added, stored and kept, so the same numbers come up many times in a pass. What follows
-    from ``values`` (range, cells) is left out: the front end works it out again.
+    from ``values`` (range, cells) is left out: the front end works it out again. Numbers have ``DIGITS`` digits, and the
+    result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the pane's:
+    the forward pass is sent where one walks through it.
     """
     arrays: list[dict] = []
-    known: dict[tuple, int] = {}
+    places: dict[int, dict] = {}  # by identity: most arrays come up as the same object again
+    known: dict[tuple, dict] = {}
+
+    def array(x: dict) -> dict:
+        thin = {k: walk(x[k]) for k in ("shape", "dtype", "values") if k in x}
+        if "values" not in thin:
+            thin |= {key: walk(value) for key, value in x.items() if key not in thin}
+        key = (x["dtype"], *x["shape"], *map(repr, thin.get("values", [thin])))
+        if key not in known:
+            known[key] = {"$": len(arrays)}
+            arrays.append(thin)
+        return known[key]
 
     def walk(x: Any) -> Any:
-        if isinstance(x, list):
-            return [walk(item) for item in x]
-        if not isinstance(x, dict):
+        kind = type(x)
+        if kind is str or kind is int or kind is bool or x is None:
             return x
-        if "shape" not in x or "cells" not in x:
-            return {key: walk(value) for key, value in x.items()}
-        values = x.get("values")
-        key = (x["dtype"], *x["shape"], *map(repr, values)) if values is not None else (repr(x),)
-        if key not in known:
-            known[key] = len(arrays)
-            arrays.append({k: x[k] for k in ("shape", "dtype", "values")} if values is not None else x)
-        return {"$": known[key]}
+        if kind is dict:
+            if "cells" not in x or "shape" not in x:
+                return {key: walk(value) for key, value in x.items() if value is not None}
+            if id(x) not in places:
+                places[id(x)] = array(x)
+            return places[id(x)]
+        if kind is list or kind is tuple:
+            return [walk(item) for item in x]
+        if kind is float:
+            return float(f"{x:.{DIGITS}g}") if math.isfinite(x) else str(x)
+        return walk(x.item())  # a NumPy scalar
 
-    return walk(data) | {"arrays": arrays}
+    def picture(drawn: Mapping) -> dict:
+        read = {
+            part: {key: {k: v[k] for k in keys if k in v} for key, v in drawn[part].items()}
+            for part, keys in _READ.items()
+        }
+        within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
+        return {**drawn, **read, "insides": within, "svg": _COLOURS.sub("", drawn["svg"])}
+
+    whole = picture(data) | {"pictures": [picture(one) for one in data.get("pictures", ())]}
+    if not (options or {}).get("forward"):
+        whole["forward"] = []
+    return walk(whole) | {"arrays": arrays}
+
+
+def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> str:
+    """The text of ``shared(data, options)``: one string is copied and kept faster than a tree, on every way that it goes."""
+    return text_of(shared(data, options))
 
 
 def picture(svg: str) -> str:
@@ -89,8 +109,14 @@ def picture(svg: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
-def packed(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+def text_of(content: Mapping[str, Any]) -> str:
+    """Strict JSON, as short as can be."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def packed(content: Mapping[str, Any] | str) -> str:
+    """The JSON of a page's content, deflated, base64."""
+    text = content if isinstance(content, str) else text_of(content)
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
@@ -144,19 +170,16 @@ def page(
     title: str | None = None,
     options: Mapping[str, Any] | None = None,
     bare: bool = False,
+    text: str | None = None,
 ) -> str:
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook.
 
-    ``title`` defaults to one that names the tensor; ``options`` are the pane's (``ask``, ``step``, ...).
+    ``title`` defaults to one that names the tensor; ``options`` are the pane's (``ask``, ``step``, ...); ``text`` is
+    ``sent(data, options)``, where that is known.
     """
-    data = slim(data if (options or {}).get("forward") else {**data, "forward": []})
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
-    content = {
-        "js": asset("stepper.js"),
-        "css": asset("stepper.css"),
-        "data": shared(data),
-        "options": dict(options or {}),
-    }
+    parts = {"js": asset("stepper.js"), "css": asset("stepper.css"), "options": dict(options or {})}
+    content = f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}'
     return PAGE.format(
         title=name,
         heading="" if bare else f"<h1>{name}</h1>\n",
@@ -165,7 +188,9 @@ def page(
     )
 
 
-def frame(data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None) -> str:
+def frame(
+    data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
+) -> str:
     """HTML for a saved notebook: a plain picture, and over it the stepper in a sandboxed frame.
 
     An untrusted notebook keeps the picture and loses the frame. Where the frame is allowed it covers the picture, which
@@ -173,7 +198,7 @@ def frame(data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None) 
     """
     tall = round(min(max(float(data["height"]), 60.0), 480.0))
     alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
-    inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True))
+    inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text))
     return (
         f'<img src="{picture(data["svg"])}" alt="{alt}" height="{tall}" '
         f'style="display:block;margin:0;height:{tall}px;max-width:100%;object-fit:contain">'

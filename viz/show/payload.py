@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 from types import FrameType
@@ -10,10 +9,10 @@ from typing import Any
 
 from ..picture import svg as painter
 from ..picture.dot import digraph
-from ..picture.draw import check_options, pictures_of
+from ..picture.draw import WIDEST, check_options, pictures_of
 from ..picture.layout import Places, places
 from ..picture.parts import Picture
-from ..picture.views import leaf_tooltip
+from ..picture.views import inside, leaf_tooltip
 from ..read import rules
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names, target_name
@@ -24,8 +23,7 @@ from ..read.values import Value
 from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 
-VERSION = 1
-_COLOURS = re.compile(r' (?:fill|stroke|stroke-width|fill-opacity|stroke-linejoin)="[^"]*"')
+MOST_INSIDE, MOST_OPENED = 60, 60  # nodes of a box that can be opened, and how many boxes can be
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
@@ -85,15 +83,18 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> di
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    drawn = [_drawn(picture, step_of) for picture in pictures]
-    for other in drawn[1:]:  # never shown outside a pane, which has colours of its own
-        other["svg"] = _COLOURS.sub("", other["svg"])
+    every = [(picture, _drawn(picture, step_of)) for picture in pictures]
+    fits = [(picture, one) for picture, one in every if one["width"] <= WIDEST]
+    pictures, drawn = zip(
+        *(fits or every), strict=True
+    )  # what is wider than a page is not sent beside what is not
+    for picture, one in fits or every:
+        one["insides"] = _insides(graph, picture, step_of)
     hidden = {f: 0 for picture in pictures for f, item in picture.of_function.items() if item.members}
     return drawn[0] | {
-        "version": VERSION,
         "title": one_line(trace.title),
         "of": trace.of_what,
-        "pictures": drawn[1:],
+        "pictures": list(drawn[1:]),
         "hidden": {ident(f): {"kind": f.kind, "label": f.name, "name": f.outputs[0].name} for f in hidden},
         "steps": [_step(s) for s in trace.steps],
         "forward": _forward(graph, pictures[0]),
@@ -119,6 +120,7 @@ def _drawn(picture: Picture, step_of: dict) -> dict:
     return {
         "view": picture.view,
         "direction": picture.direction,
+        "fold": picture.fold,
         "notes": list(picture.notes),
         "svg": painter.paint(picture, at, standalone=False),
         "width": round(at.width, 1),
@@ -128,6 +130,16 @@ def _drawn(picture: Picture, step_of: dict) -> dict:
         "folds": {ident(f): item.id for f, item in picture.of_function.items() if item.members},
         "lines": {ident(e): link.id for link in picture.links for e in link.more},
     }
+
+
+def _insides(graph: Graph, picture: Picture, step_of: dict) -> dict:
+    """What stands in each box of a folded picture, where that is not too much to be looked at in its place."""
+    boxes = [item for item in picture.items if 0 < len(item.members) <= MOST_INSIDE]
+    found = {}
+    for item in boxes[:MOST_OPENED]:
+        one = _drawn(inside(graph, item.members, picture.direction), step_of)
+        found[item.id] = {key: one[key] for key in ("svg", "width", "height", "nodes", "edges")}
+    return found
 
 
 def _json(value: Value | None) -> dict | None:
@@ -148,8 +160,6 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "label": f.name if f is not None and item.kind in ("function", "accumulate") else item.name,
             "name": item.name,
             "shape": list(of.shape) if of is not None and of.shape is not None else None,
-            "dtype": of.dtype if of is not None else None,
-            "requires_grad": f is not None,
             "function": ident(f) if f in p.of_function else None,
             "value": _json(item.value),
             "tangent": _json(o.tangent) if o is not None else None,
@@ -157,12 +167,10 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "members": len(item.members),
             "batch": o.batch if o is not None else None,
             "output": item.nr if item.kind == "tensor" else None,
-            "line": f.line if f is not None else None,
             "classes": list(item.classes),
             # of a leaf without its .grad: that is what the steps tell
             "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,
             "bytes": sum(k.bytes for k in f._saved or ()) if fires and f.edges else 0,
-            "module": f.module if f is not None else None,
             "at": [round(v, 1) for v in (x, y, item.width, item.height)],
         }
         if item.boxes:
@@ -178,11 +186,7 @@ def _edges(p: Picture, at: Places) -> dict:
         entry = {
             "from": link.tail.id,
             "to": link.head.id,
-            "input_nr": link.edge.nr if link.edge is not None else link.tail.nr,
             "kind": link.kind,
-            "tooltip": link.tooltip,
-            "label": link.label,
-            "hook": "hooked" in link.classes,
         }
         if link.id in at.labels:
             entry["label_box"] = list(painter.label_box(link, at))

@@ -19,7 +19,7 @@ from ..run.compare import Comparison, compare
 from ..run.steps import Trace
 from ..run.trace import run
 from .page import frame as in_frame
-from .page import shared, slim
+from .page import sent
 from .payload import describe
 from .stepper import Pane
 
@@ -28,7 +28,7 @@ def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameTy
     graph, plain = prepare(tensor, "beside", names, frame)
     pictures = pictures_of(graph, view)
     trace = run(graph, plain, verb="beside")
-    return trace, slim(describe(trace, *pictures))
+    return trace, describe(trace, *pictures)
 
 
 class Beside(widgets.VBox):
@@ -44,9 +44,8 @@ class Beside(widgets.VBox):
             data["first"] = first.number if first is not None else None
         last = max(len(d["steps"]) for d in self.data)
         options = [{"label": label, "last": last} for label in labels]
-        self.panes = [Pane(data=shared(d), options=o) for d, o in zip(self.data, options, strict=True)]
-        # in the browser, without the kernel
-        self._links = [widgets.jslink(*((pane, "step") for pane in self.panes))]
+        self.panes = [Pane(data=sent(d), options=o) for d, o in zip(self.data, options, strict=True)]
+        self._link = widgets.jslink(*((pane, "step") for pane in self.panes))  # without the kernel
         for pane in self.panes:
             pane.layout.flex = "1 1 420px"
             pane.layout.min_width = "0"

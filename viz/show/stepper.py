@@ -6,6 +6,7 @@ payload becomes a page or a frame through page.py. May import ipywidgets and any
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ import traitlets
 from ..read.text import plural
 from .ask import questions
 from .frames import save_gif, save_pngs
-from .page import asset, frame, page, shared, slim
+from .page import asset, frame, page, sent
 from .payload import payload
 
 FIRING = {"function", "accumulate"}
@@ -30,7 +31,7 @@ class Pane(anywidget.AnyWidget):
 
     _esm = asset("stepper.js")
     _css = asset("stepper.css")
-    data = traitlets.Dict().tag(sync=True)
+    data = traitlets.Unicode().tag(sync=True)  # JSON
     step = traitlets.Int(0).tag(sync=True)
     options = traitlets.Dict().tag(sync=True)
     answers = traitlets.List().tag(sync=True)
@@ -45,9 +46,8 @@ class Stepper(widgets.VBox):
     """
 
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
-        self.data = slim(data)
-        self.options = dict(options or {})
-        self.pane = Pane(data=shared(self.data), options=self.options)
+        self.data, self.options = data, dict(options or {})
+        self.pane = Pane(data=sent(data, self.options), options=self.options)
         self.pane.layout.width = "100%"
         super().__init__([self.pane])
 
@@ -82,7 +82,8 @@ class Stepper(widgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
-        return bundle | {"text/html": frame(self.data, options=self.options), "text/plain": repr(self)}
+        saved = frame(self.data, options=self.options, text=self.pane.data)
+        return bundle | {"text/html": saved, "text/plain": repr(self)}
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write the pass to ``path``, whose ending says how: .html, .gif or .png.
@@ -93,7 +94,9 @@ class Stepper(widgets.VBox):
         path = Path(path)
         form = path.suffix.lower()
         if form in (".html", ".htm"):
-            path.write_text(page(self.data, title=title, options=self.options), encoding="utf-8")
+            path.write_text(
+                page(self.data, title=title, options=self.options, text=self.pane.data), encoding="utf-8"
+            )
             return path
         if form == ".gif":
             return save_gif(self.data, path)
@@ -127,8 +130,16 @@ def step(
     if unknown:
         raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
     frame = more.pop("frame", None) or sys._getframe(1)
-    data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more)
-    if ask is not None:
-        data["questions"] = questions(data, ask, given)
-    options = {"ask": ask, "forward": forward}
-    return Stepper(data, options={key: value for key, value in options.items() if value})
+    collects = gc.isenabled()
+    gc.disable()  # a third of the time would go into looking for garbage among what is kept
+    try:
+        data = payload(
+            *tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more
+        )
+        if ask is not None:
+            data["questions"] = questions(data, ask, given)
+        options = {"ask": ask, "forward": forward}
+        return Stepper(data, options={key: value for key, value in options.items() if value})
+    finally:
+        if collects:
+            gc.enable()

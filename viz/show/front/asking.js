@@ -12,6 +12,7 @@ export const asking = {
     this.askBox.checked = yes;
     this.limit = Math.max(0, this.k);
     this.time = timeline(this.data, this.drawn, yes);
+    this.painted = null;
     const at = this.shown;
     this.shown = null;
     this.show(at);

@@ -26,6 +26,13 @@ export function s(tag, attributes = {}, text) {
   return el;
 }
 
+// Puts the wanted children into an element, in this order; those that stand there already are not touched.
+export function arrange(parent, wanted) {
+  let there = parent.firstElementChild;
+  for (const child of wanted) child === there ? (there = there.nextElementSibling) : parent.insertBefore(child, there);
+  while (there) { const next = there.nextElementSibling; there.remove(); there = next; }
+}
+
 const ICONS = {
   first: "M4 3v10M13 3 6 8l7 5z",
   back: "M10 3 5 8l5 5",

@@ -62,8 +62,6 @@ export const looking = {
     this.follow(this.hits[this.hit]);
   },
 
-
-
   nodeAt(event) {
     const group = event.target.closest && event.target.closest("g[data-id]");
     return group && this.nodes.has(group.dataset.id) ? group.dataset.id : null;
@@ -144,7 +142,7 @@ export const looking = {
     this.help.append(
       list("Keys", [["← →", "one step"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["Shift + arrows", "move the picture"], ["/", "find"], ["Esc", "close"]]),
       list("Nodes", [[look("function", ""), "backward function"], [look("function", "mgv-ready"), "ready: all that it needs has come"], [look("function", "mgv-now"), "fires in this step"], [look("function", "mgv-done"), "done, with the number of its step"],
-        [look("leaf", ""), "leaf that requires grad"], [look("accumulate", ""), "AccumulateGrad adds to .grad"], [look("fold", ""), "several nodes in one box"]]),
+        [look("leaf", ""), "leaf that requires grad"], [look("accumulate", ""), "AccumulateGrad adds to .grad"], [look("fold", ""), "several nodes in one box: + opens it"]]),
       list("Edges and cells", [["⇢", "forward pass, dashed"], ["→", "backward pass; a click shows its gradient"], [h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with − below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the deepest is the largest of its array"]]),
       h("p", { class: "mgv-note" }, "Drag moves the picture; Ctrl + wheel or two fingers zoom. The wheel moves it while the pane has the focus."),
       h("button", { type: "button", class: "mgv-text-button", onclick: () => this.showHelp() }, "Close"));

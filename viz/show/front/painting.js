@@ -1,7 +1,7 @@
 // The picture in the pane: built once, and what each step changes in it.
 
 import { columns } from "./columns.js";
-import { h, s } from "./elements.js";
+import { h, keepKeys, s } from "./elements.js";
 import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
 import { cleanSvg, middleOf } from "./svg.js";
 
@@ -9,7 +9,7 @@ export const painting = {
   buildPicture() {
     const svg = cleanSvg(this.drawn.svg);
     for (const name of ["width", "height"]) svg.removeAttribute(name);
-    svg.setAttribute("role", "img");
+    svg.setAttribute("role", Object.keys(this.drawn.insides || {}).length ? "group" : "img"); // in an image no button can be reached
     svg.setAttribute("aria-label", `Graph of ${this.data.title || "a tensor"}: ${Object.keys(this.drawn.nodes).length} boxes`);
     svg.setAttribute("class", "mgv-svg");
     const root = svg.querySelector("g");
@@ -19,8 +19,10 @@ export const painting = {
     if (background) background.remove(); // the pane's own background shows
     this.nodes = new Map();
     this.edges = new Map();
+    const frames = [];
     for (const group of svg.querySelectorAll("g[id]")) {
       const id = group.getAttribute("id");
+      if (id.startsWith("open-")) frames.push([id.slice(5), group]);
       group.removeAttribute("id"); // several panes on one page must not share ids
       const known = id in this.drawn.nodes ? this.nodes : id in this.drawn.edges ? this.edges : null;
       if (!known) continue;
@@ -39,8 +41,29 @@ export const painting = {
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.drawn.width} ${this.drawn.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
     for (const item of this.nodes.values()) item.place = item.bounds;
+    for (const [id, { group, bounds }] of this.nodes) if (id in (this.drawn.insides || {})) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
+    for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
     if (this.columns > 1) this.setInColumns(svg, columns(this.drawn, this.columns));
     return svg;
+  },
+
+  // The button on a box that opens where it stands, and on its frame, which closes.
+  opener(id, name, open, x, y) {
+    const g = s("g", { class: "mgv-open", "data-toggle": id, tabindex: 0, role: "button", "aria-expanded": open, "aria-label": `${open ? "Close" : "Open"} ${name}` });
+    g.append(s("circle", { cx: x, cy: y, r: 8 }), s("path", { d: `M${x - 4} ${y}h8${open ? "" : `M${x} ${y - 4}v8`}` }));
+    keepKeys({ target: g });
+    return g;
+  },
+
+  // Opens or closes a box; its corner stays where it is.
+  toggle(id) {
+    const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
+    if (!this.open.size) this.base = this.drawn;
+    this.open.delete(id) || this.open.add(id);
+    this.settle(true);
+    const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);
+    if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
+    button?.focus({ preventScroll: true });
   },
 
   // Moves every box into its column, and draws the arrows that go from one to the next anew.
@@ -67,37 +90,45 @@ export const painting = {
     }
   },
 
+  // Paints the picture as it is after step k. From one step of the pass to another only what looks different then is touched.
   paint(k, at) {
-    const { time, drawn } = this;
+    const from = this.painted, steps = Math.abs(k - from), { changes } = this.time, ids = new Set();
+    this.painted = this.ahead || this.options.ask === "order" ? null : k; // walking forward, or asked who is ready, all is looked at
+    if (this.painted === null || from === null || steps > 40) for (const id of [...this.nodes.keys(), ...this.edges.keys()]) ids.add(id);
+    else for (let i = Math.min(k, from) + 1; i <= Math.max(k, from); i++) for (const id of changes[i] || []) ids.add(id);
     const made = k < 0 && at > 0 ? this.forward[at - 1].nodes : [];
     const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
-    for (const [id, item] of this.nodes) {
-      let state = k >= 0 ? time.nodeState(id, k) : this.appears.get(id) > at ? "mgv-future" : made.includes(id) ? "mgv-made" : "";
-      if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
-      if (state !== item.state) {
-        const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
-        item.group.setAttribute("class", `${item.base}${state && ` ${state}`}${found}`);
-        item.state = state;
-        this.number(id, item, k);
-      }
-      const box = drawn.nodes[id].box;
-      if (!box || !box.grad) continue;
-      const want = time.gradOf(id, k);
-      if (want !== item.grad) {
-        if (item.cells) item.cells.remove();
-        item.cells = want && want.shape ? paintBox(want, ...box.grad) : null;
-        if (item.cells) item.group.append(item.cells);
-        item.grad = want;
-      }
-    }
-    const many = this.edges.size > 80;
-    for (const [id, item] of this.edges) {
-      const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
-      const told = k > 0 && state && !(many && state === "mgv-done") ? time.sentAlong(id, k) : [];
-      if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+    this.touched = [];
+    for (const id of ids) this.nodes.has(id) ? this.paintNode(id, k, at, made, hidden) : this.edges.has(id) && this.paintEdge(id, k, at);
+  },
+
+  paintNode(id, k, at, made, hidden) {
+    const { time } = this, item = this.nodes.get(id), { box } = this.drawn.nodes[id];
+    let state = k >= 0 ? time.nodeState(id, k) : this.appears.get(id) > at ? "mgv-future" : made.includes(id) ? "mgv-made" : "";
+    if (hidden && (state === "mgv-ready" || state === "mgv-waiting")) state = "";
+    if (state !== item.state) {
+      const found = item.group.classList.contains("mgv-found") ? " mgv-found" : "";
+      item.group.setAttribute("class", `${item.base}${state && ` ${state}`}${found}`);
       item.state = state;
-      if (told.length || item.told) this.label(id, item, told);
+      this.touched.push(item);
+      this.number(id, item, k);
     }
+    if (!box || !box.grad) return;
+    const want = time.gradOf(id, k);
+    if (want === item.grad) return;
+    item.cells?.remove();
+    item.cells = want && want.shape ? paintBox(want, ...box.grad) : null;
+    if (item.cells) item.group.append(item.cells);
+    item.grad = want;
+  },
+
+  paintEdge(id, k, at) {
+    const { time } = this, item = this.edges.get(id);
+    const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
+    const told = k > 0 && state && !(this.edges.size > 80 && state === "mgv-done") ? time.sentAlong(id, k) : [];
+    if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
+    item.state = state;
+    if (told.length || item.told) this.label(id, item, told);
   },
 
   // The order in which nodes fired, written on them: "done" is told by a number, not by colour alone.

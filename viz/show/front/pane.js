@@ -6,7 +6,7 @@
 
 import { remembers } from "./answers.js";
 import { asking } from "./asking.js";
-import { h, icon, keepKeys, s } from "./elements.js";
+import { arrange, h, icon, keepKeys, s } from "./elements.js";
 import { looking } from "./looking.js";
 import { painting } from "./painting.js";
 import { panels } from "./panels.js";
@@ -75,7 +75,8 @@ class Pane {
     this.asking = Boolean(this.options.ask) && !remembers();
     this.limit = 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
-    this.range = this.shown = this.settled = this.picture = null;
+    this.open = new Set(); // boxes that are open
+    this.range = this.shown = this.settled = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();
     this.draw(this.pictures[0]);
@@ -123,7 +124,7 @@ class Pane {
     this.stage = h("div", { class: "mgv-stage" }, this.view, this.zoomer, this.map, this.pop, this.help);
     this.flow = h("div", { class: "mgv-flow" });
     this.now = h("div", { class: "mgv-now-side" });
-    this.lines = this.lit = this.leafOf = null;
+    this.lines = this.lit = this.leafPanel = null;
     this.side = h("div", { class: "mgv-side" }, this.now, this.buildSource());
     this.panels = h("div", { class: "mgv-panels", tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
     this.tip = h("div", { class: "mgv-tip", role: "tooltip", hidden: true });
@@ -147,6 +148,7 @@ class Pane {
     this.columns = count;
     this.el.dataset.view = picture.view;
     this.time = timeline(data, picture, this.asking);
+    this.painted = null;
     this.picture = this.buildPicture();
     for (const number of Object.keys(data.differs || {})) {
       const node = data.steps[number - 1].node, item = this.nodes.get(picture.folds[node] ?? node);
@@ -164,6 +166,8 @@ class Pane {
 
   clicked(event) {
     if (this.moved) return; // it was dragged
+    const opener = event.target.closest("[data-toggle]");
+    if (opener) return this.toggle(opener.dataset.toggle);
     const id = this.nodeAt(event);
     if (id) return this.goToNode(id);
     const edge = this.options.cut ? null : this.edgeAt(event);
@@ -195,7 +199,7 @@ class Pane {
     if (this.bytes.size) overlays.push(["memory", "Memory kept"]);
     if (this.pictures.length > 1) {
       const views = [["", "what fits"], ...this.pictures.map((picture) => [viewName(picture), viewName(picture)])];
-      tools.push(h("label", { class: "mgv-tool" }, "View", h("select", { class: "mgv-views", onchange: (event) => { this.wanted = event.target.value || null; this.settle(); } },
+      tools.push(h("label", { class: "mgv-tool" }, "View", h("select", { class: "mgv-views", onchange: (event) => { this.wanted = event.target.value || null; this.open.clear(); this.settle(); } },
         views.map(([value, name]) => h("option", { value, selected: (this.wanted ?? "") === value }, name)))));
     }
     if (this.count > 1) tools.push(h("label", { class: "mgv-tool" }, "Show", h("select", { onchange: (event) => this.setOverlay(event.target.value) }, overlays.map(([value, name]) => h("option", { value }, name)))));
@@ -281,6 +285,8 @@ class Pane {
     const action = { ArrowRight: "next", ArrowLeft: "back", Home: "first", End: "last", " ": "play", "+": "larger", "=": "larger", "-": "smaller", 0: "fit", "?": "help" }[event.key];
     const done = () => { event.preventDefault(); event.stopPropagation(); }; // the editor around it has keys of its own
     if (event.key === "Escape") { this.hideTip(); this.pop.hidden = this.help.hidden = true; if (typing) this.frame.focus({ preventScroll: true }); return done(); }
+    const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");
+    if (opener) { this.toggle(opener.dataset.toggle); return done(); }
     if (typing || (event.key === " " && /^(BUTTON|SUMMARY)$/.test(event.target.tagName))) return;
     if (event.shiftKey && event.key.startsWith("Arrow")) {
       this.view.scrollBy({ left: { ArrowLeft: -60, ArrowRight: 60 }[event.key] || 0, top: { ArrowUp: -60, ArrowDown: 60 }[event.key] || 0 });
@@ -300,24 +306,25 @@ class Pane {
     this.shown = at;
     this.k = k;
     const now = k > 0 ? this.data.steps[k - 1] : k < 0 ? this.forward[at - 1] : null;
+    // what asks where things are comes before what changes something: the browser lays a step out once
+    this.posed = null;
+    if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
+    this.followNow();
+    this.litLine(now ? now.line : null);
     this.paint(k, at);
+    if (!this.map.hidden) this.mapTouch();
     this.slider.setAttribute("aria-valuetext", `step ${at} of ${this.count}`);
     this.counter.textContent = `${at} / ${this.count}`;
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing is computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = k > 0 && (this.data.differs || {})[k];
     if (differs) this.sentence.append(h("span", { class: "mgv-alarm" }, ` ≠ ${k === this.data.first ? "The first difference" : "Differs"}: ${differs}.`));
     const [flow, side] = k < 0 ? [this.forwardPanel(at), []] : [this.flowPanel(k), this.sidePanel(k)], inside = this.frame.contains(document.activeElement);
-    this.flow.replaceChildren(...flow.filter(Boolean));
-    this.now.replaceChildren(...side.filter(Boolean));
+    arrange(this.flow, flow.filter(Boolean));
+    arrange(this.now, side.filter(Boolean));
     if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
     this.el.dataset.step = at;
-    this.posed = null;
-    if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
     this.hideTip();
     if (!this.pop.hidden) this.fillEdge();
-    this.followNow();
-    this.litLine(now ? now.line : null);
-    if (!this.map.hidden) this.mapDraw();
   }
 }
 

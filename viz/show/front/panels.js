@@ -1,6 +1,6 @@
 // The panels: what arrives, the rule, what is sent, .grad of every leaf, the queue, the source.
 
-import { h } from "./elements.js";
+import { arrange, h } from "./elements.js";
 import { arrayView } from "./numbers.js";
 
 export const panels = {
@@ -95,25 +95,37 @@ export const panels = {
     return [this.leaves(k), this.queue(k)];
   },
 
-  // .grad of every leaf, found by its node: two leaves may have one name, and a fold hides many
+  // .grad of every leaf, found by its node: two leaves may have one name, and a fold hides many. Of many those that changed
+  // last; the rest is written when somebody wants to see it. A step writes anew only what it changed.
   leaves(k) {
-    const { leaves = [] } = this.data, few = leaves.length <= 6, { landed } = this.time;
+    const { leaves = [] } = this.data, { landed } = this.time;
     if (!leaves.length) return null;
-    const row = (leaf) => {
-      const entry = this.time.storedIn(leaf.node, k), changed = entry && entry.at === k;
-      return h("div", { class: `mgv-part ${changed ? "mgv-changed" : ""}`, "data-leaf": leaf.name }, h("span", { class: "mgv-who" }, h("b", {}, `${leaf.name}.grad`)), arrayView(entry ? entry.array : leaf.before));
+    const few = leaves.length <= 6, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
+    const count = this.time.landedBy(k), first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - 3), count).reverse().map(({ f }) => f);
+    const row = (f) => {
+      const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
+      if (el.shown !== entry) el.replaceChildren(h("span", { class: "mgv-who" }, h("b", {}, `${leaf.name}.grad`)), arrayView(entry ? entry.array : leaf.before));
+      el.shown = entry;
+      el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
+      return el;
     };
-    if (few) return this.column(".grad so far", h("div", { class: "mgv-scroll" }, leaves.map(row)));
-    // of many those that changed last; the rest is written when somebody wants to see it
-    this.leafOf ??= new Map(leaves.map((leaf) => [leaf.node, leaf]));
-    let count = 0, end = landed.length;
-    while (count < end) { const middle = (count + end) >> 1; landed[middle].at <= k ? (count = middle + 1) : (end = middle); }
-    const first = landed.slice(Math.max(0, count - 3), count).reverse(), shown = new Set(first.map(({ f }) => f)), inside = h("div", {});
-    const fill = () => { if (!inside.firstChild) inside.append(...landed.slice(0, count).reverse().map(({ f }) => f).concat([...this.leafOf.keys()].filter((f) => !this.time.storedIn(f, k))).filter((f) => !shown.has(f)).map((f) => row(this.leafOf.get(f)))); };
-    const said = `${count > 3 ? `${count - 3} more, ` : ""}${leaves.length - count} not changed yet`;
-    const more = h("details", { open: this.moreLeaves, ontoggle: () => { this.moreLeaves = more.open; if (more.open) fill(); } }, h("summary", {}, said), inside);
-    if (this.moreLeaves) fill();
-    return this.column(".grad so far", h("p", { class: "mgv-note" }, `${count} of ${leaves.length} changed`), h("div", { class: "mgv-scroll" }, first.map(({ f }) => row(this.leafOf.get(f))), leaves.length > first.length ? more : null));
+    arrange(panel.first, first.map(row));
+    if (few) return panel.section;
+    panel.note.textContent = `${count} of ${leaves.length} changed`;
+    panel.summary.textContent = `${count > 3 ? `${count - 3} more, ` : ""}${leaves.length - count} not changed yet`;
+    panel.fill = () => {
+      const over = new Set(landed.slice(0, count).map(({ f }) => f));
+      arrange(panel.rest, [...landed.slice(0, Math.max(0, count - 3)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map(row));
+    };
+    if (panel.more.open) panel.fill();
+    return panel.section;
+  },
+
+  buildLeaves(leaves, few) {
+    const part = (leaf) => [leaf.node, { leaf, el: h("div", { class: "mgv-part", "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div", {}), rest: h("div", { class: "mgv-rest" }), note: h("p", { class: "mgv-note" }), summary: h("summary") };
+    panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, panel.rest);
+    panel.section = this.column(".grad so far", few ? null : panel.note, h("div", { class: "mgv-scroll" }, panel.first, panel.more));
+    return panel;
   },
 
   queue(k) {

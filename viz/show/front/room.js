@@ -2,12 +2,13 @@
 
 import { columns } from "./columns.js";
 import { h } from "./elements.js";
+import { opened } from "./opening.js";
 
 const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180; // px of a node's text; scale; width of the pane for panels beside the picture
-const RICH = ["graph", "cards", "functions", "map"];
-const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
+const RICH = ["graph", "cards", "functions", "map", "rows"];
+const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded", rows: "modules and rows, folded" };
 
-const kindOf = (picture) => (Object.keys(picture.folds).length ? "map" : picture.view);
+const kindOf = (picture) => (picture.fold === "row" ? "rows" : Object.keys(picture.folds).length ? "map" : picture.view);
 export const viewName = (picture) => `${NAMES[kindOf(picture)]} ${picture.direction === "LR" ? "→" : "↓"}`;
 
 // The smallest scale at which every text of a node can be read.
@@ -46,14 +47,16 @@ export const room = {
     this.el.classList.toggle("mgv-wide", wide >= WIDE);
     this.el.classList.toggle("mgv-slim", wide < WIDE);
     const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(260, most - around);
-    const pictures = this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
+    const open = [...this.open].join();
+    if (open !== this.opened?.open) this.opened = { open, picture: open ? opened(this.base, this.open) : null };
+    const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
     const pick = (side, tall) => choose(pictures, wide - side - 18, tall - 18);
     let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
     const stage = side ? free : Math.max(170, Math.round(free * 0.52));
     let chosen = pick(side, stage);
     if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
       const two = Math.round(wide * 0.52), other = pick(two, stage);
-      broad = other.picture === chosen.picture && other.whole >= chosen.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
+      broad = other.picture === chosen.picture && other.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
       if (broad) [chosen, side] = [other, two];
     }
     this.el.classList.toggle("mgv-broad", broad);
@@ -153,16 +156,22 @@ export const room = {
     canvas.width = Math.ceil(width * scale) * 2;
     canvas.height = Math.ceil(height * scale) * 2;
     canvas.style.width = `${canvas.width / 2}px`;
-    const brush = canvas.getContext("2d"), frame = this.map.lastChild, colours = {};
+    const frame = this.map.lastChild, colours = (this.mapColours = {});
     for (const name of ["edge", "done", "now"]) { frame.style.color = `var(--${name})`; colours[name] = getComputedStyle(frame).color; }
     frame.style.color = "";
-    brush.scale(2 * scale, 2 * scale);
-    for (const { place: bounds, state } of this.nodes.values()) {
-      if (!bounds) continue;
-      brush.fillStyle = colours[state === "mgv-now" ? "now" : state.startsWith("mgv-done") ? "done" : "edge"];
-      brush.fillRect(bounds.x, bounds.y, bounds.width, bounds.height);
-    }
+    canvas.getContext("2d").scale(2 * scale, 2 * scale);
+    this.mapTouch(this.nodes.values());
     this.mapFrame();
+  },
+
+  // Of the small picture what a step has changed.
+  mapTouch(items = this.touched) {
+    const brush = this.map.firstChild.getContext("2d");
+    for (const { place, state } of items) {
+      if (!place) continue;
+      brush.fillStyle = this.mapColours[state === "mgv-now" ? "now" : state.startsWith("mgv-done") ? "done" : "edge"];
+      brush.fillRect(place.x, place.y, place.width, place.height);
+    }
   },
 
   mapFrame() {

@@ -3,7 +3,8 @@
 import { number } from "./numbers.js";
 
 // The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} stands for it wherever it comes up.
-export function unpack(data) {
+export function unpack(sent) {
+  const data = typeof sent === "string" ? JSON.parse(sent) : sent;
   if (!data.arrays) return data;
   const arrays = data.arrays.map((a) => {
     if (!a.values) return a;
@@ -59,31 +60,53 @@ export function timeline(data, drawn, late) {
     if (kind === "store" && !all.length) for (const at of firings[from] || []) all.push({ at, array: null });
     if (all.length) sendings[id] = lines[id].length > 1 ? all.sort((a, b) => a.at - b.at) : all;
   }
-  const first = (table, ids) => Math.min(...ids.map((f) => table[f] ?? Infinity));
+  // of each box the first step at which one of its nodes is ready, touched, freed: looked up at every step, worked out once
+  const soonest = (table) => Object.fromEntries(Object.entries(members).map(([id, all]) => [id, all.reduce((at, f) => Math.min(at, table[f] ?? Infinity), Infinity)]));
+  const readyAt = soonest(ready), touchedAt = soonest(touched), freedAt = soonest(freed);
+  const firesAt = (id, k) => { const at = firings[id], i = upTo(at, k, (x) => x); return i > 0 && at[i - 1] === k; };
   const nodeState = (id, k) => {
     const at = firings[id], mirrored = mirrors[id];
     if (at && at[0] <= k) {
-      if (at.includes(k)) return mirrored ? "mgv-near" : "mgv-now";
+      if (firesAt(id, k)) return mirrored ? "mgv-near" : "mgv-now";
       if (k < at.at(-1)) return members[id].length > 1 ? "mgv-near" : "mgv-done";
-      return !mirrored && first(freed, members[id]) <= k ? "mgv-done mgv-freed" : "mgv-done";
+      return !mirrored && freedAt[id] <= k ? "mgv-done mgv-freed" : "mgv-done";
     }
     if (mirrored) return "";
-    return first(ready, members[id]) <= k ? "mgv-ready" : first(touched, members[id]) <= k ? "mgv-waiting" : "";
+    return readyAt[id] <= k ? "mgv-ready" : touchedAt[id] <= k ? "mgv-waiting" : "";
   };
-  const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : all.some((entry) => entry.at === k) ? "mgv-hot" : "mgv-done"; };
+  // what goes along an arrow in step k, all of it one after the other in `sendings`
+  const sentAt = (id, k) => { const all = sendings[id] || [], end = upTo(all, k, stepOf); let i = end; while (i && all[i - 1].at === k) i--; return all.slice(i, end); };
+  const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : sentAt(id, k).length ? "mgv-hot" : "mgv-done"; };
   // the gradient in a box of the picture: of a leaf its .grad, of a node with several outputs that of the one which is drawn
+  const shownIn = (id) => { const { kind } = drawn.nodes[id], f = members[id][0]; return kind === "leaf" || kind === "alias" ? stored[f] : stored[id] || grads[f]; };
   const gradOf = (id, k) => {
-    const node = drawn.nodes[id], f = members[id][0];
-    const entry = latest(node.kind === "leaf" || node.kind === "alias" ? stored[f] : stored[id] || grads[f], k);
+    const node = drawn.nodes[id], entry = latest(shownIn(id), k);
     return !entry ? null : mirrors[id] && entry.each && typeof node.output === "number" ? entry.each[node.output] : entry.array;
   };
   // what an arrow shows: what is sent along it in this step, else what was, where it draws one edge that was used once
   const sentAlong = (id, k) => {
-    const all = sendings[id] || [], now = all.filter((entry) => entry.at === k), before = all.filter((entry) => entry.at <= k);
-    return now.length ? now : before.length && all.length === 1 ? before : [];
+    const all = sendings[id] || [], now = sentAt(id, k);
+    return now.length ? now : all.length === 1 && all[0].at <= k ? all : [];
   };
-  return { fired, sent, firings, sendings, members, lines, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landed: Object.entries(stored).map(([f, all]) => ({ f, at: all[0].at })).sort((a, b) => a.at - b.at),
+  // which boxes and arrows look different after step k than before it: all others stay as they are painted
+  const changes = {}, change = (k, id) => { if (k >= 0 && k < Infinity) (changes[k] ??= new Set()).add(id); };
+  for (const id in drawn.nodes) {
+    for (const k of firings[id] || []) { change(k, id); change(k + 1, id); }
+    for (const k of [readyAt[id], touchedAt[id], freedAt[id], ...(drawn.nodes[id].box?.grad ? (shownIn(id) || []).map(stepOf) : [])]) change(k, id);
+  }
+  for (const id in sendings) for (const entry of sendings[id]) { change(entry.at, id); change(entry.at + 1, id); }
+  const landed = Object.entries(stored).map(([f, all]) => ({ f, at: all[0].at })).sort((a, b) => a.at - b.at);
+  return { fired, sent, firings, sendings, members, lines, changes, landed, nodeState, edgeState, gradOf, sentAlong, storedIn: (f, k) => latest(stored[f], k), landedBy: (k) => upTo(landed, k, stepOf),
     first: (id) => firings[id]?.[0], last: (id) => firings[id]?.at(-1) };
+}
+
+const stepOf = (entry) => entry.at;
+
+// How many of a sorted list are at most k.
+function upTo(list, k, key) {
+  let low = 0, high = list.length;
+  while (low < high) { const middle = (low + high) >> 1; key(list[middle]) <= k ? (low = middle + 1) : (high = middle); }
+  return low;
 }
 
 export const ITEM = { float64: 8, int64: 8, float32: 4, int32: 4, float16: 2, bfloat16: 2, bool: 1 };

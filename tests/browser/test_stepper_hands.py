@@ -1,0 +1,222 @@
+"""Take hold of the pane: boxes that open, edges that tell, the small map, help, links; and how little a step touches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import minigrad as mg
+from tests.browser.pages import Pane, opened, page_of, recorded
+from tests.browser.test_stepper_fit import PROGRAMS, mlp
+from viz.show.page import page
+from viz.show.payload import payload
+
+
+def net(layers: int) -> mg.Tensor:
+    h = mg.ones(2, 3)
+    for _ in range(layers):
+        h = (h @ mg.ones(3, 3).mul(0.4).requires_grad_() + mg.zeros(3, requires_grad=True)).tanh()
+    return h.sum()
+
+
+def place(pane: Pane, ident: str) -> tuple[float, float]:
+    box = pane.page.locator(f'[data-toggle="{ident}"]').locator("..").locator(".shape").last.bounding_box()
+    return round(box["x"]), round(box["y"])
+
+
+@pytest.mark.parametrize("key", [None, "Enter", " "])
+def test_a_box_opens_and_closes_where_it_stands(browser: Browser, tmp_path: Path, torch, key):
+    data = payload(PROGRAMS["attention"](torch))
+    shown = next(p for p in [data, *data["pictures"]] if p["fold"] == "row")
+    box = next(iter(shown["insides"]))
+    members = [f for f, where in shown["folds"].items() if where == box]
+    with opened(browser, page(data), tmp_path, viewport={"width": 1280, "height": 800}) as pane:
+        opener = pane.page.locator(f'[data-toggle="{box}"]')
+        before = place(pane, box)
+        expect(pane.node(members[0])).to_have_count(0)
+        opener.press(key) if key else opener.locator("circle").click()
+        assert opener.get_attribute("aria-expanded") == "true"
+        for f in members:
+            expect(pane.node(f)).to_have_count(1)
+        expect(opener).to_be_focused()
+        frame = pane.page.locator(f'[data-toggle="{box}"]').locator("..").locator("rect").bounding_box()
+        for f in members:
+            inner = pane.node(f).locator(".shape").first.bounding_box()
+            assert frame["x"] <= inner["x"] and inner["x"] + inner["width"] <= frame["x"] + frame["width"]
+            assert frame["y"] <= inner["y"] and inner["y"] + inner["height"] <= frame["y"] + frame["height"]
+        at = next(k for k, step in enumerate(data["steps"], 1) if step["node"] == members[0])
+        pane.node(members[0]).click()
+        pane.at(at)
+        assert "mgv-now" in pane.node(members[0]).get_attribute("class")
+        opener.press("Enter")
+        expect(pane.node(members[0])).to_have_count(0)
+        assert pane.node(box).count() == 1
+        assert place(pane, box) == pytest.approx(before, abs=2)
+
+
+BOXES = """() => [...document.querySelectorAll('.mgv-svg .node .shape')].map((el) => el.getBoundingClientRect())
+    .map((r) => [r.left, r.top, r.right, r.bottom])"""
+PAINTED = "(map) => map.querySelector('canvas').toDataURL()"
+
+
+def test_what_was_apart_stays_apart_when_boxes_are_open(browser: Browser, tmp_path: Path, torch):
+    with opened(browser, page(payload(PROGRAMS["transformer"](torch))), tmp_path) as pane:
+        for _ in range(4):
+            pane.page.locator('[data-toggle][aria-expanded="false"]').nth(3).press("Enter")
+        boxes = pane.page.evaluate(BOXES)
+        assert len(boxes) > 25
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[:i]:
+                apart = (
+                    right <= other[0] + 1
+                    or other[2] <= left + 1
+                    or bottom <= other[1] + 1
+                    or other[3] <= top + 1
+                )
+                assert apart
+
+
+def test_a_click_on_an_edge_shows_what_goes_along_it(browser: Browser, tmp_path: Path):
+    data = recorded("diamond")
+    step = next(s for s in data["steps"] if s["outgoing"][0]["edge"])
+    out, at = step["outgoing"][0], data["steps"].index(step) + 1
+    with opened(browser, page(data), tmp_path) as pane:
+        line = pane.page.locator(f'.mgv-svg [data-id="{out["edge"]}"] .line')
+        x, y = (
+            line.evaluate("""(line) => { const p = line.getPointAtLength(line.getTotalLength() * 0.3), m = line.getScreenCTM();
+            return [p.x * m.a + m.e, p.y * m.d + m.f]; }""")
+        )
+        pane.page.mouse.click(x, y)
+        pop = pane.page.get_by_role("dialog", name="The gradient of this edge")
+        expect(pop).to_contain_text(f"not yet: in step {at}")
+        pane.press(*["ArrowRight"] * at)
+        pane.at(at)
+        shown = pop.locator(".mgv-array").get_attribute("data-values")
+        assert [float(x) for x in shown.strip("[]").split(",")] == pytest.approx(out["value"]["values"])
+        pane.press("Escape")
+        expect(pop).to_be_hidden()
+
+
+def test_the_small_map_stands_where_something_is_out_of_sight_and_moves_the_picture(browser, tmp_path):
+    with opened(browser, page(payload(net(12), view="functions", fold=False)), tmp_path) as pane:
+        pane.press("+", "+", "+", "+", "+", "+")
+        small = pane.page.locator(".mgv-map")
+        expect(small).to_be_visible()
+        view = pane.page.locator(".mgv-view")
+        box = small.bounding_box()
+        corner = "(view) => [view.scrollLeft, view.scrollTop]"
+        pane.page.mouse.click(box["x"] + 8, box["y"] + 8)
+        first = view.evaluate(corner)
+        pane.page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] - 8)
+        last = view.evaluate(corner)
+        assert last[0] >= first[0] and last[1] >= first[1] and last != first
+        before = small.evaluate(PAINTED)
+        pane.press("ArrowRight", "ArrowRight")
+        pane.at(2)
+        assert small.evaluate(PAINTED) != before  # what has fired has another colour there
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        expect(pane.page.locator(".mgv-map")).to_be_hidden()
+
+
+def test_a_question_mark_lists_keys_and_legend(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        help_ = pane.page.get_by_role("dialog", name="Keys and legend")
+        expect(help_).to_be_hidden()
+        pane.press("?")
+        for text in ("one step", "play, pause", "backward function", "fires in this step", "AccumulateGrad"):
+            expect(help_).to_contain_text(text)
+        box, stage = help_.bounding_box(), pane.page.locator(".mgv-stage").bounding_box()
+        assert box["x"] >= stage["x"] and box["x"] + box["width"] <= stage["x"] + stage["width"]
+        pane.press("Escape")
+        expect(help_).to_be_hidden()
+        pane.button("Keys and legend").click()
+        expect(help_).to_be_visible()
+
+
+def test_a_page_is_linked_to_at_a_step_and_in_a_view(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        address = pane.page.url
+        pane.press("ArrowRight", "ArrowRight")
+        expect(pane.page).to_have_url(f"{address}#step=2")
+        other = next(v for v in pane.page.locator(".mgv-views option").all_inner_texts() if v != "what fits")
+        pane.page.locator(".mgv-views").select_option(other)
+        pane.button("Link to this step").click()
+        pop = pane.page.locator(".mgv-pop")
+        link = pop.get_by_label("Link", exact=True).input_value()
+        assert link.startswith(f"{address}#step=2&view=")
+        frame = pop.get_by_label("Frame").input_value()
+        assert frame.startswith(f'<iframe src="{link}" width="100%" height="') and frame.endswith("</iframe>")
+        pane.page.goto("about:blank")
+        pane.page.goto(link)
+        pane.page.wait_for_selector(".mgv[data-ready]")
+        pane.at(2)
+        assert pane.page.locator(".mgv-views").input_value() == other
+    cards = page(recorded("diamond", view="cards"))
+    with opened(browser, cards, tmp_path) as pane:
+        pane.page.goto("about:blank")
+        pane.page.goto(f"{address}#step=3&view=cards")
+        pane.page.wait_for_selector(".mgv[data-ready]")
+        pane.at(3)
+        assert pane.page.locator(".mgv").get_attribute("data-view") == "cards"
+
+
+TOUCHED = """async () => {
+    const slider = document.querySelector('.mgv-slider'), svg = document.querySelector('.mgv-svg'), counts = [];
+    const seen = new MutationObserver(() => {});
+    seen.observe(svg, { subtree: true, childList: true, attributes: true });
+    for (let k = 1; k <= 40; k++) {
+        slider.value = k;
+        slider.dispatchEvent(new Event('input'));
+        counts.push(seen.takeRecords().length);
+    }
+    return Math.max(...counts);
+}"""
+
+
+@pytest.mark.parametrize("options", [{"view": "functions", "fold": False}, {}], ids=["unfolded", "folded"])
+def test_a_step_touches_what_it_changes_however_large_the_graph_is(browser: Browser, tmp_path: Path, options):
+    """The picture of a net ten times as large is not looked at ten times as long, and laid out once a step."""
+    touched, layouts = [], []
+    for layers in (12, 120):
+        with opened(browser, page(payload(net(layers), check=False, **options)), tmp_path) as pane:
+            touched.append(pane.page.evaluate(TOUCHED))
+            session = pane.page.context.new_cdp_session(pane.page)
+            session.send("Performance.enable")
+
+            def laid_out(session=session) -> int:
+                found = session.send("Performance.getMetrics")["metrics"]
+                return next(int(m["value"]) for m in found if m["name"] == "LayoutCount")
+
+            pane.press("Home")
+            pane.at(0)
+            before = laid_out()
+            pane.press(*["ArrowRight"] * 10)
+            pane.at(10)
+            layouts.append((laid_out() - before) / 10)
+    assert touched[1] <= max(touched[0] + 4, 60)
+    assert max(layouts) <= 3
+
+
+def test_all_leaves_on_show_follow_the_steps(browser: Browser, tmp_path: Path, torch):
+    torch.manual_seed(0)
+    data = payload(mlp(torch))
+    with opened(browser, page(data), tmp_path) as pane:
+        pane.page.locator(".mgv-col-gradsofar summary").click()
+        for k, step in enumerate(data["steps"], 1):
+            pane.press("ArrowRight")
+            pane.at(k)
+            stored = {
+                s["accumulate"]["leaf"]: s["accumulate"]["after"]["values"]
+                for s in data["steps"][:k]
+                if s["accumulate"]
+            }
+            shown = pane.grads()
+            assert len(shown) == len(data["leaves"])
+            for leaf, values in shown.items():
+                assert values == (None if leaf not in stored else pytest.approx(stored[leaf], rel=1e-5))
+            if step["accumulate"]:
+                assert (
+                    pane.page.locator(".mgv-changed").get_attribute("data-leaf") == step["accumulate"]["leaf"]
+                )

@@ -1,0 +1,79 @@
+// A box that stands for several opens where it stands: the picture is stretched around it, and what is inside put into a frame.
+// Nothing is laid out anew: the inside was laid out once, and a stretch leaves apart what was apart.
+
+const HEAD = 22, PAD = 4; // of the frame: a line for its name, and a margin
+
+const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
+
+// Wraps an element so that it stands elsewhere, whatever else moves it later.
+function moved(el, dx, dy) {
+  const g = el.ownerDocument.createElementNS(el.namespaceURI, "g");
+  g.setAttribute("transform", `translate(${dx.toFixed(1)} ${dy.toFixed(1)})`);
+  el.replaceWith(g);
+  g.append(el);
+}
+
+// An arrow of the picture: its points go where `to` says, its ends with the boxes that they touch (`ends`: by how much), its
+// head with the last of them, its label with its middle.
+function movedEdge(group, edge, to, ends = []) {
+  const line = group.querySelector(".line"), v = line.getAttribute("d").match(/-?\d*\.?\d+(?:e-?\d+)?/g).map(Number), pairs = [], n = v.length / 2;
+  for (let i = 0; i < n; i++) {
+    const end = ends[i < 2 ? 0 : i >= n - 2 ? 1 : 2];
+    pairs.push(end ? [v[2 * i] + end[0], v[2 * i + 1] + end[1]] : to(v[2 * i], v[2 * i + 1]));
+  }
+  const text = (list) => list.map((p) => p.map((x) => x.toFixed(1)).join(",")).join(" "), last = pairs[n - 1];
+  line.setAttribute("d", `M${text(pairs.slice(0, 1))}C${text(pairs.slice(1))}`);
+  for (const part of group.querySelectorAll(".head, .hook")) moved(part, last[0] - v[2 * n - 2], last[1] - v[2 * n - 1]);
+  if (!edge.label_box) return edge;
+  const [x, y, w, h] = edge.label_box, [cx, cy] = to(x + w / 2, y + h / 2), label = group.querySelector(".label");
+  if (label) moved(label, cx - x - w / 2, cy - y - h / 2);
+  return { ...edge, label_box: [cx - w / 2, cy - h / 2, w, h] };
+}
+
+// The picture with some of its boxes open: a picture like any other, and where its frames are.
+export function opened(picture, open) {
+  const boxes = [...open].filter((id) => id in (picture.insides || {}));
+  if (!boxes.length) return picture;
+  const svg = parsed(picture.svg), root = svg.documentElement, first = root.firstElementChild, nodes = {}, edges = {}, frames = {};
+  const need = (id, axis) => (axis ? picture.insides[id].height + HEAD : picture.insides[id].width) + 2 * PAD;
+  const along = (axis) => {
+    const grows = boxes.map((id) => { const { at } = picture.nodes[id]; return [at[axis], at[axis + 2], Math.max(0, need(id, axis) - at[axis + 2])]; });
+    return (v) => grows.reduce((sum, [from, long, more]) => sum + more * Math.max(0, Math.min(1, (v - from) / long)), v);
+  };
+  const X = along(0), Y = along(1), groupOf = (id) => root.querySelector(`[id="${id}"]`);
+  const by = {}; // how far a box that stays closed is moved: it keeps its size
+  for (const [id, { at: [x, y, w, h] }] of Object.entries(picture.nodes)) if (!boxes.includes(id)) by[id] = [X(x + w / 2) - w / 2 - x, Y(y + h / 2) - h / 2 - y];
+  for (const [id, edge] of Object.entries(picture.edges)) { const group = groupOf(id); edges[id] = group ? movedEdge(group, edge, (x, y) => [X(x), Y(y)], [by[edge.from], by[edge.to]]) : edge; }
+  for (const [id, node] of Object.entries(picture.nodes)) {
+    const [x, y, w, h] = node.at, group = groupOf(id);
+    if (!boxes.includes(id)) {
+      nodes[id] = { ...node, at: [x + by[id][0], y + by[id][1], w, h] };
+      for (const part of [...group.children]) moved(part, ...by[id]);
+      continue;
+    }
+    // the frame is as large as the room that was made for it: other open boxes may have made more
+    const wide = X(x + w) - X(x), tall = Y(y + h) - Y(y), inner = picture.insides[id], left = X(x) + (wide - inner.width) / 2, top = Y(y) + HEAD + PAD + (tall - HEAD - 2 * PAD - inner.height) / 2;
+    const frame = svg.createElementNS(root.namespaceURI, "g"), rect = svg.createElementNS(root.namespaceURI, "rect"), text = svg.createElementNS(root.namespaceURI, "text");
+    for (const [el, values] of [[frame, { class: "cluster", id: `open-${id}` }], [rect, { class: "shape", x: X(x), y: Y(y), width: wide, height: tall, rx: 9 }], [text, { class: "caption", x: X(x) + wide / 2, y: Y(y) + 16, "font-size": 12, "font-weight": 600, "text-anchor": "middle" }]])
+      for (const [key, value] of Object.entries(values)) el.setAttribute(key, value);
+    text.textContent = node.name;
+    frame.append(rect, text);
+    root.insertBefore(frame, first);
+    group.remove();
+    frames[id] = [X(x), Y(y), wide, tall];
+    const within = parsed(inner.svg).documentElement;
+    for (const part of [...within.children]) {
+      const own = part.getAttribute("id"), here = svg.importNode(part, true);
+      root.append(here);
+      if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
+      else {
+        const { at } = inner.nodes[own];
+        nodes[own] = { ...inner.nodes[own], at: [at[0] + left, at[1] + top, at[2], at[3]] };
+        for (const child of [...here.children]) moved(child, left, top);
+      }
+    }
+  }
+  const [width, height] = [X(picture.width), Y(picture.height)], folds = Object.fromEntries(Object.entries(picture.folds).filter(([, box]) => !boxes.includes(box)));
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, folds, frames, geometry: undefined, least: undefined };
+}
