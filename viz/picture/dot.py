@@ -160,15 +160,10 @@ def _cells_label(item: Item) -> str:
     for x in item.lines:
         if x.css == "caption":
             continue
-        text = f"<B>{escaped(x.text)}</B>" if x.bold else escaped(x.text)
-        rows.append(
-            f'<TR><TD COLSPAN="{len(item.boxes)}"><FONT POINT-SIZE="{x.size - 1:g}">{text}</FONT></TD></TR>'
-        )
+        text = f'<FONT POINT-SIZE="{x.size - 1:g}">{f"<B>{escaped(x.text)}</B>" if x.bold else escaped(x.text)}</FONT>'
+        rows.append(f'<TR><TD COLSPAN="{len(item.boxes)}">{text}</TD></TR>')
     rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
-    cells = []
-    for caption, (_, _, w, h) in item.boxes.items():
-        value = shown(item, caption)
-        cells.append(f"<TD>{cells_table(value, w, h)}</TD>")
+    cells = (f"<TD>{cells_table(shown(item, c), w, h)}</TD>" for c, (_, _, w, h) in item.boxes.items())
     rows.append("<TR>" + "".join(cells) + "</TR>")
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="0">{"".join(rows)}</TABLE>>'
 

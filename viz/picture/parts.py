@@ -135,13 +135,7 @@ class Picture:
         return item
 
     def card(
-        self,
-        kind: str,
-        lines: list[Line],
-        shape: tuple[int, ...] | None,
-        boxes: list[str],
-        tooltip: str,
-        **more,
+        self, kind: str, lines: list[Line], shape: tuple | None, boxes: list[str], tooltip: str, **more
     ) -> Item:
         """A card: lines of text, then captioned boxes, as large as the cells of ``shape`` ask for."""
         rows, columns = grid(shape)

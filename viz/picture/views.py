@@ -328,9 +328,7 @@ class _Compact(_View):
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
-    def __init__(
-        self, graph: Graph, picture: Picture, groups: list[Group], within: set[Function] | None = None
-    ):
+    def __init__(self, graph: Graph, picture: Picture, groups: list[Group], within: set | None = None):
         super().__init__(graph, picture)
         self.within = set(graph.functions) if within is None else within
         self.group_of = {f: g for g in groups for f in g.functions}
@@ -449,10 +447,10 @@ class _Cards(_Compact):
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
         marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
         more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
-        self.p.of_function[f] = self.p.card(
+        item = self.p.of_function[f] = self.p.card(
             "leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **more
         )
-        return self.p.of_function[f]
+        return item
 
     def plain_tensor(self, e: Edge) -> Item:
         if e.value is None or not self.p.values:
@@ -474,6 +472,5 @@ class _Cards(_Compact):
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = {"name": names[0], "output": out, "value": out.value, "classes": _marks(f) + self.root_mark(f)}
-        return self.p.card(
-            "function", lines, out.shape, self.boxes(out), _function_tooltip(f), function=f, **more
-        )
+        tip = _function_tooltip(f)
+        return self.p.card("function", lines, out.shape, self.boxes(out), tip, function=f, **more)
