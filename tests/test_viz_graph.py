@@ -12,6 +12,7 @@ import pytest
 
 import minigrad
 import viz
+import viz.show.payload
 from viz.read.graph import as_tensors, read
 from viz.read.names import give_names
 
@@ -324,7 +325,7 @@ def test_a_module_of_one_function_is_folded_with_its_parameters(t):
     m = t.nn.Sequential(t.nn.Conv2d(1, 2, 3), t.nn.ReLU())
     items = viz.draw(m(t.ones(1, 1, 5, 5)).sum(), fold="module").picture.items
     assert [(i.kind, i.lines[1].text) for i in items if i.kind == "fold"] == [
-        ("fold", "1 Convolution, 2 leaves")
+        ("fold", "Conv2d: 1 Convolution, 2 leaves")
     ]
     assert len(items) == 3
 
@@ -379,3 +380,27 @@ def test_modules_that_are_called_often_are_folded_with_their_repeats(t):
     titles = [i.name for i in viz.draw(loss, names=names, fold="module").picture.items if i.kind == "fold"]
     assert "the same 97 more times" in titles
     assert "cell, call 1" in titles and "cell, call 100" in titles and len(titles) < 6
+
+
+def test_boxes_tell_the_class_of_their_module(t):
+    """Without a recording: from the modules that the caller can name."""
+    net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))
+    items = viz.draw(net(t.ones(1, 2)).sum(), fold="module").picture.items
+    told = {i.name: i.lines[1].text.split(":")[0] for i in items if i.kind == "fold"}
+    assert told == {"net.0": "Linear", "net.2": "Linear"}
+
+
+def test_rows_without_a_fork_are_folded_where_a_map_is_still_large(t):
+    x = t.ones(4, requires_grad=True)
+    h = x
+    for _ in range(3):
+        a, b = h.sin().cos().tanh(), h.exp().sin().cos()
+        h = a + b
+    data = viz.show.payload.payload(h.sum())
+    (rows,) = [p for p in [data, *data["pictures"]] if p["fold"] == "row"]
+    names = [n["name"] for n in rows["nodes"].values() if n["kind"] == "fold"]
+    assert names == ["Tanh … Sin", "Cos … Exp"] * 3 + ["Sum … Add"]
+    assert set(rows["insides"]) == set(rows["folds"].values())
+    for box, inside in rows["insides"].items():
+        members = {f for f, where in rows["folds"].items() if where == box}
+        assert set(inside["nodes"]) == members

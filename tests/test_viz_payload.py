@@ -80,7 +80,7 @@ def test_the_stepper_has_what_one_step_shows(t):
 def test_the_badge_of_one_number_shows_the_gradient_itself(t):
     data = of(t, "diamond")
     (step,) = (s for s in data["steps"] if s["tensor"] == "b")
-    assert step["check"]["text"].startswith("agrees with nudging self: measured 2, rule 2")
+    assert step["check"]["text"].startswith("by nudging self: measured 2, rule 2")
 
 
 def test_source_lines_come_from_the_callers_own_text(t):

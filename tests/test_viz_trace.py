@@ -311,3 +311,15 @@ def test_a_leaf_that_receives_nothing_keeps_what_it_had(t):
     trace = viz.trace(First.apply(a, b))
     assert "receives nothing for b: b.grad stays None." in trace.of("b").sentence
     assert "b: no gradient: the rule of FirstBackward returned None for input 1." in trace[0].sentence
+
+
+def test_a_broadcast_add_tells_the_sum_and_no_empty_alpha(t):
+    y, b = t.ones(2, 3).requires_grad_(), t.zeros(3, requires_grad=True)
+    z = y + b
+    step = viz.trace(z.sum(), names={"y": y, "b": b, "z": z}).of("z")
+    of_y, of_b = (sent.math for sent in step.sent)
+    assert "summed" not in of_y and of_b.endswith(", summed over axis 0")
+    assert [s.name for s in step.saved] == []
+    w = t.ones(2, requires_grad=True)
+    scaled = viz.trace(t.add(w, w, alpha=3).sum()).steps[1]
+    assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # where it does something it is told

@@ -120,7 +120,7 @@ def test_a_checked_gradient_carries_a_tick_and_its_difference(browser: Browser, 
         pane.press("ArrowRight")
         pane.at(1)
         assert pane.node(data["steps"][0]["node"]).locator(".mgv-order path").count() == 1
-        assert "difference" in pane.page.locator(".mgv-check.ok").inner_text()
+        assert "checked by nudging self: measured -0.6536" in pane.page.locator(".mgv-check.ok").inner_text()
         pane.press("ArrowRight")
         pane.at(2)
         badge = pane.node(data["steps"][1]["node"]).locator(".mgv-order")

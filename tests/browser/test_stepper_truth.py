@@ -62,6 +62,7 @@ def several(t: Any) -> tuple[Any, dict]:
 
 PROGRAMS: dict[str, tuple[Callable, dict]] = {
     "residual, folded by module": (residual, {"fold": "module"}),
+    "residual, folded, boxes open": (residual, {"fold": "module"}),
     "residual, folded": (residual, {"fold": True}),
     "residual": (residual, {"fold": False, "view": "functions"}),
     "rnn, folded": (recurrent, {"fold": True}),
@@ -187,13 +188,19 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
     data = payload(result, names=leaves, check=False, **options)
     assert [step["name"] for step in data["steps"]] == [f.name.rsplit("::")[-1] for f in true]
     assert bool(data["folds"]) is ("folded" in name)
+    folds = dict(data["folds"])
     with opened(browser, page(data), tmp_path) as pane:
+        for _ in range(4 if "open" in name else 0):
+            opener = pane.page.locator('[data-toggle][aria-expanded="false"]').first
+            box = opener.get_attribute("data-toggle")
+            opener.press("Enter")
+            folds = {node: where for node, where in folds.items() if where != box}
         walked = pane.page.evaluate(READ)
     last: dict[str, np.ndarray] = {}  # what went along each edge, newest last
     for k, (step, fired, said) in enumerate(zip(data["steps"], true, walked, strict=True), 1):
         where = f"step {k}, {fired.name} of {step['tensor']}"
         assert said["sentence"].startswith(f"Step {k} of {len(true)}. "), where
-        assert said["now"] == data["folds"].get(step["node"], step["node"]), where
+        assert said["now"] == folds.get(step["node"], step["node"]), where
         received = [r for r in fired.receives if r is not None]
         # what arrives: the parts, and where several meet or several outputs are, the sum of each
         totals = [row["array"] for row in said["receives"] if "total" in row["who"]]

@@ -39,7 +39,7 @@ def groups(graph: Graph, by: str) -> list[Group]:
         found = _modules(graph)
         hidden = sum(len(g.functions) for g in found)
         few = len(order) - hidden + len(found)
-        outer = _outer_modules(order) if few > FEW_MODULES else None
+        outer = _outer_modules(order, graph.classes) if few > FEW_MODULES else None
         if outer or few <= MOST_MODULES:
             return outer or found
         repeats = _repeats(order)  # an RNN calls its modules at every time step
@@ -101,11 +101,13 @@ def _modules(graph: Graph) -> list[Group]:
         leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
         own = any({e.source for e in leaf.users} <= set(functions) for leaf in leaves)
         if (len(functions) > 1 or own) and _can_be_one(functions):
-            found.append(Group(title, _counted(functions), functions))
+            about = _counted(functions)
+            kind = graph.classes.get(title.partition(", call")[0])
+            found.append(Group(title, f"{kind}: {about}" if kind else about, functions))
     return found
 
 
-def _outer_modules(order: list[Function]) -> list[Group] | None:
+def _outer_modules(order: list[Function], classes: dict[str, str]) -> list[Group] | None:
     """The functions of whole blocks of modules, ``layers.3`` with all that is in it: the innermost that are few enough.
 
     What stands between two functions of a block (an activation that is no module) belongs to it.
@@ -122,7 +124,7 @@ def _outer_modules(order: list[Function]) -> list[Group] | None:
         for f in sorted(block, key=lambda f: f.index):
             found.setdefault(block[f], []).append(f)
         groups = [
-            Group(m, plural(len(fs), "function"), fs)
+            Group(m, f"{classes.get(m, 'block')}: {plural(len(fs), 'function')}", fs)
             for m, fs in found.items()
             if len(fs) > 1 and _can_be_one(fs)
         ]

@@ -145,6 +145,7 @@ class Graph:
         self.functions, self.edges, self.roots = functions, edges, roots
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
         self.source: dict | None = None  # the lines that made it, where a recording knows them
+        self.classes: dict[str, str] = {}  # module -> its class, of modules that the caller can name
 
     def __repr__(self) -> str:
         return f"Graph({len(self.functions)} nodes, {len(self.edges)} edges)"

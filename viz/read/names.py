@@ -6,6 +6,7 @@ user code except ``named_parameters``. Names given in ``names=`` win. Everything
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
@@ -62,6 +63,17 @@ def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{key}", item
 
 
+def classes(frame: FrameType | None) -> dict[str, str]:
+    """The class of every module that the frame can name, by its path: ``net.3`` is a ``Dropout``."""
+    found: dict[str, str] = {}
+    for name, value in [*frame.f_globals.items(), *frame.f_locals.items()] if frame is not None else ():
+        if not isinstance(value, type) and callable(getattr(type(value), "named_modules", None)):
+            with contextlib.suppress(Exception):  # half built: it tells nothing
+                path = "" if name == "self" else f"{name}."
+                found |= {f"{path}{key}".strip("."): type(m).__name__ for key, m in value.named_modules()}
+    return found
+
+
 def overrides(names: Mapping | None) -> Iterator[tuple[str, Any]]:
     """``names=`` as (name, tensor) pairs: {"w": tensor} and {tensor: "w"} both work."""
     for key, value in (names or {}).items():
@@ -85,6 +97,7 @@ def give_names(
     require grad, by id of the (living) tensor.
     """
     plain: dict[int, str] = {}
+    graph.classes = classes(frame)
     leaves = {id(f.leaf): f for f in graph.leaves}
     for name, tensor in [*overrides(names), *variables(frame)]:
         name = one_line(name) or "?"

@@ -253,18 +253,16 @@ def _differs(x: Step, y: Step, tolerance: float) -> str | None:
         if said:
             return said
     for a, b in zip(x.sent, y.sent, strict=False):
-        said = _values(
-            a.value, b.value, f"sends to {target_name(a.edge if a.edge.target else b.edge)}", tolerance
-        )
+        to = target_name(a.edge if a.edge.target else b.edge)
+        said = _values(a.value, b.value, f"sends to {to}", tolerance)
         if said:
             return said
     if len(x.sent) != len(y.sent):
         return f"sends {len(x.sent)} gradients and {len(y.sent)}"
     if x.accumulate and y.accumulate:
         a, b = x.accumulate, y.accumulate  # where .grad was not the same before, what was added tells
-        before = (
-            a.before is None or b.before is None or _values(a.before, b.before, "had", tolerance) is not None
-        )
+        both = a.before is not None and b.before is not None
+        before = not both or _values(a.before, b.before, "had", tolerance) is not None
         if before and a.before is not b.before:
             return _values(a.contribution, b.contribution, "adds to .grad", tolerance)
         return _values(a.after, b.after, "leaves in .grad", tolerance)

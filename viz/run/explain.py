@@ -38,7 +38,7 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         f = s.function
         done.add(f)
         ready.discard(f)
-        s.saved = f.saved if f.edges else []
+        s.saved = [k for k in f.saved if (k.name, k.text) != ("alpha", "1")] if f.edges else []
         s.freed = bool(s.saved) and not keep
         s.parts = incoming.pop(f, [])
         s.again = sum(t.function is f for t in steps[: s.number - 1]) if f in counted else 0
@@ -124,9 +124,8 @@ def _sum(values: list[Value]) -> np.ndarray:
 
 
 def _equal(value: Value, array: np.ndarray) -> bool:
-    return value.shape == array.shape and np.allclose(
-        array, value.array, rtol=1e-3, atol=1e-5, equal_nan=True
-    )
+    close = {"rtol": 1e-3, "atol": 1e-5, "equal_nan": True}
+    return value.shape == array.shape and np.allclose(array, value.array, **close)
 
 
 def _wrong_total(s: Step, before: list[Part]) -> str | None:
@@ -186,16 +185,16 @@ def _explain(s: Step, title: str) -> None:
     words["result"] = f.outputs[0].name
     words = {k: _operand(v) for k, v in words.items()}
     words["g"] = f"∂{_of(title)}/∂{_of(f.outputs[0].name)}"
-    for sent, name, code, math in zip(
-        s.sent, rules.input_names(f), rules.code_of(f), rules.math_of(f, words), strict=True
-    ):
-        sent.input, sent.code = name, code
+    told = zip(rules.input_names(f), rules.code_of(f), strict=True)
+    for sent, (sent.input, sent.code), math in zip(s.sent, told, rules.math_of(f, words), strict=True):
         target = sent.edge.target
         if math and target is not None:
             several = len(target.users) > 1
             sent.math = f"∂{_of(title)}/∂{_of(target_name(sent.edge))} {'+=' if several else '='} {math}"
         if f.kind == "function" and s.total is not None and sent.value is not None:
             sent.reduced = _reduced(f, s.total.shape, sent.value.shape)
+            if sent.reduced and sent.math:  # the sum is part of the rule
+                sent.math += f", {sent.reduced.partition(':')[0]}"
 
 
 def _operand(name: str) -> str:

@@ -40,9 +40,8 @@ def array_of(value: Mapping | None) -> np.ndarray | None:
 
 def text_of(a: np.ndarray) -> str:
     """A short printed form: 12, [1, 2] or [[0.5], [1]]."""
-    return re.sub(
-        r"\s+", " ", np.array2string(a, separator=", ", formatter={"float_kind": lambda x: f"{x:.4g}"})
-    )
+    text = np.array2string(a, separator=", ", formatter={"float_kind": lambda x: f"{x:.4g}"})
+    return re.sub(r"\s+", " ", text)
 
 
 class Pass:

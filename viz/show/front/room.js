@@ -11,9 +11,9 @@ const NAMES = { graph: "tensors and functions", cards: "cards", functions: "func
 const kindOf = (picture) => (picture.fold === "row" ? "rows" : Object.keys(picture.folds).length ? "map" : picture.view);
 export const viewName = (picture) => `${NAMES[kindOf(picture)]} ${picture.direction === "LR" ? "→" : "↓"}`;
 
-// The smallest scale at which every text of a node can be read.
+// The smallest scale at which every text of a node can be read; those on arrows may be smaller.
 function readable(picture) {
-  picture.least ??= LEAST / Math.min(...(picture.svg.match(/<text[^>]*font-size="[\d.]+"/g) || ["13"]).map((text) => Number(/([\d.]+)"?$/.exec(text)[1])));
+  picture.least ??= LEAST / Math.min(...(picture.svg.match(/<text class="(?!label)[^>]*font-size="[\d.]+"/g) || ["13"]).map((text) => Number(/([\d.]+)"?$/.exec(text)[1])));
   return picture.least;
 }
 
@@ -86,7 +86,7 @@ export const room = {
   look() {
     const { view } = this, whole = view.scrollWidth <= view.clientWidth + 1 && view.scrollHeight <= view.clientHeight + 1;
     this.stage.classList.toggle("mgv-whole", whole);
-    this.map.hidden = whole || this.nodes.size < 12;
+    this.map.hidden = whole || this.nodes.size < (this.el.clientWidth < WIDE ? 40 : 12); // where there is little room it would cover much
     if (!this.map.hidden) this.mapDraw();
   },
 
