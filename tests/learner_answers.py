@@ -107,7 +107,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
         "13.4",
         lesson_13._norms_by(lambda p: 0.0 if p.grad is None else p.grad.norm().item()),
         "Nothing came",
-        "zero",
+        "is right",
     ),
     ("13.6", lesson_13._step_now, "There is nothing in `.grad` yet", "no step"),
     ("14.1", {"zeros": "a"}, "no number is right for all", "Not that one"),
