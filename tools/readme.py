@@ -43,7 +43,7 @@ def with_evenings(teaching: str) -> str:
 
 def map_file() -> str:
     """The map as it should be: a picture that stands by itself, in light and dark."""
-    return suite.map_svg(suite.lessons(), link="", style=suite.FILE) + "\n"
+    return suite.map_svg(suite.lessons(), style=suite.FILE) + "\n"
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ MAP_STYLE = """
 .lesson rect { fill: var(--map-ground); stroke: var(--map-line); stroke-width: 1.4; }
 .lesson text { fill: var(--map-ink); font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 .lesson .n { font-size: 19px; font-weight: 700; fill: var(--map-line); } .lesson .m { font-size: 11px; fill: var(--map-mute); }
-.lesson .done { fill: var(--map-done); } a:hover rect { stroke-width: 2.6; }
+.lesson .done { fill: var(--map-done); }
 .need { fill: none; stroke: var(--map-mute); stroke-width: 1.3; } .tip { fill: var(--map-mute); }
 """
 LAB = (  # the colours of JupyterLab's theme, or those of a page of the site
@@ -224,15 +224,12 @@ def _places(every: tuple[Lesson, ...]) -> dict[int, tuple[float, float]]:
     return places
 
 
-def map_svg(
-    every: tuple[Lesson, ...], *, link: str = "{file}", style: str = "", solved: Iterable[str] = ()
-) -> str:
-    """The map as SVG. `link` is where a box leads: "{stem}.html" on the site; "" for nowhere."""
+def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str] = ()) -> str:
+    """The map as SVG; with a `style` it stands by itself, without one it takes the colours of the page that it is in."""
     solved, places = set(solved), _places(every)
-    wide = max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN
-    high = max(y for _, y in places.values()) + HEIGHT + MARGIN
+    wide, high = _size(places)
     about = "Map of the lessons: an arrow leads from a lesson to those that need it."
-    root = f' style="{LAB}; max-width: 100%; height: auto"' if not style else ""
+    root = f' style="{LAB}; display: block; width: 100%; height: auto"' if not style else ""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" role="img" '
         f'aria-label="{about}"{root}><style>{style}{MAP_STYLE}</style>'
@@ -246,20 +243,44 @@ def map_svg(
             f'<path class="tip" d="M{x1 - 4:g} {y1 - 7:g}h8l-4 7z"/>'
         )
     for lesson in every:
-        parts.append(_box(lesson, *places[lesson.number], link, solved))
+        parts.append(_box(lesson, *places[lesson.number], solved))
     return "".join(parts) + "</svg>"
 
 
-def _box(lesson: Lesson, x: float, y: float, link: str, solved: set[str]) -> str:
+def _size(places: dict[int, tuple[float, float]]) -> tuple[float, float]:
+    return (
+        max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN,
+        max(y for _, y in places.values()) + HEIGHT + MARGIN,
+    )
+
+
+def map_html(every: tuple[Lesson, ...], link: str = "{file}", solved: Iterable[str] = ()) -> str:
+    """The map to click on: links lie over the boxes. (JupyterLab follows no link inside of an SVG.)"""
+    places = _places(every)
+    wide, high = _size(places)
+    links = "".join(
+        f'<a href="{_where(lesson, link)}" aria-label="{html.escape(lesson.title)}" title="{html.escape(lesson.objective)}" '
+        f'style="position:absolute;left:{(x - WIDTH / 2) / wide:.3%};top:{y / high:.3%};width:{WIDTH / wide:.3%};'
+        f'height:{HEIGHT / high:.3%}"></a>'
+        for lesson, (x, y) in ((lesson, places[lesson.number]) for lesson in every)
+    )
+    return f'<div class="map" style="position:relative;max-width:{wide:g}px">{map_svg(every, solved=solved)}{links}</div>'
+
+
+def _where(lesson: Lesson, link: str) -> str:
+    return link.format(file=lesson.file, stem=lesson.file.removesuffix(".ipynb"))
+
+
+def _box(lesson: Lesson, x: float, y: float, solved: set[str]) -> str:
     left, right = x - WIDTH / 2, x + WIDTH / 2
-    lines = _broken(lesson.title, 24)
+    lines = _broken(lesson.title, 23)
     text = "".join(
-        f'<tspan x="{left + 36:g}" y="{y + 22 + 16 * i:g}">{html.escape(line)}</tspan>'
+        f'<tspan x="{left + 40:g}" y="{y + 22 + 16 * i:g}">{html.escape(line)}</tspan>'
         for i, line in enumerate(lines)
     )
     done = sum(key in solved for key in lesson.exercises)
     told = (
-        f'<text class="m done" x="{left + 36:g}" y="{y + HEIGHT - 6:g}">{done} of {len(lesson.exercises)} solved</text>'
+        f'<text class="m done" x="{left + 40:g}" y="{y + HEIGHT - 6:g}">{done} of {len(lesson.exercises)} solved</text>'
         if done
         else ""
     )
@@ -269,8 +290,7 @@ def _box(lesson: Lesson, x: float, y: float, link: str, solved: set[str]) -> str
         f'<text class="n" x="{left + 8:g}" y="{y + 25:g}">{lesson.number}</text><text>{text}</text>'
         f'<text class="m" x="{right - 8:g}" y="{y + HEIGHT - 6:g}" text-anchor="end">{lesson.minutes} min</text>{told}</g>'
     )
-    where = link.format(file=lesson.file, stem=lesson.file.removesuffix(".ipynb"))
-    return f'<a href="{where}">{box}</a>' if where else box
+    return box
 
 
 def _broken(text: str, width: int) -> list[str]:
@@ -306,7 +326,7 @@ def lesson_map() -> Shown:
         + (f" (needs {', '.join(map(str, lesson.needs))})" if lesson.needs else "")
         for lesson in every
     ]
-    return Shown("\n".join(lines), map_svg(every, solved=store.load()["solved"]))
+    return Shown("\n".join(lines), map_html(every, solved=store.load()["solved"]))
 
 
 def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -321,7 +341,7 @@ def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def linked(lesson: Lesson, link: str = "{file}", *, title: bool = True) -> str:
     """A link to a lesson, in HTML."""
-    where = link.format(file=lesson.file, stem=lesson.file.removesuffix(".ipynb"))
+    where = _where(lesson, link)
     name = f"{lesson.number}. {lesson.title}" if title else str(lesson.number)
     return f'<a href="{where}" title="{html.escape(lesson.title)}">{html.escape(name)}</a>'
 
