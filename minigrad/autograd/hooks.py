@@ -131,9 +131,8 @@ def run_pre_hooks(node: Node, grad, recorded: bool):
 
 def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    results = run_node_hooks(
-        node._hooks.post, map(as_outer, grad_inputs), recorded, tuple(of_outputs(node, grad))
-    )
+    outputs = tuple(of_outputs(node, grad))
+    results = run_node_hooks(node._hooks.post, map(as_outer, grad_inputs), recorded, outputs)
     return tuple(as_inner(g, recorded) for g in results)
 
 
