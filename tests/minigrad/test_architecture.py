@@ -62,7 +62,7 @@ def test_all_together_and_each_alone() -> None:
 
 def test_what_backward_needs_is_read_in_one_sitting() -> None:
     needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
-    assert sum(LINES[name] for name in needed) <= 2961, {name: LINES[name] for name in needed}
+    assert sum(LINES[name] for name in needed) <= 2946, {name: LINES[name] for name in needed}
 
 
 # ---------------------------------------------------------------- who may import whom
