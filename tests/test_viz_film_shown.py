@@ -13,6 +13,7 @@ import pytest
 
 import viz
 from tests.test_viz_film import mlp, train
+from tools import films as gallery
 from viz.film.findings import say
 from viz.film.payload import payload
 from viz.film.rows import arrange
@@ -168,6 +169,17 @@ def test_it_says_which_update_is_large_and_which_is_lost(t):
             v -= 0.1 * v.grad
     assert kinds(film)["large"].text == "Large update: w moves by 20 % of its norm in one step."
     assert kinds(film)["still"].text.startswith("v does not move at all")
+
+
+def test_what_no_optimizer_steps_is_not_called_lost(t):
+    film = viz.film()
+    w, v = t.tensor([1.0, 1.0], requires_grad=True), t.tensor([1.0], requires_grad=True)
+    for _ in range(3):
+        w.grad = v.grad = None
+        film.backward((w * w).sum() + v.sum())
+        with t.no_grad():
+            w -= 0.01 * w.grad
+    assert film.findings == []
 
 
 def test_it_says_which_parameter_gets_no_gradient(t):
@@ -326,3 +338,14 @@ def test_errors_say_what_to_do(tmp_path: Path, mg):
     film.backward(mg.ones(2, requires_grad=True).sum())
     with pytest.raises(ValueError, match=r"ends in \.html or \.gif"):
         film.save("film.mp4")
+
+
+def test_the_page_of_films_shows_the_programs_that_drew_them():
+    assert (gallery.FOLDER / "README.md").read_text(encoding="utf-8") == gallery.readme()
+    for name, (build, _) in gallery.FILMS.items():
+        compile(gallery.program(build), name, "exec")
+        assert (gallery.FOLDER / f"{name}-light.png").exists() and (
+            gallery.FOLDER / f"{name}-dark.png"
+        ).exists()
+    space: dict = {}
+    exec(f"import minigrad as torch\nimport viz\n{gallery.program(gallery.rnn)}", space)

@@ -22,6 +22,7 @@ VANISHES, EXPLODES, GREW, LARGE = (
     0.1,
 )  # see the words: under 1e-6, tenfold, above 10 %
 WITHIN = 5  # steps
+TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 RANK = ["nan", "explode", "vanish", "missing", "dead", "still", "grew", "large"]
 
 
@@ -204,8 +205,14 @@ class Looker:
             by = f"{100 * share:.0f} % of" if share < 2 else f"{say(known[first, k])} times"
             text = f"Large update: {names[k]} moves by {by} its norm in one step."
             yield self.make("large", first, last, row_of.get(k, 0), names[k], text)
-        lost = (update == -np.inf) & np.isfinite(grad) & (grad != NONE)
         moved = np.isfinite(update) & (update != NONE)
+        value = self.reel.part("value")
+        with np.errstate(
+            invalid="ignore"
+        ):  # as far as the others move for their gradients, this one would by less than a digit
+            pace = np.where(moved, update + value - grad, -np.inf).max(axis=1, keepdims=True)
+            tiny = pace + grad - value < TINY
+        lost = (update == -np.inf) & np.isfinite(grad) & (grad != NONE) & tiny
         for first, last in intervals(lost.any(axis=1) & moved.any(axis=1), gap=2):
             k, n = int(lost[first].argmax()), int(lost[first].sum())
             what = f"{names[k]} does" if n == 1 else f"{n} of {len(names)} leaves do"

@@ -27,19 +27,20 @@ export function lossScale(film) {
 export function paintHistory(c, film, scene, at, axis, scale, k, relative) {
   paintLoss(c, film, at, axis, k);
   const paint = cellPainter(c, k, relative ? k.apart : k.ramp, relative ? -scale.side : scale.low, relative ? scale.side : scale.high);
+  const ratio = window.devicePixelRatio || 1, snap = (x) => Math.round(x * ratio) / ratio; // no seams between cells
   const count = scene.at.length, gap = at.pitch >= 12 ? 1.5 : at.pitch >= 7 ? 0.5 : 0;
   for (let r = 1; r < scene.rows.length; r++) {
-    const y = TOP + (r - 1) * at.pitch + gap, h = at.pitch - 2 * gap;
+    const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
     let i = 0;
     while (i < count) { // frames that fall on one pixel are one cell: NaN wins, then the largest
-      const x0 = Math.round(axis.left(scene.at[i])), first = i;
+      const x0 = snap(axis.left(scene.at[i])), first = i;
       let value = NONE;
       do {
         const l = film.into(scene, i, r), v = relative && l !== NONE && !broken(l) ? (fine(film.into(scene, i, 1)) ? l - film.into(scene, i, 1) : NONE) : l;
         value = value === NONE || broken(v) ? (broken(value) ? value : v) : broken(value) || v === NONE ? value : Math.max(value, v);
         i += 1;
-      } while (i < count && Math.round(axis.left(film.until(scene, i))) <= x0);
-      paint(value, x0, y, Math.max(1, Math.round(axis.left(film.until(scene, i - 1))) - x0), h, i - first);
+      } while (i < count && snap(axis.left(film.until(scene, i))) <= x0);
+      paint(value, x0, y, Math.max(1 / ratio, snap(axis.left(film.until(scene, i - 1))) - x0), h, i - first);
     }
   }
   c.fillStyle = k.mute;
