@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+import viz
 from tests.test_viz_page import unpacked
 from viz.__main__ import main
 
@@ -46,6 +49,18 @@ def test_a_tensor_or_a_function_of_a_script_becomes_a_page(program: Path, name: 
     after = data["arrays"][data["steps"][-1]["accumulate"]["after"]["$"]]
     assert after["values"] == [18.0, 36.0]
     assert any("h = w * 3" in line for line in data["source"]["lines"])
+
+
+@pytest.mark.parametrize(("file", "made"), [("steps.gif", "steps.gif"), ("steps.png", "steps-00.png")])
+def test_one_command_makes_slides(program: Path, file: str, made: str, capsys):
+    assert main([f"{program}:total", "-o", str(program.with_name(file))]) == 0
+    written = capsys.readouterr().out.splitlines()
+    assert written[0].startswith(f"{program.with_name(made)}: ")
+    with Image.open(program.with_name(made)) as picture:
+        assert picture.width <= 1_080 or file.endswith(".png")
+    assert len(written) == (
+        1 if file.endswith(".gif") else len(viz.trace(runpy.run_path(str(program))["total"])) + 1
+    )
 
 
 def test_it_runs_from_the_command_line_and_can_ask(program: Path):

@@ -1,6 +1,6 @@
 """A script's backward pass as a page, without a notebook.
 
-    python -m viz program.py:loss -o loss.html
+    python -m viz program.py:loss -o loss.html         (or loss.gif, loss.png: one picture a step, for slides)
 
 Runs ``program.py``, takes its variable ``loss`` (a tensor, or a function without arguments that returns one), runs backward
 from it and writes a page that steps through the pass. Exit code 2 and one sentence where that cannot be.
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m viz", description=about)
     add = parser.add_argument
     add("target", metavar="FILE.py:NAME", help="the script, and the tensor or function to start from")
-    add("-o", "--output", default=None, help="the page (.html) to write; by default NAME.html")
+    add("-o", "--output", default=None, help="page (.html) or slides (.gif, .png); by default NAME.html")
     add("--view", choices=["graph", "cards", "functions"], help="by default what fits the size")
     add("--ask", choices=MODES, help="ask for a prediction before each step")
     add("--title", help="the title of the page")
@@ -69,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CannotStep, TypeError, ValueError, RuntimeError) as error:
         print(f"viz: {error}", file=sys.stderr)
         return 2
-    print(f"{written}: {written.stat().st_size / 1000:.0f} kB")
+    for file in written if isinstance(written, list) else [written]:
+        print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
     return 0
 
 

@@ -101,9 +101,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     ]
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
-        plate = _tag(
-            "rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill="#ffffff", fill_opacity="0.9"
-        )
+        size = {"x": x, "y": y, "width": w, "height": h, "rx": 4}
+        plate = _tag("rect", "label-bg", **size, fill="#ffffff", fill_opacity="0.9")
         ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
@@ -165,13 +164,11 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
     for t in item.lines:
         weight, family = "600" if t.bold else None, MONO if t.mono else None
         ink = INK if t.css == "name" else _MUTED
-        out.append(
-            _text(t.css, t.text, x + t.x, y + t.y, t.size, fill=ink, font_weight=weight, font_family=family)
-        )
+        look = {"fill": ink, "font_weight": weight, "font_family": family}
+        out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
-        out.append(
-            _hook_mark(x + item.width * (0.86 if item.outline == "ellipse" else 0.97), y + item.height * 0.14)
-        )
+        inset = 0.86 if item.outline == "ellipse" else 0.97
+        out.append(_hook_mark(x + item.width * inset, y + item.height * 0.14))
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
@@ -220,9 +217,8 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     if item.outline == "cylinder":
         r, left, right = 5.0, _n(x), _n(x + w)
         arc = f"A{_n(w / 2)},{r:g} 0 0"
-        body = (
-            f"M{left},{_n(y + r)}{arc} 1 {right},{_n(y + r)}V{_n(y + h - r)}{arc} 1 {left},{_n(y + h - r)}Z"
-        )
+        up, low = _n(y + r), _n(y + h - r)
+        body = f"M{left},{up}{arc} 1 {right},{up}V{low}{arc} 1 {left},{low}Z"
         rim = f"M{left},{_n(y + r)}{arc} 0 {right},{_n(y + r)}"
         return _tag("path", "shape", d=body + rim, **paint)
     if item.outline == "tag":  # points at what it belongs to, as a label on a string
