@@ -56,7 +56,7 @@ class Pass:
 
     def name(self, node: str | None) -> str:
         entry = self.data["nodes"].get(node) or self.data["hidden"].get(node)
-        return "the seed" if entry is None else entry["name"] or entry["label"]
+        return "the start" if entry is None else entry["name"] or entry["label"]
 
     def local(self, i: int, out: Mapping) -> np.ndarray | None:
         """∂input/∂output of step ``i`` along one edge, where it acts entry by entry (or on a scalar)."""

@@ -24,7 +24,7 @@ export const panels = {
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      return seed ? [this.column("Seed", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
+      return seed ? [this.column("Start", h("p", { class: "mgv-note" }, this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`), arrayView(seed))] : [];
     }
     const step = this.data.steps[k - 1];
     return [this.receives(step), this.rule(step), this.sends(step)];
@@ -52,7 +52,7 @@ export const panels = {
     const parts = step.incoming || [];
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
-      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "seed"), arrayView(part.value)));
+      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value)));
     if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
     else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
     else if (parts.length > 1 || !parts.length || step.wrong) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, step.wrong ? "≠" : "="), h("span", { class: "mgv-who" }, step.wrong ? "arrived" : "total"), arrayView(step.total)));
