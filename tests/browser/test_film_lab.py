@@ -1,0 +1,84 @@
+"""viz.film in real JupyterLab: live, in a notebook that is not trusted, and exported without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbclient
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, expect
+
+from tests.browser.pages import Pane
+from tests.browser.test_widgets_lab import KERNEL, opened, run
+from tools.jupyterlab import Lab
+
+FILM = """\
+import minigrad as torch
+import viz
+
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+film = viz.film()
+for _ in range(5):
+    w.grad = None
+    film.backward((w.tanh() ** 2).sum())
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+film"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> Iterator[Lab]:
+    with Lab(tmp_path_factory.mktemp("films")) as running:
+        yield running
+
+
+def test_a_film_plays_in_jupyterlab(browser: Browser, lab: Lab):
+    book = new_notebook(cells=[new_code_cell(FILM)], metadata=KERNEL)
+    with opened(browser, lab, book) as lesson:
+        run(lesson)
+        film = lesson.page.locator(".mgf")
+        film.locator(".mgf-frame").focus()
+        lesson.page.keyboard.press("ArrowRight")
+        expect(film).to_have_attribute("data-step", "1")
+        lesson.page.keyboard.press("End")
+        expect(film).to_have_attribute("data-step", "4")
+        assert lesson.page.locator(".jp-Cell").count() == 1  # the keys were the film's own
+
+
+def executed() -> tuple[object, str]:
+    book = new_notebook(cells=[new_code_cell(FILM)], metadata=KERNEL)
+    nbclient.NotebookClient(book, timeout=120).execute()
+    book.metadata.pop("widgets", None)
+    [output] = book.cells[0].outputs
+    output.data.pop("application/vnd.jupyter.widget-view+json", None)
+    assert output.data["text/plain"].startswith("Film(5 frames of 5 steps, loss ")
+    return book, output.data["text/html"]
+
+
+def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: Browser, lab: Lab):
+    book, _ = executed()
+    with opened(browser, lab, book) as lesson:
+        output = lesson.page.locator(".jp-OutputArea-output")
+        image = output.locator("img")
+        image.wait_for()
+        assert image.evaluate("e => e.naturalWidth") > 100
+        assert output.locator("iframe").count() == 0
+
+
+def test_an_exported_film_plays_without_kernel_or_network(browser: Browser, tmp_path: Path):
+    file = tmp_path / "export.html"
+    file.write_text(f"<!doctype html><meta charset=utf-8><body>{executed()[1]}</body>", encoding="utf-8")
+    page = browser.new_page()
+    try:
+        requests: list[str] = []
+        page.on("request", lambda r: requests.append(r.url) if r.url.startswith("http") else None)
+        page.goto(file.as_uri())
+        pane = Pane(page.frame_locator("iframe"))
+        pane.page.locator(".mgf[data-ready]").wait_for()
+        pane.page.get_by_label("To the last frame").click()
+        expect(pane.page.locator(".mgf")).to_have_attribute("data-step", "4")
+        assert requests == []
+    finally:
+        page.close()
