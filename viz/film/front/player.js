@@ -212,7 +212,7 @@ class Player {
     this.said = text;
     this.words.setAttribute("aria-live", this.timer ? "off" : "polite");
     this.words.replaceChildren(...out.filter(Boolean));
-    this.words.hidden = this.films.length > 1 && !this.films.some((film) => film.findings.length);
+    this.words.hidden = !this.words.children.length && !this.films.some((film) => film.findings.length);
   }
 
   calm({ film, scene, i }) {
