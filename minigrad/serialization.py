@@ -41,8 +41,13 @@ def save(obj: object, f: str | os.PathLike | BinaryIO) -> None:
     if hasattr(f, "write"):
         np.savez(f, **arrays)
     else:
-        with open(f, "wb") as file:  # given only a name, np.savez would add .npz to it
-            np.savez(file, **arrays)
+        part = f"{os.fspath(f)}.part"  # a full disk leaves what was there before
+        try:
+            with open(part, "wb") as file:  # given only a name, np.savez would add .npz to it
+                np.savez(file, **arrays)
+            os.replace(part, f)
+        finally:
+            Path(part).unlink(missing_ok=True)
 
 
 def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> object:
@@ -100,7 +105,7 @@ def built(part: object, tensors: list[Tensor]) -> object:
     if type(part) in JSON:
         return part
     if part["kind"] == "tensor":
-        return tensors[part["number"]]
+        return dict(enumerate(tensors))[part["number"]]
     kind, items = CONTAINERS[part["kind"]], part["items"]
     if issubclass(kind, dict):
         return kind((built(k, tensors), built(v, tensors)) for k, v in items)

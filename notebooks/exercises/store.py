@@ -18,7 +18,7 @@ from typing import Any
 
 TRIES = 12  # of an exercise are kept, the last ones
 
-_session: dict[str, Any] = {}  # what could not be written to the file
+_session: dict[str, Any] = {}  # all there is, while it cannot be written to the file
 
 
 def path() -> Path | None:
@@ -36,9 +36,9 @@ def load() -> dict[str, Any]:
     data = _session
     if place is not None:
         try:
-            data = json.loads(place.read_text(encoding="utf-8"))
+            data = _session or json.loads(place.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            data = _session
+            data = {}
     return tidy(data)
 
 
@@ -85,6 +85,7 @@ def note(
             part = place.with_name(place.name + ".part")
             part.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
             part.replace(place)
+            _session.clear()
             return
     except OSError:
         pass  # a read-only folder: the session remembers

@@ -84,10 +84,17 @@ class Shot:
             self.alive[gate] = units
 
     def done(self) -> None:
-        """Take the hooks away."""
-        for handle in self.handles:
-            handle.remove()
-        self.handles.clear()
+        """Take the hooks away, also where Ctrl+C comes meanwhile."""
+        try:
+            self._let_go()
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _let_go(self) -> None:
+        while self.handles:
+            self.handles[-1].remove()
+            self.handles.pop()
 
     def grads(self) -> list[float]:
         """After the pass: the norm of each leaf's .grad; fills in the arrows that end at one leaf."""
