@@ -117,7 +117,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
             def call(*args, **kwargs):
                 try:
                     return run(*args, **kwargs)
-                except (TypeError, AttributeError):  # were it the arguments, or was it something inside?
+                except Exception:  # was it the arguments, or something inside?
                     signature().bind(args, kwargs, method=method)
                     named = {own_name(key, signature()): value for key, value in kwargs.items()}
                     if named.keys() == kwargs.keys():

@@ -134,7 +134,8 @@ class Signature:
                     )
                     wanted, found = KINDS[p.kind][0], full_name(type(value))
                     raise TypeError(f"argument '{p.shown}'{position} must be {wanted}, not {found}")
-            missing = [p.shown for p in self.parameters if values.get(p.name, p.default) is REQUIRED]
+            given = {**self.defaults, **values}
+            missing = [p.shown for p in self.parameters if given[p.name] is (() if p.many else REQUIRED)]
             if missing:
                 raise TypeError(f"missing {told_missing(missing)}")
         except TypeError as error:

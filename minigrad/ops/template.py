@@ -103,7 +103,7 @@ def call_text(op: Op, method: bool = False) -> str:
     heads = [("*" if p.many else "") + p.name for p in positional] + ["*more"] * (not many)
     everything = f"{joined(heads)}, {{{''.join(f'{n!r}: {n}, ' for n in named)}**others}}, {method}"
     lines = [f"def call({', '.join([*heads, *named, '**others'])}):"]
-    strange = "others" if many else "more or others"
+    strange = f"others or not {positional[-1].name}" if many else "more or others"
     return "\n".join(
         [
             *lines,
@@ -194,7 +194,7 @@ def core_lines(
         *indented(ordered),
         f"    {', '.join(results) if op.outputs else 'ys'} = "
         f"forward({', '.join([*values, *op.params])}{', out=...' * ufunc})",
-        "except (ValueError, TypeError, AttributeError) as error:",
+        "except Exception as error:",
         f"    raise explained(error, op, {values[0] if op.variadic else joined(values)}, {called}) from None",
     ]
     made = []
@@ -432,6 +432,7 @@ def version_lines(op: Op) -> list[str]:
 SEEN = {
     "bool": "{0} is not False and {0} is not True",
     "dim": "type({0}) is not int",
+    "int": "type({0}) is not int",
     "Scalar": "type({0}) is not int and type({0}) is not float",
     "dims": "type({0}) not in (int, tuple, list, NoneType)",
 }
