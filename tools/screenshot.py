@@ -1,4 +1,5 @@
-"""Take the README's pictures again: the stepper of lesson 03 in JupyterLab, light and dark. `make screenshot`."""
+"""Take the README's pictures again: a backward pass as a GIF, the stepper of lesson 03 in JupyterLab, light and dark.
+`make screenshot`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ from pathlib import Path
 
 import nbformat
 
+import minigrad as torch
+import viz
 from tools.jupyterlab import NOTEBOOKS, Lab, chromium
 
 LESSON = "03_one_node_at_a_time.ipynb"
@@ -14,7 +17,19 @@ STEP = 2
 PICTURES = Path(__file__).resolve().parent.parent / "docs"
 
 
+def diamond() -> viz.Stepper:
+    """Two paths from y meet again, so the gradient of x is 12."""
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * x
+    a = y + 1
+    b = y * 2
+    z = a + b
+    return viz.step(z)
+
+
 def main() -> None:
+    file = diamond().save(PICTURES / "backward.gif")
+    print(f"{file.relative_to(PICTURES.parent)}: {file.stat().st_size // 1024} KB")
     number = [cell.id for cell in nbformat.read(NOTEBOOKS / LESSON, 4).cells].index(CELL)
     with chromium() as browser:
         for theme in ("light", "dark"):

@@ -19,7 +19,7 @@ from viz.show.payload import payload
 
 
 def residual(t: Any) -> tuple[Any, dict]:
-    """A residual net of 6 blocks, of which a fold makes boxes."""
+    """A residual net of 20 blocks, of which a fold makes boxes."""
 
     class Block(t.nn.Module):
         def __init__(self):
@@ -30,7 +30,7 @@ def residual(t: Any) -> tuple[Any, dict]:
             return x + self.down(t.nn.functional.gelu(self.up(self.norm(x))))
 
     t.manual_seed(0)
-    net = t.nn.Sequential(*(Block() for _ in range(6)))
+    net = t.nn.Sequential(*(Block() for _ in range(20)))
     return net(t.randn(2, 3)).pow(2).mean(), dict(net.named_parameters())
 
 
