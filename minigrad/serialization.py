@@ -38,16 +38,16 @@ def save(obj: object, f: str | os.PathLike | BinaryIO) -> None:
         arrays[name] = t._array
         kinds.append([name, isinstance(t, Parameter), t.requires_grad and t.is_leaf])
     arrays[STRUCTURE] = np.frombuffer(json.dumps({"tensors": kinds, "object": structure}).encode(), np.uint8)
-    if hasattr(f, "write"):
-        np.savez(f, **arrays)
-    else:
-        part = f"{os.fspath(f)}.part"  # a full disk leaves what was there before
-        try:
-            with open(part, "wb") as file:  # given only a name, np.savez would add .npz to it
-                np.savez(file, **arrays)
-            os.replace(part, f)
-        finally:
-            Path(part).unlink(missing_ok=True)
+    whole = f if hasattr(f, "write") else io.BytesIO()
+    np.savez(whole, **arrays)
+    if whole is f:
+        return
+    part = Path(f"{os.fspath(f)}.part")  # a full disk leaves what was there before
+    try:
+        part.write_bytes(whole.getbuffer())
+        part.replace(f)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> object:

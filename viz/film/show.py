@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..read.text import write_whole
 from ..show import page as pages
 from .payload import payload
 from .stills import save_gif, svg
@@ -100,5 +101,4 @@ def save(films: list[Any], path: str | Path, title: str | None, titles: list[str
         raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
     if form == ".gif":
         return save_gif(films, titles or [film.title or title or "" for film in films], path)
-    path.write_text(page(films, titles, title=title), encoding="utf-8")
-    return path
+    return write_whole(path, page(films, titles, title=title))

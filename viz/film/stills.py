@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..picture.layout import quiet_c_level
-from ..read.text import fit, width
+from ..read.text import fit, width, write_whole
 from ..show.frames import join
 from .findings import Looker, say
 from .norms import NONE
@@ -283,5 +283,4 @@ def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
         with quiet_c_level():
             graph = pygraphviz.AGraph(string=dot(stills, frames).replace("graph [", "graph [dpi=80 ", 1))
             pictures.append(graph.draw(format="gif", prog="nop2"))
-    path.write_bytes(join(pictures, [PAUSE] * (len(pictures) - 1) + [END]))
-    return path
+    return write_whole(path, join(pictures, [PAUSE] * (len(pictures) - 1) + [END]))

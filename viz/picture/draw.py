@@ -15,7 +15,7 @@ import graphviz
 from ..read.graph import Graph
 from ..read.recall import prepare
 from ..read.source import mark_second
-from ..read.text import one_line
+from ..read.text import one_line, write_whole
 from . import dot as language
 from . import svg as painter
 from .fold import Group, groups
@@ -67,16 +67,10 @@ class Drawing:
             raise ValueError(
                 f"Cannot save a drawing as {path.name!r}. The name must end in .svg, .png, .pdf or .dot."
             )
-        if form == "svg":
-            path.write_text(self.svg, encoding="utf-8")
-        elif form == "dot":
-            path.write_text(self.dot.source, encoding="utf-8")
-        else:
-            source = self.dot.source
-            if form == "png":
-                source = source.replace("graph [", "graph [dpi=144 ", 1)
-            path.write_bytes(render(source, form, cost(self.picture)))
-        return path
+        source = self.dot.source.replace("graph [", "graph [dpi=144 ", form == "png")
+        if form not in ("svg", "dot"):
+            return write_whole(path, render(source, form, cost(self.picture)))
+        return write_whole(path, self.svg if form == "svg" else source)
 
     def __repr__(self) -> str:
         title = self.picture.title if len(self.picture.title) <= 40 else self.picture.title[:39] + "…"

@@ -1,11 +1,12 @@
-"""The width of text, from a table of our own: a picture then has the same geometry on every machine.
+"""The width of text, from a table of our own: a picture then has the same geometry on every machine; files written whole.
 
-The widths are those of a wide sans-serif face, so that the narrower ones in common use fit as well. Pure functions.
+The widths are those of a wide sans-serif face, so that the narrower ones in common use fit as well.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 # hundredths of an em for the printable ASCII characters, from the space to the tilde
 _WIDTHS = (
@@ -70,3 +71,14 @@ def clipped(text: str, limit: int) -> str:
 def plural(n: int, what: str) -> str:
     """``1 step``, ``3 steps``."""
     return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+def write_whole(path: Path, data: str | bytes) -> Path:
+    """Write a file whole, or leave what was there: a full disk destroys nothing."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_bytes(data.encode() if isinstance(data, str) else data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

@@ -30,6 +30,7 @@ from ..read.graph import Edge, Graph, is_tensor
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
+from ..read.text import write_whole
 from ..read.values import Value
 from ..run.trace import run
 from .page import frame, page, sent
@@ -377,8 +378,7 @@ class Explore(widgets.VBox):
                 f"cannot save as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
             )
         text = page(self.data, title=title, options={"step": len(self.data["steps"])})
-        path.write_text(text, encoding="utf-8")
-        return path
+        return write_whole(path, text)
 
 
 def _words(value: Any) -> str:

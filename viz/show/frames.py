@@ -21,7 +21,7 @@ import numpy as np
 
 from ..picture.dot import COLOURS, FRAME, cells_table, escaped
 from ..picture.layout import quiet_c_level
-from ..read.text import shape_text
+from ..read.text import shape_text, write_whole
 from ..read.values import Value
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -307,14 +307,11 @@ def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
     count, data = len(data["steps"]) + 1, _for_slides(data)
     dpi = min(110, int(WIDEST * 72 / (max(data["width"], 420.0) + 15)))
     frames = [paint(data, k, "gif", dpi=dpi) for k in range(count)]
-    path.write_bytes(join(frames, [seconds] * (count - 1) + [2 * seconds]))
-    return path
+    return write_whole(path, join(frames, [seconds] * (count - 1) + [2 * seconds]))
 
 
 def save_pngs(data: Mapping[str, Any], path: Path) -> list[Path]:
     """``steps.png`` becomes steps-00.png (before the first step), steps-01.png, ..."""
     digits = max(2, len(str(len(data["steps"]))))
     paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(len(data["steps"]) + 1)]
-    for k, file in enumerate(paths):
-        file.write_bytes(paint(data, k, "png"))
-    return paths
+    return [write_whole(file, paint(data, k, "png")) for k, file in enumerate(paths)]

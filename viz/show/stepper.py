@@ -17,7 +17,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from ..read.text import plural
+from ..read.text import plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
 from .page import asset, frame, page, sent
@@ -94,10 +94,8 @@ class Stepper(widgets.VBox):
         path = Path(path)
         form = path.suffix.lower()
         if form in (".html", ".htm"):
-            path.write_text(
-                page(self.data, title=title, options=self.options, text=self.pane.data), encoding="utf-8"
-            )
-            return path
+            text = page(self.data, title=title, options=self.options, text=self.pane.data)
+            return write_whole(path, text)
         if form == ".gif":
             return save_gif(self.data, path)
         if form == ".png":
