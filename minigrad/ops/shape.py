@@ -197,9 +197,13 @@ expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="e
             doc="The tensor stretched along dimensions of length 1, without copying; -1 keeps a length.",
             self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
 # fmt: on
-for _name, _run in {"view_as": view, "reshape_as": reshape, "expand_as": expand}.items():
-    _like = method(_name)(lambda self, other, _run=_run: _run(self, other._array.shape))
-    _like.__doc__ = f"`{_name.removesuffix('_as')}` to the shape of `other`."
+for _run in (view, reshape, expand):
+
+    def _like(self: Tensor, other: Tensor, run=_run) -> Tensor:
+        return run(self, other._array.shape)
+
+    _like.__name__, _like.__doc__ = f"{_run.__name__}_as", f"`{_run.__name__}` to the shape of `other`."
+    function("Tensor")(_like)
 
 
 def common_shape(*shapes: tuple) -> tuple:

@@ -433,6 +433,7 @@ SEEN = {
     "bool": "{0} is not False and {0} is not True",
     "dim": "type({0}) is not int",
     "int": "type({0}) is not int",
+    "float": "type({0}) is not int and type({0}) is not float",
     "Scalar": "type({0}) is not int and type({0}) is not float",
     "dims": "type({0}) not in (int, tuple, list, NoneType)",
 }

@@ -57,6 +57,16 @@ RANDOM = re.compile(r"rand|normal|uniform|bernoulli|multinomial|empty|dropout|se
 # What PyTorch does on purpose or by its age, and minigrad does not: a pattern of the call, and the reason.
 APART = {
     r"\.mT\b|\.T\b|\.H\b|\.mH\b": "attributes, which are read before they are called",
+    r"dtype=torch.int64": "reductions have no `dtype=` here",
+    r"unique\(": "its flag `sorted` is not looked at, as the result is always in order",
+    r"(roll|split|split_with_sizes|moveaxis|movedim|permute|flip|unsqueeze)_?\(": "places may be whatever counts as whole",
+    r"(sum_to_size|new_zeros|new_ones|reshape|repeat|expand|copy_)\(": "sizes may be whatever counts as whole numbers",
+    r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
+    r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp|clamp_max|clamp_min)_?\(": "truth values are numbers",
+    r"(add|sub|subtract|multiply|divide|split|log_softmax|squeeze)_?\(": "forms of old are not offered: a factor in the middle",
+    r"bitwise_\w+_\(|std\(": "of two errors the other one comes first",
+    r"cosh\(": "the last digit",
+    r"nan_to_num|allclose": "what these numbers do not need is not looked at",
 }
 
 
