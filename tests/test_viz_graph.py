@@ -275,6 +275,39 @@ def test_hooks_of_every_kind_are_found_and_marked():
     assert viz.draw(z, view="cards").svg.count('class="hook"') == 3
 
 
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+def test_a_hook_behind_a_sum_is_one_mark_on_the_node_where_the_parts_meet(t, view):
+    x = t.tensor(2.0, requires_grad=True)
+    y = x * 3
+    y.retain_grad()
+    y.register_hook(lambda grad: None)
+    drawing = viz.draw(y.exp() + y.sin() + y * y, view=view)
+    at = next(i for i in drawing.picture.items if "node-hooked" in i.classes)
+    assert (
+        at.function.name == "MulBackward0"
+        and at.function.outputs[0].name == "y"
+        and at.classes.count("node-hooked") == 1
+    )
+    assert drawing.svg.count('class="hook"') == 1 and "1 hook on the gradient" in at.tooltip
+
+
+def test_a_custom_function_is_never_taken_for_a_built_in_one(t):
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = t.tensor(2.0, requires_grad=True)
+    y = Square.apply(x)
+    drawing = viz.draw(y)
+    assert "** 2" not in drawing.svg and "Square()" in drawing.svg and "Square(x)" in drawing.svg
+    assert "2 · x" not in drawing.svg and "grad * 2" not in drawing.svg
+
+
 def test_the_parts_of_a_module_stand_in_a_frame(t):
     m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
     loss = (m(t.ones(5, 3)) ** 2).mean()

@@ -274,6 +274,34 @@ def test_the_first_number_that_is_not_finite_is_pointed_out(browser: Browser, tm
         assert pane.page.locator(".mgv-col .bad").count() > 0
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_who_is_asked_is_not_told_where_the_first_nan_is_before_that_step(browser: Browser, tmp_path: Path):
+    x = mg.tensor([1.0, 0.0], requires_grad=True)
+    y = x.log()
+    z = (y * 2).sum()
+    names = {"x": x, "y": y, "z": z}
+    data = payload(z, names=names)
+    data["questions"] = questions(data, "order")
+    first = 1 + next(
+        i
+        for i, s in enumerate(data["steps"])
+        if any(o["value"] and o["value"]["nonfinite"] for o in s["outgoing"])
+    )
+    with opened(browser, page(data, options={"ask": "order"}), tmp_path) as pane:
+        note = pane.page.locator(".mgv-notes .mgv-alarm")
+        for step in range(1, first):
+            expect(note).to_be_hidden()
+            pane.press("ArrowRight")
+            pane.page.get_by_role("button", name="Show this step").click()
+            pane.at(step)
+        expect(note).to_be_hidden()
+        pane.press("ArrowRight")
+        expect(note).to_be_hidden()  # asked, not answered
+        pane.page.get_by_role("button", name="Show this step").click()
+        pane.at(first)
+        expect(note).to_be_visible()
+
+
 def test_nodes_are_found_by_name(browser: Browser, tmp_path: Path):
     data = recorded("mlp")
     with opened(browser, page(data), tmp_path) as pane:

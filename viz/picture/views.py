@@ -200,7 +200,13 @@ class _View:
     def backward_link(self, f: Function, e: Edge, tail: Item, head: Item, **more) -> Link:
         out = e.target.output(e.nr)
         label = _grad_label(out) if self.labelled else ""
-        classes = ["hooked"] if out.hooks else []
+        several = sum(x.nr == e.nr for x in e.target.users) + ((e.target, e.nr) in self.roots) > 1
+        classes = ["hooked"] if out.hooks and not several else []
+        marks = self.p.of_function[e.target].classes
+        if (
+            out.hooks and several and "node-hooked" not in marks
+        ):  # it runs once, behind the sum: one mark, there
+            marks.append("node-hooked")
         tip = f"the gradient of {out.name}, from {f.name}"
         if e.cut or f.unreached:
             kind = "cut" if e.cut else "not_computed"
@@ -209,9 +215,8 @@ class _View:
                 tip = f"cut: {f.name} sends nothing to {out.name}, as if {out.name} were detached here"
             label = ("cut" if e.cut else "not computed") if self.labelled else ""
             return self.p.link(tail, head, kind, tip, backwards=True, edge=e, label=label, **more)
-        return self.p.link(
-            tail, head, "backward", tip, backwards=True, edge=e, label=label, classes=classes, **more
-        )
+        more |= {"label": label, "classes": classes}
+        return self.p.link(tail, head, "backward", tip, backwards=True, edge=e, **more)
 
 
 # -- the graph view -------------------------------------------------------------------------------------------------------
@@ -314,10 +319,8 @@ class _GraphView(_View):
                 self.backward_link(f, e, item, source if source.kind == "alias" else p.of_function[e.target])
             elif source.kind == "input":  # a constant has no gradient that anyone would look for
                 tip = f"not computed: {source.name} does not require grad"
-                label = "not computed" if self.labelled else ""
-                p.link(
-                    item, source, "not_computed", tip, label=label, backwards=True, edge=e, constraint=False
-                )
+                more = {"label": "not computed" if self.labelled else "", "edge": e, "constraint": False}
+                p.link(item, source, "not_computed", tip, backwards=True, **more)
 
 
 # -- the compact views ----------------------------------------------------------------------------------------------------
@@ -357,9 +360,8 @@ class _Compact(_View):
                 self.p.of_function[f] = item = self.function_item(f)
             else:
                 item = self.fold(group)
-                pairs = [
-                    (e, self.source_of_fold(item, e)) for e in f.edges if self.leaves_the_group(e, group)
-                ]
+                out = [e for e in f.edges if self.leaves_the_group(e, group)]
+                pairs = [(e, self.source_of_fold(item, e)) for e in out]
             for e, source in pairs:
                 if source is not None:
                     self.join(f, e, item, source)

@@ -28,11 +28,6 @@ def _r(form: str, **inputs: tuple[str, str]) -> Rule:
     return Rule(form, inputs)
 
 
-def _same(form: str) -> Rule:
-    """An operation that only moves numbers or adds: its rule passes the gradient on."""
-    return _r(form, self=("grad", "{g}"))
-
-
 def _back(form: str, code: str, math: str) -> Rule:
     return _r(form, self=(code, math))
 
@@ -156,8 +151,8 @@ RULES: dict[str, Rule] = {
     "Diagonal": _back("{self}.diagonal()", "zeros, with grad on the diagonal", "{g} on the diagonal, 0 elsewhere"),
     "DiagEmbed": _back("diag({self})", "grad.diagonal()", "the diagonal of {g}"),
     "ConstantPadNd": _back("pad({self})", "grad without the padding", "{g} without the padding"),
-    "Clone": _same("{self}.clone()"),
-    "Alias": _same("{self}"),
+    "Clone": _back("{self}.clone()", "grad", "{g}"),
+    "Alias": _back("{self}", "grad", "{g}"),
     "ToCopy": _back("{self}.to()", "grad.to(self.dtype)", "{g}, in the input's dtype"),
     "CopySlices": Rule("{0}, in place",
         { "base": ("grad, 0 where it was overwritten", "{g}, 0 where it was overwritten"),
@@ -201,13 +196,17 @@ def base_name(name: str) -> str:
 
 
 def rule_for(name: str) -> Rule | None:
-    """The rule known for a node name, or None."""
-    return RULES.get(name) or RULES.get(base_name(name))
+    """The rule known for a node name, or None. ``SquareBackward``, with no number, is the user's: a custom Function."""
+    return RULES.get(name) or (None if name.endswith("Backward") else RULES.get(base_name(name)))
 
 
 def forward_name(name: str) -> str:
-    """How an operation without a rule here is written: ``native_layer_norm`` for ``NativeLayerNormBackward0``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", base_name(name)).lower()
+    """How an operation without a rule is written: ``log_ndtr`` for ``LogNdtrBackward0``, ``Cube`` for ``CubeBackward``."""
+    return (
+        base_name(name)
+        if name.endswith("Backward")
+        else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", base_name(name)).lower()
+    )
 
 
 def form_of(function: Any, operands: dict[str, str]) -> str | None:
@@ -226,11 +225,8 @@ def form_of(function: Any, operands: dict[str, str]) -> str | None:
         return rule.form if axes in (last, {"-2", "-1"}) else "{self}.transpose({dim0}, {dim1})"
     if base == "Permute" and "dims" in operands:
         dims = re.findall(r"-?\d+", operands["dims"])
-        return (
-            rule.form
-            if dims == sorted(dims, key=int, reverse=True)
-            else f"{{self}}.permute({', '.join(dims)})"
-        )
+        turned = dims == sorted(dims, key=int, reverse=True)
+        return rule.form if turned else f"{{self}}.permute({', '.join(dims)})"
     return rule.form
 
 

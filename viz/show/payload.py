@@ -183,11 +183,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
 def _edges(p: Picture, at: Places) -> dict:
     out = {}
     for link in p.links:
-        entry = {
-            "from": link.tail.id,
-            "to": link.head.id,
-            "kind": link.kind,
-        }
+        entry = {"from": link.tail.id, "to": link.head.id, "kind": link.kind}
         if link.id in at.labels:
             entry["label_box"] = list(painter.label_box(link, at))
         out[link.id] = entry

@@ -186,9 +186,9 @@ export const painting = {
     const value = Object.entries(this.drawn.nodes).filter(([, node]) => bad(node.value)).map(([id]) => id);
     for (const id of value) this.nodes.get(id)?.group.classList.add("mgv-bad");
     for (const id of value) if (this.nodes.has(id)) this.nodes.get(id).base += " mgv-bad";
-    const step = this.data.steps.find((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value)));
+    const step = this.data.steps[(this.badAt = this.data.steps.findIndex((step) => bad(step.total) || (step.outgoing || []).some((out) => bad(out.value))))];
     for (const [id, all] of Object.entries(this.time.sendings)) if (all.some((entry) => bad(entry.array))) this.edges.get(id).base += " mgv-bad";
-    if (!step) return null;
-    return h("p", { class: "mgv-alarm" }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
+    if (!step) return (this.alarm = null);
+    return this.alarm = h("p", { class: "mgv-alarm", hidden: this.asking }, "NaN or Inf: the first gradient that is not finite comes out of ", this.chip(step.node));
   },
 };

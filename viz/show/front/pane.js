@@ -309,6 +309,7 @@ class Pane {
     // what asks where things are comes before what changes something: the browser lays a step out once
     this.posed = null;
     if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
+    if (this.alarm) this.alarm.hidden = this.asking && this.limit <= this.badAt; // who is asked finds it: it is told when that step is reached
     this.followNow();
     this.litLine(now ? now.line : null);
     this.paint(k, at);
