@@ -12,7 +12,7 @@ from PIL import Image
 import minigrad as mg
 import viz
 from tests.viz_gallery import GALLERY
-from viz.show.frames import frame_dot, join, paint
+from viz.show.frames import DPI, _for_slides, frame_dot, join, paint, windows
 
 
 def diamond() -> viz.stepper.Stepper:
@@ -57,7 +57,9 @@ def test_the_png_series_is_numbered_and_of_one_size(tmp_path: Path):
 def test_a_frame_says_what_the_stepper_says():
     data = diamond().data
     dot = frame_dot(data, 4)
-    caption = re.search(r'caption \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
+    caption = (
+        re.search(r'caption0 -> caption1 \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
+    )
     assert caption.split() == data["steps"][3]["sentence"].split()
     badges = dict(re.findall(r'^(f\d+)_n \[.*label="(\d+)"', dot, flags=re.M))
     assert badges == {step["node"]: str(number) for number, step in enumerate(data["steps"][:4], 1)}
@@ -71,6 +73,36 @@ def test_nothing_moves_from_frame_to_frame():
     for later in places[1:]:
         assert set(places[0]) <= set(later)
         assert all(later[ident] == place for ident, place in places[0].items())
+
+
+def deep() -> viz.stepper.Stepper:
+    layers = [part for _ in range(6) for part in (mg.nn.Linear(6, 6), mg.nn.Tanh())]
+    net = mg.nn.Sequential(*layers, mg.nn.Linear(6, 1))
+    return viz.step((net(mg.ones(4, 6)) ** 2).mean(), view="functions")
+
+
+def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
+    stepper = deep()
+    data = _for_slides(stepper.data)
+    seen = windows(data, DPI)
+    assert len(seen) == len(data["steps"]) + 1 and len({w[:2] for w in seen}) > 3
+    for step, (x, y, w, h) in zip(data["steps"], seen[1:], strict=True):
+        nx, ny, nw, nh = data["nodes"][step["node"]]["at"]
+        assert x <= nx and nx + nw <= x + w and y <= ny and ny + nh <= y + h
+        assert 0 <= x and x + w <= data["width"] + 0.01 and 0 <= y and y + h <= data["height"] + 0.01
+    with Image.open(stepper.save(tmp_path / "deep.gif")) as gif:
+        assert gif.width <= 1080 and gif.height <= 810
+
+
+def test_an_arrow_shows_the_numbers_or_a_heat_map():
+    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    few = viz.step((x * x).sum()).data
+    assert "label=<[1, 1, 1]>" in re.sub(
+        r"<TABLE[^>]*><TR><TD>(\[.*?)</TD></TR></TABLE>", r"\1", frame_dot(few, 1)
+    )
+    dot = frame_dot(deep().data, 3)
+    hot = next(t for t in dot.splitlines() if " -> " in t and "<TD FIXEDSIZE" in t)
+    assert hot.count("<TD FIXEDSIZE") in (6, 24) and "(4, 6)" not in hot  # a bias, or 4 examples
 
 
 def test_a_frame_of_cards_holds_the_numbers_that_are_known_by_then():

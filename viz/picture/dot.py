@@ -177,7 +177,9 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
     size = f'FIXEDSIZE="TRUE" WIDTH="{w / cells.shape[1]:g}" HEIGHT="{h / cells.shape[0]:g}"'
     rows = []
     for row in cells.tolist():
-        tds = "".join(f'<TD {size} BGCOLOR="{shade(float(x), top)}">{"−" if x < 0 else ""}</TD>' for x in row)
+        marks = ["−" if x < 0 and w / len(row) >= 8 else "" for x in row]  # where a cell has room for it
+        shades = [shade(float(x), top) for x in row]
+        tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
         rows.append(f"<TR>{tds}</TR>")
     return _table("".join(rows))
 

@@ -94,11 +94,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     points = curve[::-1] if link.backwards else curve
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
     paint = {"fill": "none", "stroke": colour, "stroke_width": f"{wide:g}", "stroke_dasharray": dash or None}
-    out = [
-        _title(link.tooltip, standalone),
-        _tag("path", "line", d=path, **paint),
-        _head(link, points[-1], tip or points[-1], colour),
-    ]
+    head = _head(link, points[-1], tip or points[-1], colour)
+    out = [_title(link.tooltip, standalone), _tag("path", "line", d=path, **paint), head]
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
         size = {"x": x, "y": y, "width": w, "height": h, "rx": 4}

@@ -117,12 +117,9 @@ def _marks(f: Function) -> list[str]:
 
 def _hook_words(f: Function) -> str:
     """What hooks there are, for a tooltip."""
-    counts = {
-        "on the gradient": sum(o.hooks for o in f.outputs),
-        "on the node": f.hooks,
-        "after .grad is added to": f.after_hooks,
-    }
-    said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts.items() if n]
+    places = ("on the gradient", "on the node", "after .grad is added to")
+    counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
+    said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts if n]
     return "; ".join(["", *said])
 
 
@@ -178,9 +175,8 @@ class _View:
             tip = f"{e.label}: a constant, no gradient is computed for it"
             return self.p.add("none", "stub", column, tip, name=e.label)
         column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
-        return self.p.add(
-            "none", "stub", column, "an input that does not require grad; the graph keeps nothing of it"
-        )
+        tip = "an input that does not require grad; the graph keeps nothing of it"
+        return self.p.add("none", "stub", column, tip)
 
     def plain_tensor(self, e: Edge) -> Item:
         shape, tip = _plain_words(e)
@@ -241,11 +237,8 @@ class _GraphView(_View):
 
     def leaf_item(self, f: Function) -> Item:
         p, out = self.p, f.outputs[0]
-        lines = [
-            name_line(out.name),
-            sub_line(shape_text(out.shape)),
-            sub_line("requires_grad=True", "note", TINY),
-        ]
+        note = sub_line("requires_grad=True", "note", TINY)
+        lines = [name_line(out.name), sub_line(shape_text(out.shape)), note]
         if p.values:
             lines.insert(2, self.value_line(out.value))
         more = {"function": f, "name": out.name, "output": out}
@@ -449,10 +442,8 @@ class _Cards(_Compact):
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
         marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
         more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
-        item = self.p.of_function[f] = self.p.card(
-            "leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **more
-        )
-        return item
+        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **more)
+        return self.p.of_function.setdefault(f, item)
 
     def plain_tensor(self, e: Edge) -> Item:
         if e.value is None or not self.p.values:

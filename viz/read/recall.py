@@ -44,11 +44,7 @@ def recall(graph: Graph) -> None:
             out.tangent = entry["tangent"]
             out.batch, out.axis = entry.get("batch", (None, 0))
             if entry["name"] and not out.named:
-                name = (
-                    entry["name"]
-                    if entry["name"] not in taken
-                    else entry["name"] + _subscript(entry["count"])
-                )
+                name = entry["name"] + (_subscript(entry["count"]) if entry["name"] in taken else "")
                 out.name, out.named = name, True
                 taken.add(name)
     if not lines:

@@ -89,9 +89,7 @@ class Recording:
         self.stop()
 
     def __deepcopy__(self, memo: dict) -> Recording:
-        return (
-            self  # a module that is copied in the block takes its hooks with it: they stay this recording's
-        )
+        return self  # a module copied in the block takes its hooks with it: they stay this recording's
 
     def __reduce__(self) -> tuple:
         return Recording, ()

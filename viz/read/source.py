@@ -58,11 +58,8 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
         f.line = line - first if line >= first else None
     text = [line.rstrip("\n") for line in lines[first - 1 : last]]
     margin = min((len(t) - len(t.lstrip()) for t in text if t.strip()), default=0)
-    return {
-        "lines": [t[margin:][:300] for t in text],
-        "first": first,
-        "file": file_label(frame.f_code.co_filename),
-    }
+    file = file_label(frame.f_code.co_filename)
+    return {"lines": [t[margin:][:300] for t in text], "first": first, "file": file}
 
 
 def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> None:
@@ -158,19 +155,13 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
         elif isinstance(node, ast.AugAssign | ast.AnnAssign):
             targets = [node.target]
         value = getattr(node, "value", None)
-        used = (
-            {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-            if isinstance(value, ast.AST)
-            else set()
-        )
+        parts = ast.walk(value) if isinstance(value, ast.AST) else ()
+        used = {n.id for n in parts if isinstance(n, ast.Name)}
         for target in targets:
             for name in ast.walk(target):
                 if isinstance(name, ast.Name):
-                    made[name.id] = (
-                        node.lineno,
-                        node.end_lineno,
-                        name.id in used or isinstance(node, ast.AugAssign),
-                    )
+                    again = name.id in used or isinstance(node, ast.AugAssign)
+                    made[name.id] = (node.lineno, node.end_lineno, again)
         for block in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, block, None)
             if isinstance(inner, list):

@@ -210,10 +210,8 @@ def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
 def _seed(root: Any, gradient: Any) -> Value:
     if gradient is not None:
         return Value.of(gradient)
-    return Value(
-        np.ones(tuple(root.tensor.shape), as_array(root.tensor).dtype),
-        root.function.outputs[root.nr].dtype or "",
-    )
+    dtype = root.function.outputs[root.nr].dtype or ""
+    return Value(np.ones(tuple(root.tensor.shape), as_array(root.tensor).dtype), dtype)
 
 
 def first_freed(graph: Graph) -> Function | None:

@@ -284,13 +284,8 @@ def _order_question(p: Pass, i: int) -> dict:
                         f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
                     )
         early[waiting["node"]] = says
-    return {
-        "kind": "order",
-        "text": "Which node may fire next?",
-        "ready": ready,
-        "next": p.steps[i]["node"],
-        "early": early,
-    }
+    who = p.steps[i]["node"]
+    return {"kind": "order", "text": "Which node may fire next?", "ready": ready, "next": who, "early": early}
 
 
 def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, dict]:

@@ -25,7 +25,7 @@ from ..read.text import shape_text, write_whole
 from ..read.values import Value
 
 SVG = "{http://www.w3.org/2000/svg}"
-WIDEST = 1080  # pixels of a GIF
+WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: pixels, and how many an inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
 
@@ -36,13 +36,17 @@ def _quoted(text: str) -> str:
     return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def _number(value: Mapping | None) -> str:
-    if not value:
-        return ""
-    values = value.get("values")
-    if values and len(values) == 1:
-        return f"{float(values[0]):.4g}"
-    return shape_text(tuple(value["shape"]))
+def _label(array: Mapping) -> str:
+    """What an arrow shows of a gradient: the numbers where they fit, else a heat map; the shape where it has no numbers."""
+    value = _value(array)
+    if value is None or not value.array.size:
+        return escaped(shape_text(tuple(array["shape"])))
+    text = f"{value.array.item():.4g}" if value.array.size == 1 else value.short(12)
+    if len(text) <= 12:
+        return escaped(text)
+    rows, columns = value.cells()[0].shape
+    side = max(2.5, min(7, 28 / max(rows, columns)))  # as large as in the pane
+    return cells_table(value, side * columns, side * rows)
 
 
 def _value(array: Mapping | None) -> Value | None:
@@ -87,9 +91,8 @@ def _scene(svg: str) -> _Scene:
             ]
         elif "edge" in css and ident:
             parts = {p.get("class"): p.get("d", "") for p in group.findall(f"{SVG}path")}
-            numbers = [
-                [float(x) for x in re.findall(r"-?[\d.]+", parts.get(k, ""))] for k in ("line", "head")
-            ]
+            found = [re.findall(r"-?[\d.]+", parts.get(k, "")) for k in ("line", "head")]
+            numbers = [[float(x) for x in one] for one in found]
             points, head = (list(zip(n[::2], n[1::2], strict=True)) for n in numbers)
             scene.curves[ident] = (points, head[0] if len(head) == 3 else None)
     return scene
@@ -105,9 +108,7 @@ class _Moment:
         self.done: dict[str, Mapping | None] = {}
         self.grads: dict[str, Mapping] = {}  # what a node received; of a leaf its .grad
         folds, lines = data["folds"], data["lines"]
-        several = set(
-            lines.values()
-        )  # arrows of several edges: which gradient is meant is told when it is sent
+        several = set(lines.values())  # arrows of several edges: which gradient is told when it is sent
         for number, step in enumerate(steps[:k], 1):
             node = folds.get(step["node"], step["node"])
             self.fired[node] = number
@@ -124,9 +125,35 @@ class _Moment:
         self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
 
 
-def frame_dot(data: Mapping[str, Any], k: int) -> str:
-    """The picture after ``k`` steps, as DOT with all places fixed."""
+def windows(data: Mapping[str, Any], dpi: int) -> list[tuple[float, float, float, float]]:
+    """The part of the picture in sight before the first step and after each: x, y, width, height in points.
+
+    All of it where a frame holds it. Else the window follows the node that fires and where it sends, and moves no more
+    than it must.
+    """
+    width, height = max(data["width"], 420.0), data["height"]
+    size = min(width, (WIDEST - 2) * 72 / dpi), min(height, HIGHEST * 72 / dpi - CAPTION)
+    at, out = [0.0, 0.0], []
+    for step in [*data["steps"][:1], *data["steps"]]:
+        sent = [data["lines"].get(o["edge"], o["edge"]) for o in step["outgoing"] if o["edge"]]
+        to = [data["edges"][edge]["to"] for edge in sent if edge in data["edges"]]
+        # the node itself last: of all these it must be in sight
+        for ident in [*to, data["folds"].get(step["node"], step["node"])]:
+            place = data["nodes"][ident]["at"]
+            for axis, whole in enumerate((width, height)):
+                low, long = place[axis] - 30, place[axis + 2] + 60
+                near = max(min(at[axis], low), low + long - size[axis])
+                at[axis] = max(0.0, min(near, whole - size[axis]))
+        out.append((*at, *size))
+    return out
+
+
+def frame_dot(
+    data: Mapping[str, Any], k: int, window: tuple[float, float, float, float] | None = None
+) -> str:
+    """The picture after ``k`` steps, or what stands in ``window`` of it, as DOT with all places fixed."""
     width, height = max(data["width"], 420.0), data["height"] + CAPTION
+    left, top, wide, high = window or (0.0, 0.0, width, data["height"])
     scene, now = _scene(data["svg"]), _Moment(data, k)
 
     def at(x: float, y: float) -> str:
@@ -140,9 +167,12 @@ def frame_dot(data: Mapping[str, Any], k: int) -> str:
         return f'{ident} [shape=plain fixedsize=false style="" pos="{at(x, y)}!" label={said} {look}];'
 
     ground = 'shape=box fillcolor=white color=white label=""'
+    middle = at(left + wide / 2, top + (high + CAPTION) / 2)
     out = [
         "digraph {",
-        'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
+        f'graph [viewport="{wide:.2f},{high + CAPTION:.2f},1,{middle}"]; '
+        * bool(window)
+        + 'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
         'edge [fontname="Helvetica" fontsize=9 arrowsize=0.6];',
         box("ground", 0, 0, width, height, ground),
     ]
@@ -161,16 +191,22 @@ def frame_dot(data: Mapping[str, Any], k: int) -> str:
             look = _painted(_value(array), bw, bh)
             out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
         if ident in now.fired:
-            said, wide = str(now.fired[ident]), 14 + 5 * (len(str(now.fired[ident])) - 1)
+            said = str(now.fired[ident])
             colour = NOW if now.fired[ident] == k else DONE
             badge = f'shape=box style="filled,rounded" fillcolor="{colour}" color=white'
             look = f'{badge} fontcolor=white fontsize=8 label="{said}"'
+            across = 9 + 5 * len(said)
             inset = 0.12 if node["kind"] == "accumulate" or data["view"] == "graph" else 0.0
-            out.append(box(f"{ident}_n", x + w * inset - wide / 2, y + h * inset - 7, wide, 14, look))
+            out.append(box(f"{ident}_n", x + w * inset - across / 2, y + h * inset - 7, across, 14, look))
     out += _arrows(data, scene, now, at)
-    lines = textwrap.wrap(now.sentence, max(40, int(width / 5.6)))[:3]
+    lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
     said = '"' + "\\l".join(_quoted(line)[1:-1] for line in lines) + '\\l"'
-    out.append(text("caption", width / 2, height - CAPTION / 2, said, "fontsize=11"))
+    # on a white plate over what the window cuts off: a thick line, for arrows are painted after nodes
+    y, ends = top + high + CAPTION / 2, (left - 9, left + wide + 9)
+    out += [f'caption{i} [style=invis width=0 height=0 pos="{at(x, y)}!"];' for i, x in enumerate(ends)]
+    plate = f'pos="{at(ends[0], y)} {at(left, y)} {at(left + wide, y)} {at(ends[1], y)}" penwidth={CAPTION} color=white'
+    look = f'lp="{at(left + wide / 2, y)}" fontsize=11'
+    out.append(f"caption0 -> caption1 [{plate} arrowhead=none label={said} {look}];")
     return "\n".join([*out, "}"])
 
 
@@ -216,8 +252,8 @@ def _lines(
     for css, said, x, y, size in scene.texts.get(ident, ()):
         colour, face = (INK if css.startswith("name") else MUTED), ""
         if told and css == "note":
-            number = _number(grad)
-            said, colour = (f".grad = {number}" if number[:1] != "(" else ".grad is there"), DONE
+            number = _label(grad)
+            said, colour = (f".grad = {number}" if number[:1] not in "(<" else ".grad is there"), DONE
         if css == "rule":
             face = ' fontname="Courier"'
         said = f"<<B>{escaped(said)}</B>>" if css.endswith("bold") else f"<{escaped(said)}>"
@@ -234,7 +270,7 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
         value = now.hot.get(ident) or now.done.get(ident)
         place = ""
         if value:
-            number = escaped(_number(value))
+            number = _label(value)
             if edge.get("label_box"):
                 bx, by, bw, bh = edge["label_box"]
                 mx, my = bx + bw / 2, by + bh / 2
@@ -252,11 +288,11 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
         )
 
 
-def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144) -> bytes:
-    """The picture after ``k`` steps, painted by Graphviz as "png" or "gif"."""
+def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144, window: tuple | None = None) -> bytes:
+    """The picture after ``k`` steps, or what stands in ``window`` of it, painted by Graphviz as "png" or "gif"."""
     import pygraphviz
 
-    source = frame_dot(data, k).replace("graph [", f"graph [dpi={dpi} ", 1)
+    source = frame_dot(data, k, window).replace("graph [", f"graph [dpi={dpi} ", 1)
     with quiet_c_level():
         return pygraphviz.AGraph(string=source).draw(format=form, prog="nop2")
 
@@ -283,11 +319,8 @@ def join(frames: list[bytes], seconds: list[float]) -> bytes:
     """One animated GIF (GIF89a, repeated for ever) of GIFs with one picture each, all of the same size."""
     parts = [_parts(frame) for frame in frames]
     (width, height), _, _ = parts[0]
-    out = [
-        b"GIF89a",
-        struct.pack("<HHBBB", width, height, 0x70, 0, 0),
-        b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00",
-    ]
+    size = struct.pack("<HHBBB", width, height, 0x70, 0, 0)
+    out = [b"GIF89a", size, b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"]
     for (size, table, image), pause in zip(parts, seconds, strict=True):
         bits = (len(table) // 3).bit_length() - 2
         out.append(struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0, round(pause * 100), 0, 0))
@@ -298,15 +331,14 @@ def join(frames: list[bytes], seconds: list[float]) -> bytes:
 def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The pass in the first of its pictures that is not too wide for a slide, or the narrowest."""
     pictures = [data, *data["pictures"]]
-    fits = [p for p in pictures if p["width"] * 90 / 72 <= WIDEST]
+    fits = [p for p in pictures if p["width"] * DPI / 72 <= WIDEST]
     return {**data, **(fits[0] if fits else min(pictures, key=lambda p: p["width"]))}
 
 
 def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
-    """All steps as one animated GIF; the last picture stays twice as long."""
+    """All steps as one animated GIF, which follows them in a large picture; the last frame stays twice as long."""
     count, data = len(data["steps"]) + 1, _for_slides(data)
-    dpi = min(110, int(WIDEST * 72 / (max(data["width"], 420.0) + 15)))
-    frames = [paint(data, k, "gif", dpi=dpi) for k in range(count)]
+    frames = [paint(data, k, "gif", DPI, window) for k, window in enumerate(windows(data, DPI))]
     return write_whole(path, join(frames, [seconds] * (count - 1) + [2 * seconds]))
 
 

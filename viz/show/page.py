@@ -180,12 +180,8 @@ def page(
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     parts = {"js": asset("stepper.js"), "css": asset("stepper.css"), "options": dict(options or {})}
     content = f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}'
-    return PAGE.format(
-        title=name,
-        heading="" if bare else f"<h1>{name}</h1>\n",
-        margin="0" if bare else "20px",
-        packed=packed(content),
-    )
+    heading, margin = ("", "0") if bare else (f"<h1>{name}</h1>\n", "20px")
+    return PAGE.format(title=name, heading=heading, margin=margin, packed=packed(content))
 
 
 def frame(
