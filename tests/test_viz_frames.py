@@ -89,7 +89,7 @@ def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
     for step, (x, y, w, h) in zip(data["steps"], seen[1:], strict=True):
         nx, ny, nw, nh = data["nodes"][step["node"]]["at"]
         assert x <= nx and nx + nw <= x + w and y <= ny and ny + nh <= y + h
-        assert 0 <= x and x + w <= data["width"] + 0.01 and 0 <= y and y + h <= data["height"] + 0.01
+        assert x >= 0 and x + w <= data["width"] + 0.01 and y >= 0 and y + h <= data["height"] + 0.01
     with Image.open(stepper.save(tmp_path / "deep.gif")) as gif:
         assert gif.width <= 1080 and gif.height <= 810
 
