@@ -46,6 +46,31 @@ def test_the_formula_is_written_with_the_names_of_the_program(t, build, formulas
     assert [s.math for s in sent(t, build)] == formulas
 
 
+def test_a_complex_rule_multiplies_by_the_conjugate(torch):
+    a, b = (torch.tensor([1 + 2j, v], requires_grad=True) for v in (3j, 1 - 1j))
+    z = a * b
+    sent = viz.trace(z, gradient=torch.ones_like(z), names={"a": a, "b": b, "z": z}).of("z").sent
+    assert [s.math for s in sent] == ["∂L/∂a = ∂L/∂z · conj(b)", "∂L/∂b = ∂L/∂z · conj(a)"]
+    assert torch.equal(a.grad, b.detach().conj()) and torch.equal(b.grad, a.detach().conj())
+
+
+def test_every_node_of_common_layers_has_its_mathematics(torch):
+    nn, x = torch.nn, torch.randn(2, 5, 8, requires_grad=True)
+    cnn = nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(4, 3)
+    )
+    cell, like = nn.LSTMCell(8, 6), {"batch_first": True}
+    outs = [
+        nn.TransformerEncoderLayer(8, 2, 16, **like)(x),
+        nn.MultiheadAttention(8, 2, **like)(x, x, x, need_weights=False)[0],
+        cnn(x[:, :4, :4].unsqueeze(1)),
+        cell(x[0], cell(x[1]))[0],
+    ]
+    for f in viz.draw([out.sum() for out in outs]).graph.functions:
+        if f.edges and f.name != "CatBackward0":
+            assert any(rules.math_of(f, {})), f.name
+
+
 def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
     x = minigrad.tensor([1.0, 2.0], requires_grad=True)
     z = (x**2).sum()

@@ -91,6 +91,12 @@ RULES: dict[str, Rule] = {
     "Elu": _back("elu({self})", "where(self > 0, grad, grad * alpha * exp(self))",
         "{g} where {self} > 0, else {g} · α exp {self}"),
     "Softmax": _back("softmax({self})", "result * (grad - (grad * result).sum(dim))", "{result} · ({g} − Σ {g} · {result})"),
+    "SafeSoftmax": _back("softmax({self})", "result * (grad - (grad * result).sum())", "{result} · ({g} − Σ {g} · {result})"),
+    "ScaledDotProductFlashAttentionForCpu": _r("attention({query}, {key}, {value})",  # P = softmax(s q kᵀ)
+        query=("scale * dS @ key", "s · dS · {key},  dS = P (dP − Σ dP · P),  dP = {g} · {value}ᵀ"),
+        key=("scale * dS.mT @ query", "s · dSᵀ · {query},  dS = P (dP − Σ dP · P),  dP = {g} · {value}ᵀ"),
+        value=("P.mT @ grad", "Pᵀ · {g},  P = softmax(s · {query} · {key}ᵀ)")),
+    "Hardtanh": _back("hardtanh({self})", "grad * (min < self < max)", "{g} where {self} is within the bounds, else 0"),
     "LogSoftmax": _back("log_softmax({self})", "grad - exp(result) * grad.sum(dim)", "{g} − exp({result}) · Σ {g}"),
     "Logsumexp": _back("logsumexp({self})", "grad * exp(self - result)", "{g} · exp({self} − {result})"),
     # linear algebra
@@ -143,6 +149,9 @@ RULES: dict[str, Rule] = {
     "Stack": Rule("stack({all})", {}),
     "Unbind": _back("unbind({self})", "stack(grads)", "the gradients, stacked"),
     "Split": _back("split({self})", "cat(grads)", "the gradients, side by side"),
+    "UnsafeSplit": _back("split({self})", "cat(grads)", "the gradients, side by side"),
+    "Conj": _back("conj({self})", "grad.conj()", "conj {g}"),
+    "ViewAsReal": _back("view_as_real({self})", "view_as_complex(grad)", "{g}, its pairs as real + i · imaginary"),
     "Scatter": _r("{self}.scatter()", self=("grad.scatter(dim, index, 0)", "{g}, 0 where it was overwritten"),
         src=("grad.gather(dim, index)", "{g} where it was written")),
     "Take": _back("{self}.take()", "zeros.put_(index, grad, accumulate=True)", "{g} added at the places taken, 0 elsewhere"),
@@ -291,6 +300,8 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
     """The rule of each input as mathematics; ``words`` gives ``g``, the inputs and ``result`` their names here."""
     rule = rule_for(function.name)
     out: list[str | None] = []
+    if (function.outputs[0].dtype or "").startswith("complex") and not function.name.startswith("Conj"):
+        words = {k: f"conj({v})" if k in ("result", *input_names(function)) else v for k, v in words.items()}
     for name in input_names(function):
         known = rule.inputs.get(name) if rule else None
         out.append(known[1].format_map(_Words(words)) if known else None)
