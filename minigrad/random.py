@@ -93,7 +93,7 @@ def rand(
 @drawn
 @factory
 def randint(
-    low: int | None = None, high: int | None = None, size: tuple | None = None, *, generator: Generator | None = None,
+    low: int | None = None, high: int | tuple | None = None, size: tuple | None = None, *, generator: Generator | None = None,
     dtype: np.dtype | None = None,
 ) -> ndarray:  # fmt: skip
     """Integers from `low` (0 if omitted) up to but not including `high`."""

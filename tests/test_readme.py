@@ -26,7 +26,8 @@ def test_every_make_command_exists():
 
 def test_links_and_pictures_lead_somewhere():
     links = re.findall(r"\]\(([^)]+)\)|(?:src|srcset)=\"([^\"]+)\"", README)
-    assert [link for pair in links for link in pair if link and not (ROOT / link).exists()] == []
+    here = [link for pair in links for link in pair if link and not link.startswith("https://")]
+    assert [link for link in here if not (ROOT / link).exists()] == []
 
 
 def test_its_code_runs_on_pytorch(torch, capsys):

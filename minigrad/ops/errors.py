@@ -36,7 +36,7 @@ def explained(
 
     args, kwargs, method: the call, if nobody has looked at them yet. Raises TypeError if they are to blame.
     """
-    if args:
+    if args and (not isinstance(error, RuntimeError) or "Boolean value" in str(error)):
         op.signature.bind(args, kwargs, method=method)
     name, elementwise = op.name, op.kind == "elementwise"
     arrays, text = [a for a in arrays if a is not None], str(error)

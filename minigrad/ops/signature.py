@@ -135,7 +135,11 @@ class Signature:
                     wanted, found = KINDS[p.kind][0], full_name(type(value))
                     raise TypeError(f"argument '{p.shown}'{position} must be {wanted}, not {found}")
             given = {**self.defaults, **values}
-            missing = [p.shown for p in self.parameters if given[p.name] is (() if p.many else REQUIRED)]
+            missing = [
+                p.shown
+                for p in self.parameters
+                if given[p.name] is (() if p.many and p.kind != "int" else REQUIRED)
+            ]
             if missing:
                 raise TypeError(f"missing {told_missing(missing)}")
         except TypeError as error:
