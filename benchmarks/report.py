@@ -67,13 +67,14 @@ def write(printed: dict[str, str], broken: list[str]) -> None:
     kept = (
         "All limits were kept."
         if not broken
-        else "Limits that were not kept:\n\n" + "\n".join(f"* {b}" for b in broken)
+        else "Limits that were not kept stand [at the end](#limits-that-were-not-kept)."
     )
+    end = "\n## Limits that were not kept\n\n" + "".join(f"* {b}\n" for b in broken) if broken else ""
     (FOLDER / "README.md").write_text(
         "# What is measured\n\n"
         "`make bench` measures all of this again and writes this page. Contenders take turns in one process, on one\n"
         "thread; times are medians, a ratio is the median of the quotients within a round, so that what else the machine\n"
         "does hits all alike.\n\n"
-        f"{machine()} {kept}\n\n" + "\n".join(section(name, printed[name]) for name in order),
+        f"{machine()} {kept}\n\n" + "\n".join(section(name, printed[name]) for name in order) + end,
         encoding="utf-8",
     )
