@@ -470,3 +470,21 @@ def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_p
         first.at(1)
     finally:
         window.close()
+
+
+def test_a_page_prints_on_white_with_the_whole_picture_and_no_toolbar(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("mlp"), tmp_path, color_scheme="dark") as pane:
+        pane.press("ArrowRight", "ArrowRight")
+        pane.page.set_viewport_size({"width": 720, "height": 1000})
+        pane.page.emulate_media(media="print", color_scheme="dark")
+        look = pane.page.evaluate(
+            """() => {
+            const one = (name) => document.querySelector(name), style = (name) => getComputedStyle(one(name));
+            const svg = one(".mgv-svg").getBoundingClientRect(), view = one(".mgv-view").getBoundingClientRect();
+            return { ink: style(".mgv").color, raised: style(".mgv-panels").backgroundColor, scheme: style(".mgv").colorScheme,
+                bar: style(".mgv-bar").display, wide: svg.right - 720, cut: svg.bottom - view.bottom, high: svg.height };
+        }"""
+        )
+        assert look["bar"] == "none" and look["scheme"] == "light" and look["ink"] == "rgb(27, 31, 36)", look
+        assert look["wide"] <= 1 and look["cut"] <= 1 and look["high"] > 100, look
+        assert pane.page.pdf().startswith(b"%PDF")
