@@ -371,11 +371,31 @@ def test_a_stub_is_not_yet():
     def half_filled(upstream, x):
         return upstream * ...
 
+    class BehindDecorators(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            pass
+
+        @staticmethod
+        @minigrad.autograd.function.once_differentiable
+        def backward(ctx, upstream): ...
+
     for stub in (untouched, only_words, half_filled, lambda upstream, x: ..., ...):
         assert check("3.1", stub).state == NOT_YET
+    assert "Write your answer in the place" in advice("12.4", BehindDecorators)
     assert "Still to do: grad_w, x_grad" in advice("3.4", 1.0, 2.0, 3.0, ..., ...)
     assert 'check("3.1", square_backward)' in advice("3.1")
     assert "5 answers are wanted" in advice("3.4", 1.0)
+
+
+def test_a_check_leaves_the_learners_random_numbers_alone():
+    minigrad.manual_seed(0)
+    due = minigrad.randn(3).tolist()
+    for key in ("12.4", "13.3", "17.2"):
+        for answer in (*(lessons.find_exercise(key).reference), 5, lambda *whatever: minigrad.manual_seed(9)):
+            minigrad.manual_seed(0)
+            check(key, answer)
+            assert minigrad.randn(3).tolist() == due
 
 
 def test_the_symptom_decides_the_advice():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad
+from minigrad.random import rng
 
 from . import answers as typed
 from .blame import in_plain_words, said
@@ -47,7 +48,15 @@ class Observed:
 
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
-    """The verdict on the answers to one exercise."""
+    """The verdict on the answers to one exercise. The learner's next random numbers are what they would have been."""
+    stream = rng().get_state()
+    try:
+        return _judge(exercise, answers)
+    finally:
+        rng().set_state(stream)
+
+
+def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     missing = _missing(exercise, answers)
     if missing:
         return Verdict(NOT_YET, missing)
@@ -318,7 +327,8 @@ def _missing(exercise: Exercise, answers: tuple) -> str:
 def _stub(answer: Any) -> bool:
     """Whether a function, or a method of a class, has nothing in its body but `...`, `pass` or a docstring."""
     if isinstance(answer, type):
-        return any(map(_stub, [part for part in vars(answer).values() if isinstance(part, FunctionType)]))
+        methods = [inspect.unwrap(getattr(part, "__func__", part)) for part in vars(answer).values()]
+        return any(_stub(method) for method in methods if isinstance(method, FunctionType))
     if not isinstance(answer, FunctionType):
         return False
     quiet = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}

@@ -595,6 +595,13 @@ EXERCISES: list[Exercise] = [
                 "The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.",
             ),
             Wrong(
+                _softplus(
+                    lambda g, x: g * torch.sigmoid(x),
+                    lambda x: torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x))),
+                ),
+                "Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.",
+            ),
+            Wrong(
                 _softplus(lambda g, x: g * torch.exp(x) / (1 + torch.exp(x))),
                 "The value holds, the slope does not: $e^x / (1 + e^x)$ is $\\infty / \\infty$ for large `x`. `torch.sigmoid` is careful.",
             ),

@@ -53,8 +53,11 @@ def _tensor(out: Any) -> Any:
     return out
 
 
-def _slopes(inputs: list[list[float]]) -> Callable[[Callable], Iterator[tuple]]:
-    """A probe that looks at a function's values, and at its gradients for an uneven upstream."""
+def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[Callable], Iterator[tuple]]:
+    """A probe that looks at a function's values, and at its gradients for an uneven upstream.
+
+    any_at_0: where all numbers are 0, any finite gradient will do.
+    """
 
     def probe(function: Callable) -> Iterator[tuple]:
         for numbers in inputs:
@@ -65,10 +68,14 @@ def _slopes(inputs: list[list[float]]) -> Callable[[Callable], Iterator[tuple]]:
                 return
             at = str([f"{n:g}" for n in numbers]).replace("'", "")
             yield f"The values at {at}", _tensor(out).detach()
-            if out.grad_fn is None:
+            if not out.requires_grad:
                 raise Complaint("No graph leads back from what comes out: nothing could learn through it.")
             out.backward(torch.arange(1.0, len(out) + 1) if out.dim() else None)
-            yield f"The gradient at {at}, if {list(range(1, len(numbers) + 1))} arrives", x.grad
+            if any_at_0 and not any(numbers):
+                finite = torch.isfinite(x.grad).all()
+                yield f"The gradient at {at} is", "finite" if finite else "not finite"
+            else:
+                yield f"The gradient at {at}, if {list(range(1, len(numbers) + 1))} arrives", x.grad
             bad = first_bad(function(torch.tensor(numbers, requires_grad=True)).sum())
             yield f"The first node that sends a bad number at {at}", bad or "none"
 
@@ -615,7 +622,7 @@ EXERCISES: list[Exercise] = [
         title="a direction",
         names=("direction",),
         solution=direction,
-        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0]]),
+        probe=_slopes([[3.0, 4.0], [0.0, 0.0], [-0.001, 0.0]], any_at_0=True),
         why="The `where` stands in front of the root: for $v = 0$ the root gets a 1, whose slope is finite, and $v / 1$ is 0.",
         shows="A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.",
         look={
@@ -656,6 +663,11 @@ EXERCISES: list[Exercise] = [
         right=(
             lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(),
             lambda v: v / torch.where((v * v).sum() > 0, (v * v).sum(), torch.ones(())) ** 0.5,
+            lambda v: torch.where(
+                (v * v).sum() > 0, v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt(), 0.0
+            ),
+            lambda v: v / torch.sqrt((v * v).sum() + 1e-12),
+            lambda v: v / v.norm() if v.any() else v,
         ),
     ),
 ]
