@@ -89,6 +89,8 @@ def _code(answer: Any) -> str:
     if isinstance(answer, type):
         methods = [part for part in vars(answer).values() if isinstance(part, FunctionType)]
         return "\n".join(map(_code, methods))
+    if answer.__code__.co_filename.startswith("<"):  # one that minigrad's template has written
+        return f"torch.{answer.__name__}"
     source = textwrap.dedent(inspect.getsource(answer)).strip()
     if answer.__name__ == "<lambda>":
         found = re.search(r"lambda.*", source, re.S)
