@@ -135,15 +135,9 @@ def _exercise(exercise: Exercise) -> dict | None:
             [RIGHT_PATHS, *(wrong.answer for wrong in e.wrong)],
             "Three lists of numbers are wanted, one for each path. Go along each once more, arrow by arrow.",
         ),
-        "5.5": lambda e: _table(
-            e,
-            "any order",
-            [
-                "".join(letter for bit, letter in enumerate("abcdef") if number >> bit & 1)
-                for number in range(64)
-            ],
-            "Letters from a to f are wanted.",
-        ),
+        "5.5": lambda e: _choice(e, "abcdef"),
+        "10.3": lambda e: _choice(e, "abcdefg"),
+        "15.6": lambda e: _choice(e, "abcdef"),
     }
     maker = makers.get(exercise.id)
     return maker(exercise) if maker else None
@@ -231,6 +225,15 @@ def _table(exercise: Exercise, order: str, every: Iterable[Any], otherwise: str)
             replies.append(reply)
         at[_key(answer, order)] = replies.index(reply)
     return {"kind": "table", "order": order, "replies": replies, "at": at, "otherwise": said(otherwise)}
+
+
+def _choice(exercise: Exercise, letters: str) -> dict:
+    """Some of these letters, in any order."""
+    every = (
+        "".join(c for bit, c in enumerate(letters) if number >> bit & 1)
+        for number in range(1 << len(letters))
+    )
+    return _table(exercise, "any order", every, f"Letters from {letters[0]} to {letters[-1]} are wanted.")
 
 
 def _key(answer: Any, order: str) -> str:

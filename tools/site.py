@@ -227,6 +227,7 @@ def _front(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ..
     notebook = nbformat.from_dict(notebook)
     notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith(("progress", "in-jupyter"))]
     page = lesson_page(notebook, "Lessons", code=False)
+    page = page.replace("<code>site/cards.html</code>", '<a href="cards.html">cards.html</a>')
     return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', page)
 
 

@@ -181,7 +181,7 @@ def _letters(answer) -> Iterator[tuple]:
         raise Complaint(
             f"Of the six you have judged {right} rightly. Ask of each factor: does the graph know how it comes from `x`?"
         )
-    yield "You say that these can be differentiated twice", chosen
+    yield "You say that these can be differentiated twice", chosen or "none of them"
 
 
 # what people write
