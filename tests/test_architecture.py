@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
+
+from tools.architecture import imported
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -25,26 +26,6 @@ each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path
 
 def modules(*under: str) -> list[Path]:
     return [path for path in MODULES if path.relative_to(ROOT).as_posix().startswith(under)]
-
-
-def imported(source: str, package: str = "") -> Iterator[str]:
-    """The full dotted name of every module, and of every name in a module, that `source` imports when it runs,
-    wherever in the file. `package` is where a relative import starts."""
-
-    def running(node: ast.AST) -> Iterator[ast.AST]:
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-                yield from running(child)
-
-    for node in running(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            module = ".".join([*above, *filter(None, [node.module])])
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def imports_of(path: Path) -> set[str]:

@@ -84,21 +84,24 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(name: str, path: Path) -> Iterator[str]:
-    """The dotted names that a module imports when it runs, wherever in the file."""
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        waiting.extend(ast.iter_child_nodes(node))
+def imported(source: str, package: str = "") -> Iterator[str]:
+    """The full dotted name of every module, and of every name in a module, that `source` imports when it runs,
+    wherever in the file. `package` is where a relative import starts."""
+
+    def running(node: ast.AST) -> Iterator[ast.AST]:
+        yield node
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+                yield from running(child)
+
+    for node in running(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            start = package[: len(package) - node.level + 1] if node.level else []
-            whole = ".".join([*start, *filter(None, [node.module])])
-            yield from (f"{whole}.{alias.name}" for alias in node.names)
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def room_of(name: str) -> Room | None:
@@ -123,7 +126,11 @@ def arrows() -> set[tuple[str, str]]:
     found = set()
     for name, path in known.items():
         here = room_of(name)
-        for other in () if doors(name) else imports(name, path):
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        for other in () if doors(name) else imported(path.read_text(encoding="utf-8"), package):
+            is_package = other in known and known[other].name == "__init__.py"
+            if is_package and other.split(".")[0] == name.split(".")[0]:
+                continue  # of `from ..ops import shape` only what is imported counts, not the package
             other = next(
                 (f for f in FLOORS if other.startswith(f + ".") and not name.startswith(f + ".")), other
             )
