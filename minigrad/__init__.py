@@ -76,7 +76,6 @@ from .dtypes import (
 from .ops import comparison, indexing, pointwise, publish, reduction, shape
 from .ops import linalg as _linalg
 from .ops import nn as _nn
-from .printing import set_printoptions
 from .random import *  # noqa: F403
 from .tensor import Tensor
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from operator import index
+from typing import NamedTuple
 
 
 class Size(tuple):
@@ -22,10 +24,7 @@ class Size(tuple):
 
     def numel(self) -> int:
         """The number of elements: the product of the lengths."""
-        count = 1
-        for n in self:
-            count *= n
-        return count
+        return prod(self)
 
     def __getitem__(self, key):
         found = tuple.__getitem__(self, key)
@@ -48,27 +47,20 @@ def wrap_dim(dim: int, ndim: int) -> int:
     return dim + bound if dim < 0 else dim
 
 
-class device:
+class device(NamedTuple("device", [("type", str)])):
     """`device("cpu")`: where tensors live, always. Raises RuntimeError for any other place."""
 
     __module__ = __package__  # as users know it
-    type, index = "cpu", None
+    __slots__ = ()
+    index = None
 
-    def __init__(self, type: str | device):
+    def __new__(cls, type: str | device) -> device:
         if str(type).partition(":")[0] != "cpu":
             raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{type}'")
+        return super().__new__(cls, "cpu")
 
     def __str__(self) -> str:
         return "cpu"
-
-    def __repr__(self) -> str:
-        return "device(type='cpu')"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
-
-    def __hash__(self) -> int:
-        return hash("cpu")
 
 
 cpu = device("cpu")

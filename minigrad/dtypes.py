@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,7 +17,6 @@ class dtype:
         self.name, self.word, self.c_name = name, word, c_name  # the last two: how messages call it
         self.numpy = np.dtype(name)
         self.is_floating_point = self.numpy.kind == "f"
-        self.category = {"b": 0, "f": 2}.get(self.numpy.kind, 1)  # bool < integers < floats
         self.tensor_type, self.itemsize = f"torch.{word}Tensor", self.numpy.itemsize
 
     def __repr__(self) -> str:
@@ -43,8 +41,8 @@ int = int32
 
 _of_numpy = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
 _of_builtin = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}
+_category = {"b": 0, "i": 1, "u": 1, "f": 2}
 _default = float32
-BY_DEFAULT: list[Callable[[], None]] = []  # what else has to be done when the default dtype changes
 
 
 def of_numpy(numpy_dtype: np.dtype) -> dtype:
@@ -60,11 +58,6 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
 def word(numpy_dtype: np.dtype) -> str:
     """How PyTorch's messages call a dtype: 'Float', 'Long'."""
     return of_numpy(numpy_dtype).word
-
-
-def c_name(numpy_dtype: np.dtype) -> str:
-    """How other messages of PyTorch's call it: 'float', 'long int', as C++ does."""
-    return of_numpy(numpy_dtype).c_name
 
 
 def to_numpy(wanted: object) -> np.dtype:
@@ -96,7 +89,11 @@ def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
         most = np.finfo(numpy_dtype).max.item() if kind == "f" else np.iinfo(numpy_dtype).max
         least = -most - (kind == "i")  # what is negative wraps round in unsigned integers
         if not least <= number <= most:
-            told = c_name(numpy_dtype) if kind == "f" or numpy_dtype == np.int32 else numpy_dtype.name + "_t"
+            told = (
+                numpy_dtype.name + "_t"
+                if kind != "f" and numpy_dtype != np.int32
+                else of_numpy(numpy_dtype).c_name
+            )
             raise RuntimeError(f"value cannot be converted to type {told} without overflow")
     return wrapped(number, numpy_dtype)
 
@@ -110,11 +107,8 @@ def set_default_dtype(d: dtype, /) -> None:
     """Set the dtype that new floating point tensors get: float16, float32 or float64."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
-        prefix = "" if isinstance(d, dtype) else "invalid dtype object: "
-        raise TypeError(prefix + "only floating-point types are supported as the default type")
+        raise TypeError("only floating-point types are supported as the default type")
     _default = d
-    for change in BY_DEFAULT:
-        change()
 
 
 def default_float() -> np.dtype:
@@ -134,7 +128,7 @@ def promote(parts: list[tuple[np.dtype, builtins.int]]) -> np.dtype:
         joined = functools.reduce(_join, [d for d, r in parts if r == rank], None)
         if result is None:
             result = joined
-        elif joined is not None and _of_numpy[joined].category > _of_numpy[result].category:
+        elif joined is not None and _category[joined.kind] > _category[result.kind]:
             result = _default.numpy if rank == 0 and joined.kind == "f" else joined
     return result
 

@@ -1,164 +1,77 @@
 """The printed form of a tensor, character for character PyTorch's. Knows arrays only, nothing of Tensor.
 
-One `_Style` is chosen for the whole array: integers as they are, floats as `1.` when all of them are whole, as
-`1.2346e+05` when their magnitudes lie far apart, else with `precision` digits. Then the array is laid out in nested
-brackets, a long one with `...` in the middle, and suffixes (`dtype=`, `grad_fn=`) follow on the last line if they fit.
+All elements are written in one way: integers as they are, floats as `1.` when all of them are whole, as `1.2346e+05` when
+their magnitudes lie far apart, else with four digits. Then the array is laid out in nested brackets, a long one with
+`...` in the middle, and marks (`dtype=`, `grad_fn=`) follow on the last line if they fit.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["set_printoptions"]
+DIGITS, SUMMARY, EDGE, WIDTH = 4, 1000, 3, 80  # more elements than SUMMARY: of each axis EDGE at both ends
 
 
-@dataclass
-class _Options:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+def _writer(shown: np.ndarray) -> tuple[Callable[[float], str], int]:
+    """How each element is written, and how wide: as the widest of those that are shown, zeros and NaN not counted."""
+    spec, point, width = "", "", 1
+    if shown.dtype.kind == "f":
+        spec, point, shown = ".0f", ".", shown[np.isfinite(shown) & (shown != 0)]
+        if shown.size:
+            sizes = np.abs(shown.astype(np.float64))
+            low, high = sizes.min(), sizes.max()
+            with np.errstate(over="ignore"):
+                far_apart = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+            if far_apart or (sizes != np.ceil(sizes)).any():
+                spec, point = f".{DIGITS}{'e' if far_apart else 'f'}", ""
+
+    def write(value: float) -> str:
+        text = format(value, spec) if spec else str(value)
+        return (text + point if math.isfinite(value) else text).rjust(width)
+
+    width = max(map(len, map(write, shown.ravel().tolist())), default=1)
+    return write, width
 
 
-_PROFILES = {
-    "default": _Options(),
-    "short": _Options(precision=2, edgeitems=2),
-    "full": _Options(threshold=math.inf),
-}
-_options = _Options()
+def _nested(shown: np.ndarray, lengths: tuple[int, ...], indent: int, write: Callable, width: int) -> str:
+    """In brackets what is shown of an array with these `lengths`."""
+    if not lengths:
+        return write(shown.item())
+    rows = [_nested(part, lengths[1:], indent + 1, write, width) for part in shown]
+    if len(rows) < lengths[0]:
+        rows.insert(EDGE, "..." if lengths[1:] else " ...")
+    if not lengths[1:]:
+        fit = max(1, (WIDTH - indent) // (width + 2))
+        rows = [", ".join(rows[i : i + fit]) for i in range(0, len(rows), fit)]
+    return "[" + ("," + "\n" * (len(lengths[1:]) or 1) + " " * (indent + 1)).join(rows) + "]"
 
 
-def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
-    """Change how tensors print; `None` keeps an option, except `sci_mode`, where it means "choose for each tensor".
-
-    `profile` is "default", "short" or "full" (no summary) and is applied before the other options.
-    """
-    global _options
-    if profile is not None and profile not in _PROFILES:
-        raise ValueError(f"set_printoptions: profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    given = {name: value for name, value in given.items() if value is not None}
-    _options = replace(_PROFILES[profile] if profile else _options, **given, sci_mode=sci_mode)
-
-
-class _Style:
-    """How each element of one array is written, and the width that they share."""
-
-    def __init__(self, shown: np.ndarray) -> None:
-        self.spec, self.point, self.width = "", "", 1
-        sample = shown.ravel()
-        if shown.dtype.kind == "f":
-            self.spec, self.point = ".0f", "."
-            sample = sample[np.isfinite(sample) & (sample != 0)]
-            if sample.size:
-                self._choose(sample)
-        self.width = max([1, *(len(self.write(value)) for value in sample.tolist())])
-
-    def _choose(self, sample: np.ndarray) -> None:
-        size = np.abs(sample.astype(np.float64))
-        low, high = size.min(), size.max()
-        with np.errstate(over="ignore"):
-            far_apart = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
-        if far_apart if _options.sci_mode is None else _options.sci_mode:
-            self.spec, self.point = f".{_options.precision}e", ""
-        elif (sample != np.ceil(sample)).any():
-            self.spec, self.point = f".{_options.precision}f", ""
-
-    def write(self, value: float | int | bool) -> str:
-        if not self.spec:
-            return str(value)
-        return format(value, self.spec) + (self.point if math.isfinite(value) else "")
-
-    def pad(self, value: float | int | bool) -> str:
-        return self.write(value).rjust(self.width)
-
-
-def _is_cut(length: int, summarize: bool) -> bool:
-    return summarize and length > 2 * _options.edgeitems
-
-
-def _shown(array: np.ndarray) -> np.ndarray:
-    """The elements that a summary keeps: the first and last few along every axis."""
-    edge = _options.edgeitems
-    for axis, length in enumerate(array.shape):
-        if _is_cut(length, True):
-            array = np.take(array, [*range(edge), *range(length - edge, length)], axis)
-    return array
-
-
-def _layout(array: np.ndarray, indent: int, summarize: bool, style: _Style) -> str:
-    if array.ndim == 0:
-        return style.pad(array.item())
-    head, dots, tail = array, [], array[:0]
-    if _is_cut(len(array), summarize):
-        edge = _options.edgeitems
-        dots = [" ..." if array.ndim == 1 and edge else "..."]
-        head, tail = array[:edge], array[len(array) - edge :]
-    if array.ndim > 1:
-        rows = [_layout(row, indent + 1, summarize, style) for row in head]
-        rows += dots + [_layout(row, indent + 1, summarize, style) for row in tail]
-        line_break = "\n" * (array.ndim - 1)
-    else:
-        cells = [*map(style.pad, head.tolist()), *dots, *map(style.pad, tail.tolist())]
-        per_line = max(1, (_options.linewidth - indent) // (style.width + 2))
-        rows = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
-        line_break = "\n"
-    return "[" + ("," + line_break + " " * (indent + 1)).join(rows) + "]"
-
-
-def tensor_str(array: np.ndarray, indent: int = 0) -> str:
-    """The nested brackets alone; `indent` is the width of what stands before them on the first line."""
-    if array.size == 0:
-        return "[]"
-    summarize = array.size > _options.threshold
-    return _layout(array, indent, summarize, _Style(_shown(array) if summarize else array))
-
-
-def tensor_repr(
-    array: np.ndarray,
-    *,
-    requires_grad: bool = False,
-    grad_fn_name: str | None = None,
-    prefix: str = "tensor(",
-    default_dtype: np.dtype | type = np.float32,
-    tangent: str | None = None,
-) -> str:
+def tensor_repr(array: np.ndarray, default_dtype: np.dtype, *marks: str) -> str:
     """`tensor([1., 2.], grad_fn=<AddBackward0>)`: the whole printed form.
 
     The dtype appears only where the digits do not tell it: not for `default_dtype`, int64 and bool, except that an empty
     tensor has no digits to tell by.
     """
-    suffixes = []
-    if (array.size == 0 and array.ndim != 1) or (array.size and not _options.edgeitems):
-        suffixes.append(f"size={array.shape}")
     if array.dtype != default_dtype and (array.size == 0 or array.dtype not in (np.int64, np.bool_)):
-        suffixes.append(f"dtype=torch.{array.dtype.name}")
-    if grad_fn_name is not None:
-        suffixes.append(f"grad_fn=<{grad_fn_name}>")
-    elif requires_grad:
-        suffixes.append("requires_grad=True")
-    if tangent is not None:
-        suffixes.append(f"tangent={tangent}")
-
-    text = prefix + tensor_str(array, len(prefix))
-    # PyTorch counts one character more than the last line has when it decides whether a suffix still fits.
+        marks = (f"dtype=torch.{array.dtype.name}", *marks)
+    text = "tensor("
+    indent = len(text)
+    if array.size:
+        shown = array
+        for axis, length in enumerate(array.shape if array.size > SUMMARY else ()):
+            if length > 2 * EDGE:
+                shown = np.take(shown, [*range(EDGE), *range(-EDGE, 0)], axis)
+        text += _nested(shown, array.shape, indent, *_writer(shown))
+    else:
+        text += "[]"
+        marks = marks if array.ndim == 1 else (f"size={array.shape}", *marks)
+    # PyTorch counts one character more than the last line has when it decides whether a mark still fits.
     used = len(text) - text.rfind("\n") + 1
-    for suffix in suffixes:
-        if used + len(suffix) + 2 > _options.linewidth:
-            text += ",\n" + " " * len(prefix) + suffix
-            used = len(prefix) + len(suffix)
-        else:
-            text += ", " + suffix
-            used += len(suffix) + 2
+    for mark in marks:
+        fits = used + len(mark) + 2 <= WIDTH
+        text += f", {mark}" if fits else ",\n" + " " * indent + mark
+        used = used + len(mark) + 2 if fits else indent + len(mark)
     return text + ")"

@@ -106,7 +106,7 @@ def randint(
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, bound in (("from", low), ("to - 1", high - 1)) if dtype.kind in "iu" else ():
         if not np.iinfo(dtype).min <= bound <= np.iinfo(dtype).max:
-            raise RuntimeError(f"{name} is out of bounds for {dtypes.c_name(dtype)}")
+            raise RuntimeError(f"{name} is out of bounds for {dtypes.of_numpy(dtype).c_name}")
     return rng(generator).integers(low, high, shape_of("randint", (), size)).astype(dtype)
 
 

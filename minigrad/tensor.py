@@ -83,11 +83,7 @@ class Tensor:
 
     def __new__(cls, data: object = ()) -> Tensor:
         """`Tensor([1, 2])`: a float32 tensor of the numbers; `tensor(...)` is the function to prefer."""
-        out = new_object(cls)
-        out._array = np.array(data, dtypes.default_float())
-        out._requires_grad, out._output_nr = False, 0
-        out._grad_fn = out._counter = out._meta = None
-        return out
+        return rebuilt(cls, np.array(data, dtypes.default_float()), False, {})
 
     # ------------------------------------------------------------------ what it is
 
@@ -151,10 +147,6 @@ class Tensor:
         """The address of the first element: equal for tensors that share memory from the start."""
         return self._array.__array_interface__["data"][0]
 
-    def storage_offset(self) -> int:
-        """Where this view starts in its base's memory, counted in elements."""
-        return 0 if self._base is None else (self.data_ptr() - self._base.data_ptr()) // self._array.itemsize
-
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key
 
@@ -200,11 +192,7 @@ class Tensor:
 
     def __float__(self) -> float:
         if self._requires_grad and local.grad:
-            warnings.warn(
-                TO_NUMBER,
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(TO_NUMBER, UserWarning, stacklevel=2)
         return float(self._only_value())
 
     def __int__(self) -> int:
@@ -235,31 +223,29 @@ class Tensor:
         return bool((self == element).any().item())
 
     def __repr__(self) -> str:
+        return self._repr_prefix + self._text()
+
+    def _text(self, *marks: str) -> str:
+        """The printed form with further marks, such as a dual number's tangent, at the end."""
         try:
             node = self.grad_fn
-            name = None if node is None else node.name().split("::")[-1]
+            made = None if node is None else node.name().split("::")[-1]
         except RuntimeError:  # its base was written to where that is refused
-            name = "Invalid"
-        return self._repr_prefix + tensor_repr(
-            self._array,
-            default_dtype=dtypes.default_float(),
-            requires_grad=self._requires_grad,
-            grad_fn_name=name,
-        )
+            made = "Invalid"
+        history = ["requires_grad=True"] * self._requires_grad if made is None else [f"grad_fn=<{made}>"]
+        return tensor_repr(self._array, dtypes.default_float(), *history, *marks)
 
     def __reduce_ex__(self, protocol: int) -> tuple:
         kind = Tensor if self.is_inference() else type(self)
         return rebuilt, (kind, self._array, self._requires_grad, self.__dict__)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        if id(self) in memo:
-            return memo[id(self)]
         if self._grad_fn is not None:
             raise RuntimeError(DEEPCOPY)
-        kind, array = Tensor if self.is_inference() else type(self), copy.deepcopy(self._array, memo)
-        copied = memo[id(self)] = rebuilt(kind, array, self._requires_grad, dict(self.__dict__))
-        if self._meta is not None and self._meta.grad is not None:
-            copied.grad = self._meta.grad.__deepcopy__(memo)
+        kind = Tensor if self.is_inference() else type(self)
+        copied = rebuilt(kind, copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
+        if self._meta is not None:
+            copied.grad = copy.deepcopy(self._meta.grad, memo)
         return copied
 
     # ------------------------------------------------------------------ autograd
@@ -312,9 +298,7 @@ class Tensor:
         if self._is_view():
             raise RuntimeError(DETACH_VIEW)
         if self._backward_hooks:
-            self._own_meta().hooks = (
-                self._backward_hooks
-            )  # they stay with the tensor, and with its old history
+            self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
         self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
         self._own_counter().detached = 1
         if self._counter.views:
@@ -342,39 +326,29 @@ class Tensor:
         if self._grad_fn is not None and not (
             meta is not None and (meta.retains_grad or meta.grad is not None)
         ):
-            warnings.warn(
-                NOT_A_LEAF,
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(NOT_A_LEAF, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 
     @grad.setter
     def grad(self, new: Tensor | None) -> None:
-        if new is not None:
-            self._check_grad(new)
-            self._own_meta().grad = new
-        elif self._meta is not None:
-            self._meta.grad = None
+        if new is None:
+            if self._meta is not None:
+                self._meta.grad = None
+            return
+        if not isinstance(new, Tensor):
+            told = f"expected to be a Tensor or None but got grad of type {type(new).__name__}"
+            raise TypeError(f"assigned grad {told}")
+        if new is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if new.dtype is not self.dtype:
+            raise RuntimeError(GRAD_DTYPE.format(new.dtype.c_name, self.dtype.word))
+        if new._array.shape != self._array.shape:
+            raise RuntimeError(GRAD_SIZE.format(list(new.shape), list(self.shape)))
+        self._own_meta().grad = new
 
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
-
-    def _check_grad(self, new: Tensor) -> None:
-        """Raise PyTorch's error if `new` cannot be the gradient of this tensor."""
-        if not isinstance(new, Tensor):
-            raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type {type(new).__name__}"
-            )
-        if new is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if new._array.dtype != self._array.dtype:
-            raise RuntimeError(
-                GRAD_DTYPE.format(dtypes.c_name(new._array.dtype), dtypes.word(self._array.dtype))
-            )
-        if new._array.shape != self._array.shape:
-            raise RuntimeError(GRAD_SIZE.format(list(new.shape), list(self.shape)))
 
     retains_grad = property(
         lambda self: self._meta is not None and self._meta.retains_grad,
@@ -407,28 +381,19 @@ class Tensor:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
             new = AutogradMeta()
-            # still? During that call another thread may have had its turn, but not from here on
-            if self._meta is None:
-                self._meta = new
+            self._meta = self._meta or new  # during that call another thread may have had its turn
         return self._meta
 
     def _own_counter(self) -> Counter:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
             new = Counter()
-            if self._counter is None:
-                self._counter = new
+            self._counter = self._counter or new
         return self._counter
 
 
-class InferenceTensor(Tensor):
-    """A tensor made in inference_mode. A class of its own, so that the ordinary path of operations need not ask."""
-
-    __slots__ = ()
-
-
-InferenceTensor.__name__ = InferenceTensor.__qualname__ = "Tensor"
-InferenceTensor.__module__ = __package__
+# What is made in inference_mode. A class of its own, so that the ordinary path of operations need not ask.
+InferenceTensor = type("Tensor", (Tensor,), {"__module__": __package__, "__slots__": ()})
 # The classes of tensors about which there is nothing unusual; nn adds Parameter.
 plain_types: set[type] = {Tensor}
 

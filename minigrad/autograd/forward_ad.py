@@ -16,9 +16,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import dtypes
 from ..func.interpreter import Interpreter, Wrapper, at, call
-from ..printing import tensor_repr
 from ..tensor import Tensor, plain_types
 from .function import Function, context, refuse_old_form, run_forward
 from .modes import enable_grad, local
@@ -128,12 +126,7 @@ class Dual(Wrapper):
             return repr(self.value)
         if type(self.value) not in plain_types:
             return f"{repr(self.value)[:-1]}, tangent={self.tangent.detach()})"
-        shown = self if self._requires_grad else self.value
-        node = shown.grad_fn
-        return tensor_repr(
-            self._array, default_dtype=dtypes.default_float(), requires_grad=shown.requires_grad,
-            grad_fn_name=None if node is None else node.name().split("::")[-1], tangent=f"{self.tangent}",
-        )  # fmt: skip
+        return (self if self._requires_grad else self.value)._text(f"tangent={self.tangent}")
 
 
 Dual.__name__ = Dual.__qualname__ = "Tensor"

@@ -48,7 +48,7 @@ def fitted(value: object, self: ndarray) -> object:
 
 def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
     if mask.dtype.kind != "b":
-        name = dtypes.c_name(mask.dtype)
+        name = dtypes.of_numpy(mask.dtype).c_name
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
     return np.where(mask, fitted(value, self), self)
 

@@ -132,7 +132,6 @@ def reset(torch: ModuleType) -> None:
     torch.set_grad_enabled(True)
     # torch.manual_seed also notes, for each kind of device, the whole call stack: a third of the time of all programs
     getattr(torch, "default_generator", torch).manual_seed(0)
-    torch.set_printoptions(profile="default")
     torch.set_default_dtype(torch.float32)
     if hasattr(torch, "set_warn_always"):  # else PyTorch gives some warnings once per process only
         torch.set_warn_always(True)
