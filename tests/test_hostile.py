@@ -19,6 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -243,6 +244,39 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
         loss.backward()
         assert x.grad.tolist() == [1, 1, 1]
     assert stopped
+
+
+@pytest.mark.parametrize("name", ["step", "film"])
+def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
+    """Not where a clock happens to strike: at each call and each line of the files that hang hooks, one after the other."""
+    files = ("run/hooks.py", "run/trace.py", "film/camera.py", "film/film.py")
+    _, loss = chain(3)
+    JOBS[name](loss)  # what is loaded when it is first needed
+    at, stopped = 0, True
+    while stopped:
+        at, stopped, left = at + 1, False, at
+
+        def tracing(frame: FrameType, event: str, arg: object):
+            nonlocal left, stopped
+            if not frame.f_code.co_filename.replace("\\", "/").endswith(files):
+                return None
+            left -= event in ("call", "line")
+            if left < 0 and not stopped:
+                stopped = True
+                raise KeyboardInterrupt
+            return tracing
+
+        _, loss = chain(3)
+        before = sys.gettrace()
+        try:
+            sys.settrace(tracing)
+            JOBS[name](loss)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        assert not hooks_left(loss), f"after {at} lines"
+    assert at > 50
 
 
 # ---------------------------------------------------------------- threads

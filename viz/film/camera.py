@@ -20,10 +20,10 @@ class Shot:
     """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
 
     ``leaves`` are the live leaves, ``arrays`` their numbers before the pass (their own memory, where NumPy can see it).
-    ``every`` hooks all functions, not only those whose numbers are needed.
+    ``every`` hooks all functions, not only those whose numbers are needed. ``handles`` is where the hooks' go.
     """
 
-    def __init__(self, scene: Scene, nodes: list[Any], every: bool = False):
+    def __init__(self, scene: Scene, nodes: list[Any], handles: list[Any], every: bool = False):
         self.scene = scene
         self.norms = [UNKNOWN] * len(scene.arrows)
         self.joined: dict[int, float] = {}
@@ -42,16 +42,11 @@ class Shot:
         self.alone = alone
         self.arrays = self.seen([leaf.detach() for leaf in self.leaves])
         self.values = lengths(self.arrays)
-        self.handles: list[Any] = []
         plan = scene.plans.get((every, alone))
         if plan is None:
             plan = scene.plans[every, alone] = list(_plan(scene, alone, every or not scene.order))
-        try:
-            for f, sends, receives in plan:
-                self.handles.append(nodes[f].register_hook(partial(self.look, f, sends, receives)))
-        except BaseException:
-            self.done()
-            raise
+        for f, sends, receives in plan:
+            handles.append(nodes[f].register_hook(partial(self.look, f, sends, receives)))
 
     def look(self, f: int, sends: list[Look], receives: Look | None, sent: tuple, received: tuple) -> None:
         self.fired.append(f)
@@ -82,19 +77,6 @@ class Shot:
         self.zeros[gate], units = alive(a)
         if units is not None:
             self.alive[gate] = units
-
-    def done(self) -> None:
-        """Take the hooks away, also where Ctrl+C comes meanwhile."""
-        try:
-            self._let_go()
-        except BaseException:
-            self._let_go()
-            raise
-
-    def _let_go(self) -> None:
-        while self.handles:
-            self.handles[-1].remove()
-            self.handles.pop()
 
     def grads(self) -> list[float]:
         """After the pass: the norm of each leaf's .grad; fills in the arrows that end at one leaf."""

@@ -6,12 +6,14 @@ import math
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ..read.names import overrides, variables
 from ..read.text import one_line, plural
+from ..run.hooks import hanging, let_go
 from .camera import Shot, cover
 from .findings import Finding, Looker, ranked
 from .moves import Moves, weak
@@ -89,31 +91,10 @@ class Film:
         self._film(loss, step, options, sys._getframe(1))
 
     def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
-        shot = reel = whole = None
-        try:
-            if getattr(loss, "grad_fn", None) is not None:
-                value = _one_number(loss)
-                if step in self.keep or (value is not None and not math.isfinite(value) and not self.broken):
-                    whole = self._whole(loss, frame, step)
-                nodes, shape = walk(loss.grad_fn)
-                with self._lock:
-                    reel, number = self._reel(nodes, shape, frame, step)
-                shot = Shot(reel.scene, nodes, whole is not None)
-                del nodes  # a node's wrapper that is held past the pass keeps the graph alive
-        except Exception as error:
-            self._note(step, error)
-        spare = self._settle(shot)
-        moves = None if shot is None else Moves(shot.leaves, shot.arrays, shot.values, spare)
-        try:
-            if whole is None or shot is None:
-                loss.backward(**options)
-            else:
-                whole.backward(loss, options, lambda: bool(shot.fired))
-        finally:
-            if shot is not None:
-                shot.done()
-        if shot is None:
+        taken = hanging(partial(self._shoot, loss, step, options, frame))
+        if taken is None:
             return
+        shot, reel, number, value, whole, moves = taken
         try:
             grads = shot.grads()
             with self._lock:
@@ -132,6 +113,30 @@ class Film:
                 self.kept[str(here)] = data
         except Exception as error:
             self._note(step, error)
+
+    def _shoot(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
+        """The pass, with the hooks of a shot; None where it cannot be filmed."""
+        shot = whole = None
+        try:
+            if getattr(loss, "grad_fn", None) is not None:
+                value = _one_number(loss)
+                if step in self.keep or (value is not None and not math.isfinite(value) and not self.broken):
+                    whole = self._whole(loss, frame, step)
+                nodes, shape = walk(loss.grad_fn)
+                with self._lock:
+                    reel, number = self._reel(nodes, shape, frame, step)
+                shot = Shot(reel.scene, nodes, handles, whole is not None)
+                del nodes  # a node's wrapper that is held past the pass keeps the graph alive
+        except Exception as error:
+            let_go(handles)
+            self._note(step, error)
+        spare = self._settle(shot)
+        moves = None if shot is None else Moves(shot.leaves, shot.arrays, shot.values, spare)
+        if whole is None or shot is None:
+            loss.backward(**options)
+        else:
+            whole.backward(loss, options, lambda: bool(shot.fired))
+        return None if shot is None else (shot, reel, number, value, whole, moves)
 
     def _whole(self, loss: Any, frame: FrameType, step: int) -> Any:
         from .whole import Whole  # with all that draws and steps: only when asked for

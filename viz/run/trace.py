@@ -19,6 +19,7 @@ from ..read.recall import prepare
 from ..read.values import KEPT, Value, as_array, size_of
 from .check import check_steps
 from .explain import finish, wrong_store
+from .hooks import hanging
 from .steps import Accumulated, Sent, Step, Trace
 
 PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
@@ -78,8 +79,8 @@ def run(
     _refuse_without_numbers(graph, verb)
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
     recorder = _Recorder(graph)
-    handles = []
-    try:
+
+    def listening(handles: list) -> None:
         for f in graph.functions:
             if f.unreached or any(e.cut for e in f.edges):
                 handles.append(f.fn.register_hook(_stop(f)))
@@ -87,9 +88,8 @@ def run(
                 handles.append(f.fn.register_prehook(recorder.before(f)))
                 handles.append(f.fn.register_hook(recorder.after(f)))
         _backward(graph, gradients, inputs, retain_graph, create_graph)
-    finally:
-        for handle in handles:
-            handle.remove()
+
+    hanging(listening)
     out = Trace(
         graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
     )
