@@ -83,13 +83,13 @@ def refuse_modified(node: Node, i: int) -> None:
     kept, (source, number) = node._kept[i], node._op.sources[i]
     then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & FIELD_MASK
     if source == "input":
-        counter = kept._counter
-        if then != version_of(kept) and (counter is None or then != counter.version + counter.detached):
-            raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
         places = () if node._op.variadic else node._op.differentiable
         before = node._edges[places.index(number)] if number in places else None
         if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
             raise RuntimeError(DETACHED)
+        counter = kept._counter
+        if then != version_of(kept) and (counter is None or then != counter.version + counter.detached):
+            raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
     elif i == node._op.saved_results[0] and node._counter is not None and node._counter.version != then:
         array = kept._array if isinstance(kept, Tensor) else kept
         raise modified_error(array, node, number, node._counter.version, then)

@@ -167,7 +167,10 @@ def overwrite(
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
-    if op.name not in ("fill", "zero"):  # the same number everywhere
+    # neither for one number everywhere, nor for a copy of itself
+    if (len(inputs) > 1 or op.name not in ("fill", "zero")) and (
+        op.name != "copy" or inputs[1] is not target
+    ):
         check_memory(inputs)
     if "self" in op.saves and (recording or keeps):
         inputs = (old(target), *inputs[1:])
@@ -212,11 +215,8 @@ def check_writable(t: Tensor) -> None:
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    if (
-        array.size
-        and 0 in array.strides
-        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
-    ):
+    pairs = zip(array.strides, array.shape, strict=True)
+    if 0 in array.strides and array.size and any(s == 0 < n - 1 for s, n in pairs):
         raise RuntimeError(STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is not None and t._counter is inputs[0]._counter:

@@ -24,36 +24,10 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from tests.minigrad.differences import CHOICES, DIFFERS, ROUGH, TIES
 from tests.minigrad.oracle import Program, differences, run
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
-
-# Where minigrad is known to differ: for an operation, what shows it (in the sample or in what differs), and why.
-DIFFERS = {
-    "cat": (
-        r"Dimension out of range",
-        "dim counts the dimensions of the first tensor, also of an empty vector",
-    ),
-    "flip": (r"dims=\(\)", "no dimensions are all of them, as for sums"),
-    "gather": (
-        r"too many indices for array|same number of dimensions",
-        "an empty index has the tensor's dimensions",
-    ),
-    "isclose": (r"must be greater than or equal to zero", "not refused"),
-    "linalg.det": (r"requires_grad", "of no or one row: the second derivative, zero, hangs on the matrix"),
-    "linalg.norm": (
-        r"is not offered here|\bnan\b",
-        "orders that need singular values are out; at 0 twice is NaN",
-    ),
-    "linalg.norm.subgradients_at_zero": (r"is not offered here|\bnan\b", "the same"),
-    "masked_fill": (r"only supports a 0-dimensional value", "not refused"),
-    "narrow": (r"0-dim integral Tensor", "not refused"),
-    "nn.functional.avg_pool2d": (r"not implemented for 'Long'", "integers are out"),
-    "nn.functional.batch_norm": (r"tuple index out of range", "an input without channels"),
-    "nn.functional.layer_norm": (r"\[0\.0\]", "in single precision one number less itself is exactly 0"),
-    "norm.nuc": (r"found nuc", "the nuclear norm needs singular values"),
-    "roll": (r"`shifts` required", "not refused"),
-}
 
 
 class Unsuitable(Exception):
@@ -67,30 +41,6 @@ NOT_OFFERED = re.compile(
 )
 # Operations whose numbers are memory that was not initialised.
 FREE = {"empty", "empty_like", "new_empty"}
-# Results that may be chosen freely, up to signs: compared is what PyTorch's own tests make of them, where signs do not show.
-CHOICES = {"linalg.eigh"}
-# Where equal elements, which integers have, may be named in any order.
-TIES = {
-    "argsort": ("y: values",),
-    "sort": ("y: items[1]: values",),
-    "topk": ("y: items[1]: values",),
-    "kthvalue": ("y: items[1]: values",),
-    "median": ("y: items[1]: values",),
-}
-# How far numbers may differ, where it is more than a few roundings, and why; after a slash for one program or dtype only.
-ROUGH = {
-    "nn.functional.batch_norm/float32": (1e-4, "two values of a channel: their gradients cancel"),
-    "nn.functional.normalize/float32": (1e-2, "what is left of numbers that cancel"),
-    "nn.functional.normalize/twice": (1e-8, "the same"),
-    "nn.functional.binary_cross_entropy/twice": (1e-9, "PyTorch's formula adds 1e-12 to what it divides by"),
-    "nn.functional.cosine_similarity": (
-        1e-4,
-        "of single numbers the gradient is zero, and roundings are left",
-    ),
-    "softmax": (1e-4, "gradients cancel: in single precision both engines are 1e-7 off"),
-    "softmax/twice": (1e-2, "the same, twice"),
-    "log_softmax/twice": (1e-4, "the same"),
-}
 # Functions that take the sample's input somewhere else than in the first place.
 CALLS = {"nn.functional.embedding": "(*args, x, **kwargs)"}
 

@@ -20,6 +20,7 @@ import pytest
 import minigrad
 from minigrad import func
 from tests.minigrad import oracle
+from tests.minigrad.differences import OTHERWISE
 from tests.minigrad.operations import CONSTANTS, OPERATIONS, Operation
 from tests.minigrad.oracle import Program
 from tests.minigrad.record import digest, recorded
@@ -304,14 +305,6 @@ ODD = [
     1.0,
 ]
 ODD += [-1.0, 2.5, -2.5, 3.0, -3.0, 0.5, -0.5, 6.0, 1e-4, 0.1, -0.1, 10.0, -10.0, 1.5, -1.5, 2.0]
-# Where it is another number than in PyTorch, and why.
-OTHERWISE = {
-    "F.gelu(x)": "PyTorch's vectorised kernel gives NaN at infinity in single precision",
-    "x % y": "PyTorch's is NaN where the quotient overflows, which a remainder need not",
-    "torch.remainder(x, y)": "the same",
-    "torch.lerp(x, y, z)": "the start and a part of the way: one rounding less near the start",
-    "x ** 0.5": "the derivative at -0.0 and below, where a root has none",
-}
 
 
 @each([op for op in OPERATIONS if op.elementwise and "float32" not in op.name])

@@ -1,23 +1,18 @@
-"""Calls that make no sense, made up at random: minigrad refuses what PyTorch refuses, with the same kind of error.
-
-python -m tests.minigrad.test_bad_calls 0 6000       shows what differs among the calls of these numbers
-"""
+"""Calls that make no sense, made up at random, by number: does minigrad refuse what PyTorch refuses, with the same kind of
+error?"""
 
 from __future__ import annotations
 
-import importlib
+import functools
 import random
 import re
-import sys
 import warnings
 from types import ModuleType
 
-import pytest
-
 import minigrad
 from minigrad.ops.publish import FUNCTIONS, METHODS
+from tests.minigrad.differences import APART
 
-CALLS, AT_ONCE = 3000, 500  # how many calls; how many in one test
 ARGUMENTS = [
     *(
         "x",
@@ -54,22 +49,9 @@ ARGUMENTS = [
     *("input=x", "size=(2,3)", "p=2", "foo=1", "dtype=torch.int64", "min=0", "max=1"),
 ]
 RANDOM = re.compile(r"rand|normal|uniform|bernoulli|multinomial|empty|dropout|seed|numpy|save|load|data_ptr")
-# What PyTorch does on purpose or by its age, and minigrad does not: a pattern of the call, and the reason.
-APART = {
-    r"\.mT\b|\.T\b|\.H\b|\.mH\b": "attributes, which are read before they are called",
-    r"dtype=torch.int64": "reductions have no `dtype=` here",
-    r"unique\(": "its flag `sorted` is not looked at, as the result is always in order",
-    r"(roll|split|split_with_sizes|moveaxis|movedim|permute|flip|unsqueeze)_?\(": "places may be whatever counts as whole",
-    r"(sum_to_size|new_zeros|new_ones|reshape|repeat|expand|copy_)\(": "sizes may be whatever counts as whole numbers",
-    r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
-    r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp|clamp_max|clamp_min)_?\(": "truth values are numbers",
-    r"(add|sub|subtract|multiply|divide|split|log_softmax|squeeze)_?\(": "forms of old are not offered: a factor in the middle",
-    r"bitwise_\w+_\(|std\(": "of two errors the other one comes first",
-    r"cosh\(": "the last digit",
-    r"nan_to_num|allclose": "what these numbers do not need is not looked at",
-}
 
 
+@functools.cache
 def names(engine: ModuleType) -> tuple[list[str], list[str]]:
     """The functions and the methods that both have, without those that draw random numbers."""
     functions = [n for n in FUNCTIONS if hasattr(engine, n) and not RANDOM.search(n)]
@@ -109,34 +91,13 @@ def outcome(engine: ModuleType, text: str) -> tuple[str, str]:
         return type(error).__name__, str(error).split("\n")[0]
 
 
-def difference(engine: ModuleType, text: str) -> str | None:
-    """What minigrad does otherwise than PyTorch; None if it is right, or says that it has no such thing."""
+def compare(engine: ModuleType, number: int) -> tuple[str, str]:
+    """What minigrad does otherwise than PyTorch ("" if nothing), and why it may."""
+    text = call(number, *names(engine))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours, theirs = outcome(minigrad, text), outcome(engine, text)
     if ours[0] == theirs[0] and (ours[0] or ours[1] == theirs[1]):
-        return None
-    if any(re.search(pattern, text) for pattern in APART):
-        return None
-    return f"{text}\n    minigrad {ours}\n    PyTorch  {theirs}"
-
-
-@pytest.mark.parametrize("first", range(0, CALLS, AT_ONCE))
-def test_what_pytorch_refuses_is_refused(torch, first: int):
-    known = names(torch)
-    found = [difference(torch, call(n, *known)) for n in range(first, first + AT_ONCE)]
-    assert not any(found), "\n".join(filter(None, found))
-
-
-def test_most_calls_are_bad(torch):
-    """Else the test would compare results, as others do."""
-    known = names(torch)
-    assert sum(bool(outcome(minigrad, call(n, *known))[0]) for n in range(500)) > 400
-
-
-if __name__ == "__main__":
-    engine = importlib.import_module("torch")
-    known = names(engine)
-    for number in range(*map(int, sys.argv[1:])):
-        if found := difference(engine, call(number, *known)):
-            print(found)
+        return "", ""
+    why = next((reason for pattern, reason in APART.items() if re.search(pattern, text)), "")
+    return f"{text}\n    minigrad {ours}\n    PyTorch  {theirs}", why

@@ -1,0 +1,104 @@
+"""What is made up at random, by number, under PyTorch and under minigrad: programs, transforms in transforms, bad calls.
+
+    python -m tests.minigrad.at_random --count 5000 [--seed 0]
+
+compares that many programs from the number `--seed` on, and for five of them one transform and one bad call. It prints what
+differs, with the number that makes it again, and a table of how many were alike. Known differences stand in differences.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+import minigrad
+from tests.minigrad import bad_calls, oracle
+from tests.minigrad.differences import LIMITS, NESTED, PROGRAMS, SHARED
+from tests.minigrad.oracle import Program, run
+from tests.minigrad.random_programs import write, write_transforms
+
+Told = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if nobody knows
+
+
+def feature(number: int) -> Program:
+    return Program(f"random program {number}", write(number))
+
+
+def transforms(number: int) -> Program:
+    return Program(f"transforms {number}", write_transforms(number))
+
+
+def compare_features(torch: ModuleType, number: int) -> Told:
+    """Values, gradients, graphs, the order of nodes and hooks, what is printed, the first line of errors."""
+    if number in PROGRAMS:
+        return "not run", PROGRAMS[number]
+    program, places = feature(number), []
+    leaves = re.findall(r"^(v\d+) = torch.tensor\(", program.source, re.M)
+    look = f"_places += [t.grad.data_ptr() for t in [{', '.join(leaves)}] if t.grad is not None]\n"
+    program = Program(program.name, program.source + look)
+    expected, got = run(torch, program, _places=places), run(minigrad, program, _places=[])
+    if len(set(places)) < len(places):
+        return "not compared", SHARED
+    if any("INTERNAL ASSERT FAILED" in s.get("error", "") for s in expected["statements"]):
+        return "not compared", "PyTorch itself says that it has gone wrong"
+    return report(program, oracle.differences(expected, got, noise=True)), ""
+
+
+def compare_transforms(torch: ModuleType, number: int) -> Told:
+    """Of transforms only values are compared: how they are come by is each engine's own affair."""
+    if number in NESTED:
+        return "not compared", NESTED[number]
+    program = transforms(number)
+    expected, got = run(torch, program), run(minigrad, program)
+    if any(LIMITS.search(s.get("error", "")) for s in expected["statements"]):
+        return "not compared", "PyTorch cannot do it inside of its transforms"
+    for transcript in (expected, got):
+        for statement in transcript["statements"]:
+            for part in ("warnings", "order", "nodes"):
+                statement.pop(part, None)
+    return report(program, oracle.differences(expected, got, noise=True)), ""
+
+
+def report(program: Program, found: list[str]) -> str:
+    return oracle.report(program, found) if found else ""
+
+
+KINDS: dict[str, Callable[[ModuleType, int], Told]] = {
+    "programs": compare_features,
+    "transforms in transforms": compare_transforms,
+    "bad calls": bad_calls.compare,
+}
+
+
+def main() -> int:
+    reader = argparse.ArgumentParser(prog="python -m tests.minigrad.at_random")
+    reader.add_argument(
+        "--count", type=int, default=5000, help="how many programs; of the others a fifth as many"
+    )
+    reader.add_argument("--seed", type=int, default=0, help="the number of the first")
+    given = reader.parse_args()
+    torch = importlib.import_module("torch")
+    rows, new = [], 0
+    for kind, compare in KINDS.items():
+        count = given.count if compare is compare_features else given.count // 5
+        alike, known = 0, 0
+        for number in range(given.seed, given.seed + count):
+            print(
+                f"\r{kind} {number} ", end="", file=sys.stderr, flush=True
+            )  # the last words, if PyTorch crashes
+            told, why = compare(torch, number)
+            alike, known = alike + (not told), known + bool(told and why)
+            if told and not why:
+                print(f"\n{kind}, --seed {number} --count 5:\n{told}")
+        rows.append(f"{kind:28}{count:8}{alike:8}{known:8}{count - alike - known:8}")
+        new += count - alike - known
+    print(f"\n{'':28}{'compared':>8}{'alike':>8}{'known':>8}{'new':>8}", *rows, sep="\n")
+    return 1 if new else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
