@@ -68,7 +68,7 @@ def test_a_wrong_answer_is_rejected_with_its_own_advice(exercise, wrong):
 
 @each_exercise
 def test_an_exercise_has_all_its_words(exercise):
-    assert re.fullmatch(r"\d{1,2}\.\d", exercise.id)
+    assert re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise.id)
     assert len(exercise.wrong) >= 3 and len(exercise.hints) >= 1
     assert len({wrong.advice for wrong in exercise.wrong}) == len(exercise.wrong)
     for text in (

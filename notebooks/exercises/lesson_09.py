@@ -62,6 +62,11 @@ def train_and_average(model, optimizer, x, t, turns):
     return total / turns
 
 
+def gentle_loss(w, b, x, t):
+    loss = ((w * x + b - t) ** 2).mean()
+    return loss + 0.01 * w * w
+
+
 def _start(weight: float = 0.0, bias: float = 0.0):
     model = torch.nn.Linear(1, 1)
     with torch.no_grad():
@@ -211,6 +216,29 @@ def _squares(prediction: Callable) -> Callable:
         return ((prediction(w, b, x) - t) ** 2).mean()
 
     return loss_of
+
+
+def _gentle_probe(function) -> Iterator[tuple]:
+    x, t = _points()
+    for at in ((0.0, 0.0), (2.0, 1.0)):
+        w, b = (torch.tensor(value, requires_grad=True) for value in at)
+        loss = function(w, b, x, t)
+        if not isinstance(loss, torch.Tensor):
+            yield "The loss", loss
+            return
+        yield f"The loss at w, b = {at[0]:g}, {at[1]:g}", loss.detach()
+        loss.backward()
+        yield f"w.grad at w, b = {at[0]:g}, {at[1]:g}", w.grad
+        yield f"b.grad at w, b = {at[0]:g}, {at[1]:g}", b.grad
+
+
+def _pulled(penalty: Callable) -> Callable:
+    """A function like `gentle_loss` with another penalty."""
+
+    def gentle_loss(w, b, x, t):
+        return ((w * x + b - t) ** 2).mean() + penalty(w, b)
+
+    return gentle_loss
 
 
 def _turn_probe(function) -> Iterator[tuple]:
@@ -1109,5 +1137,58 @@ EXERCISES: list[Exercise] = [
             Wrong(_emptied_between, "they were emptied *between* `backward()` and `step()`"),
         ),
         right=(_averaging(lambda total, loss: total + loss.detach(), _by_loss),),
+    ),
+    Exercise(
+        "9.10",
+        title="cure patient 9",
+        names=("gentle_loss",),
+        solution=gentle_loss,
+        why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule divides. Optimizers call it weight decay.",
+        shows="Both parameters learn from the first turn on.",
+        look={"": "0.01 times the square of `w`, and nothing of `b`."},
+        hints=(
+            "The square of the size of $w$ needs no root at all.",
+            "`loss + 0.01 * w * w`",
+        ),
+        probe=_gentle_probe,
+        wrong=(
+            Wrong(
+                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w)),
+                "The root is still in it: at 0 its rule divides by 0. The square needs no root.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * w.abs()),
+                "Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w) ** 2),
+                "The square of a root still goes through the root, and on the way back through its rule, which divides by 0.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: w * w), "The factor 0.01 is missing: that pulls a hundred times as hard."
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * w),
+                "That has no lowest place at 0: it pulls `w` down for ever. Square it.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * (w * w + b * b)),
+                "`b` is pulled too. Only `w` was to stay small.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * (w * w).detach()),
+                "The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.",
+            ),
+            Wrong(_pulled(lambda w, b: -0.01 * w * w), "With a minus it pushes `w` *away* from 0."),
+            Wrong(
+                _pulled(lambda w, b: (0.01 * w) ** 2),
+                "The 0.01 is squared too: take the square of `w` alone.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.0),
+                "The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.",
+            ),
+        ),
+        right=(_pulled(lambda w, b: 0.01 * w.pow(2)), _pulled(lambda w, b: 0.01 * w.abs() ** 2)),
     ),
 ]

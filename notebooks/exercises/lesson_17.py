@@ -627,6 +627,11 @@ EXERCISES: list[Exercise] = [
                 "Multiplied, white paper stays white. The step is added.",
             ),
             Wrong(
+                _stepped(lambda p, g, eps: (p + eps * g.sign()).clamp(0, 1)),
+                "Clamped, a pixel that is white or black already stays where it is. For a picture to print that would be sensible; "
+                "here *each* pixel moves by `eps`.",
+            ),
+            Wrong(
                 _stepped(lambda p, g, eps: g.sign()),
                 "That is the direction alone. Take a step of size `eps` along it, from `picture`.",
             ),

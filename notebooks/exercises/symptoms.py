@@ -49,6 +49,10 @@ def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
         if got.shape != want.shape:
             return _specific(_shapes(got, want))
         cause = _factor(got, want, rtol)
+        if describe(got) == describe(
+            want
+        ):  # too many numbers to be written out, or different only in the last digits
+            right = f"The shape is right. {_place(got, want, rtol)}" if want.ndim else right
         return f"{cause} {right}".strip(), cause
     if got is None:
         if ".grad" in label:
