@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import operator
@@ -19,7 +18,8 @@ from .ops.publish import function, method
 from .tensor import InferenceTensor, Tensor, full_name, wrap
 
 ndarray = np.ndarray
-PYTHON = {bool, int, float}
+PYTHON = {int: np.dtype(np.int64), bool: np.dtype(np.bool_)}
+SEQUENCES = (list, tuple, range, ndarray)
 
 
 def new_leaf(
@@ -68,18 +68,16 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
     if isinstance(data, (ndarray, np.generic)):
         array = checked_array(np.asarray(data))
         return np.array(array, array.dtype if dtype is None else dtypes.to_numpy(dtype), order="C")
-    sizes, first = [], data
-    while is_sequence(first):
-        sizes.append(len(first))
-        first = first[0] if len(first) else None
-    if sizes and isinstance(first, str):
-        raise ValueError("too many dimensions 'str'")
-    values = [
-        v if type(v) in PYTHON else typed(v) for v in (flat_values(data, sizes, 0) if sizes else [data])
-    ]
-    wanted = inferred(values) if dtype is None else dtypes.to_numpy(dtype)
-    array = np.array(values).reshape(sizes)
-    if array.dtype.kind in "Ou" and wanted.kind in "iu" and PYTHON.issuperset(map(type, values)):
+    found: set[np.dtype] = set()
+    numbers = bare(data, found)
+    wanted = dtypes.to_numpy(dtype or dtypes.get_default_dtype())
+    if dtype is None and found:
+        wanted = dtypes.promote([(d, 2) for d in found])
+    try:
+        array = np.array(numbers)
+    except ValueError:
+        refuse_ragged(data)
+    if array.dtype in (object, np.uint64) and wanted.kind in "iu":
         raise ValueError("Overflow when unpacking long long")
     if wanted.kind in "iu" and array.size:
         most = np.iinfo(wanted).max  # unsigned integers take negative ones, which wrap round
@@ -88,50 +86,39 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
     return array.astype(wanted)
 
 
-def is_sequence(data: object) -> bool:
-    return isinstance(data, (list, tuple, range)) or (isinstance(data, ndarray) and data.ndim > 0)
-
-
-def flat_values(data: Any, sizes: list[int], dim: int) -> list:
-    """What nested sequences hold, in one list. Raises ValueError or TypeError where a length is not that of `sizes`."""
-    if not is_sequence(data):
-        raise TypeError("not a sequence")
-    if len(data) != sizes[dim]:
-        raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
-    if dim + 1 == len(sizes):
-        return list(data)
-    return [v for part in data for v in flat_values(part, sizes, dim + 1)]
-
-
-def typed(value: Any) -> ndarray:
-    """A number that is not Python's own, such as a tensor with one element, as a 0-d array. Raises PyTorch's errors."""
-    if isinstance(value, Tensor):
-        plain = float(value) if value.is_floating_point() else operator.index(value)
-        return np.asarray(plain, value._array.dtype)
-    if isinstance(value, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if is_sequence(value):
-        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
-    if not isinstance(value, (int, float, np.number, np.bool_, ndarray)):
-        raise RuntimeError(f"Could not infer dtype of {full_name(type(value))}")
-    return np.asarray(value)
-
-
-def inferred(values: list) -> np.dtype:
-    """The dtype of a tensor of these numbers: the default for Python's floats, their own for 0-d arrays."""
-    of = {float: dtypes.default_float(), int: np.dtype(np.int64), bool: np.dtype(np.bool_)}
-    found = {of.get(type(v)) or v.dtype for v in values}
-    return dtypes.promote([(d, 2) for d in found]) if found else dtypes.default_float()
-
-
-@function(at="")
-def as_tensor(data: Any, dtype: dtype | None = None, device: object = None) -> Tensor:
-    """`data` as a tensor, without copying where it already is a tensor or an array of the right type."""
+def bare(data: Any, found: set[np.dtype]) -> Any:
+    """`data` with arrays in the place of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
+    if isinstance(data, SEQUENCES[:3]):
+        if len(data) and isinstance(data[0], str):
+            raise ValueError("too many dimensions 'str'")
+        return [bare(v, found) for v in data]
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    if isinstance(data, ndarray) and (dtype is None or dtypes.to_numpy(dtype) == data.dtype):
-        return from_numpy(data)
-    return new_leaf(array_of(data, dtype), device=device)
+        plain = float(data) if data.is_floating_point() else operator.index(data)
+        data = np.asarray(plain, data._array.dtype)
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not isinstance(data, (int, float, np.number, np.bool_, ndarray)):
+        raise RuntimeError(f"Could not infer dtype of {full_name(type(data))}")
+    if type(data) is float:
+        found.add(dtypes.default_float())
+    else:
+        found.add(PYTHON.get(type(data)) or dtypes.of_numpy(np.asarray(data).dtype).numpy)
+    return data
+
+
+def refuse_ragged(data: Any) -> None:
+    """Raise PyTorch's error for nested sequences of unequal lengths."""
+    parts, dim = [data], 0
+    while all(isinstance(part, SEQUENCES) for part in parts):
+        for part in parts:
+            if len(part) != len(parts[0]):
+                told = f"at dim {dim} (got {len(part)})"
+                raise ValueError(f"expected sequence of length {len(parts[0])} {told}")
+        parts, dim = [v for part in parts for v in part], dim + 1
+    if isinstance(parts[0], SEQUENCES):
+        raise TypeError("not a sequence")
+    kind = next(type(part).__name__ for part in parts if isinstance(part, SEQUENCES))
+    raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
 
 
 def from_numpy(array: ndarray) -> Tensor:
@@ -157,7 +144,7 @@ def checked_array(array: ndarray) -> ndarray:
 OPTIONS = list(inspect.signature(tensor).parameters.values())[1:]  # dtype, device, requires_grad
 
 
-def factory(make: Callable[..., ndarray]) -> Callable[..., Tensor]:
+def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[..., Tensor]:
     """`make(..., dtype)`, which gives an array, as a public function: it gives a leaf, and has PyTorch's options.
 
     The dtype is NumPy's: the one asked for, or that of the tensor that `make` takes first, or the default; None if `make`
@@ -166,7 +153,6 @@ def factory(make: Callable[..., ndarray]) -> Callable[..., Tensor]:
     parameters = dict(inspect.signature(make).parameters)
     infers, first = parameters.pop("dtype").default is None, next(iter(parameters.values()))
 
-    @functools.wraps(make)
     def build(*args, dtype=None, device=None, requires_grad=False, **named):
         like = None if first.annotation != "Tensor" else args[0] if args else named.get(first.name)
         if first.annotation == "Tensor" and not isinstance(like, Tensor):
@@ -177,6 +163,8 @@ def factory(make: Callable[..., ndarray]) -> Callable[..., Tensor]:
             named["dtype"] = dtypes.default_float() if like is None else like._array.dtype
         return new_leaf(make(*args, **named), requires_grad, device, like)
 
+    build.__name__ = build.__qualname__ = name or make.__name__
+    build.__doc__, build.__module__ = make.__doc__, make.__module__
     build.__signature__ = inspect.Signature([*parameters.values(), *OPTIONS], return_annotation="Tensor")
     return function(at="")(build)
 
@@ -192,9 +180,9 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
         raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
     for position, n in enumerate(size, 1):
         if not hasattr(n, "__index__"):
+            told = f'"type must be tuple of ints,but got {full_name(type(n))}"'
             raise TypeError(
-                f"{name}(): argument 'size' failed to unpack the object at pos {position} with error "
-                f'"type must be tuple of ints,but got {full_name(type(n))}"'
+                f"{name}(): argument 'size' failed to unpack the object at pos {position} with error {told}"
             )
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
@@ -202,7 +190,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
 
 
 def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> tuple[Callable, Callable]:
-    """`zeros` and `zeros_like`, which make what `fill(shape, dtype)` gives; and the method `new_zeros`."""
+    """`zeros` and `zeros_like`, which make what `fill(shape, dtype)` gives."""
 
     def sized(*lengths: int, size: tuple | None = None, dtype: np.dtype) -> ndarray:
         return fill(shape_of(name, lengths, size), dtype)
@@ -210,16 +198,9 @@ def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> 
     def like(input: Tensor, *, dtype: np.dtype) -> ndarray:
         return fill(input._array.shape, dtype)
 
-    def new(self: Tensor, *lengths: int, size: tuple | None = None, dtype: np.dtype) -> ndarray:
-        return fill(shape_of(f"new_{name}", lengths, size), dtype)
-
-    made = {name: (sized, "A tensor of the given size"), f"{name}_like": (like, "A tensor in the shape and dtype of `input`"),
-            f"new_{name}": (new, "A tensor of the given size, in the dtype of this one")}  # fmt: skip
-    for called, (make, doc) in made.items():
-        make.__name__ = make.__qualname__ = called
-        make.__doc__ = f"{doc}: {what}."
-    method(f"new_{name}")(factory(new))
-    return factory(sized), factory(like)
+    sized.__doc__ = f"A tensor of the given size: {what}."
+    like.__doc__ = f"A tensor in the shape and dtype of `input`: {what}."
+    return factory(sized, name), factory(like, name + "_like")
 
 
 zeros, zeros_like = filled("zeros", np.zeros, "zeros")
@@ -227,23 +208,20 @@ ones, ones_like = filled("ones", np.ones, "ones")
 empty, empty_like = filled("empty", np.empty, "whatever the memory held")
 
 
-def of_value(shape: tuple, value: Any, dtype: np.dtype | None) -> ndarray:
-    """An array filled with a number or a 0-d tensor, which also decides the dtype if none is given."""
-    value = value.item() if isinstance(value, (Tensor, np.generic)) else value
-    dtype = array_of(value, None).dtype if dtype is None else dtype
-    return np.full(shape, dtypes.fitting(value, dtype), dtype)
+@method("new_zeros")
+@factory
+def new_zeros(self: Tensor, *lengths: int, size: tuple | None = None, dtype: np.dtype) -> ndarray:
+    """Zeros in the dtype of this tensor."""
+    return np.zeros(shape_of("new_zeros", lengths, size), dtype)
 
 
 @factory
 def full(size: tuple, fill_value: float, *, dtype: np.dtype | None = None) -> ndarray:
     """A tensor filled with one value, which also decides the dtype if none is given."""
-    return of_value(shape_of("full", (), size), fill_value, dtype)
-
-
-@factory
-def full_like(input: Tensor, fill_value: float, *, dtype: np.dtype) -> ndarray:
-    """One value in the shape and dtype of `input`."""
-    return of_value(input._array.shape, fill_value, dtype)
+    shape = shape_of("full", (), size)
+    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) else fill_value
+    dtype = array_of(value, None).dtype if dtype is None else dtype
+    return np.full(shape, dtypes.fitting(value, dtype), dtype)
 
 
 # ---------------------------------------------------------------- counted
@@ -260,8 +238,6 @@ def arange(
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     wanted = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if wanted == np.int64:  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
         start, end, step = int(start), int(end), int(step)
     if step == 0:
@@ -293,6 +269,6 @@ def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
 
 
 __all__ = [
-    "arange", "as_tensor", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "ones", "ones_like",
-    "tensor", "zeros", "zeros_like",
+    "arange", "empty", "empty_like", "eye", "from_numpy", "full", "linspace", "ones", "ones_like", "tensor", "zeros",
+    "zeros_like",
 ]  # fmt: skip

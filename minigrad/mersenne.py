@@ -49,10 +49,10 @@ class Stream:
         exact = np.longdouble if dtype == np.float64 else np.float64  # the result is rounded once
         return (self.random(shape, dtype).astype(exact) * (high - low) + low).astype(dtype)
 
-    def normal(self, shape: tuple[int, ...], dtype: np.dtype, singly: bool = False) -> np.ndarray:
+    def normal(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Normal numbers, mean 0 and standard deviation 1, by Box and Muller's method."""
         count = math.prod(shape)
-        if count < BLOCK or singly:
+        if count < BLOCK:
             return np.array([self._one_normal() for _ in range(count)], dtype).reshape(shape)
         whole = count - count % BLOCK
         uniform, numbers = self.random((count,), dtype), np.empty(count, dtype)

@@ -10,12 +10,9 @@ import numpy as np
 
 from . import basics, dtypes
 from .autograd.modes import local
-from .autograd.views import write
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Stream
-from .ops.comparison import no_slope
 from .ops.publish import function, method
-from .ops.table import op
 from .tensor import Tensor
 
 ndarray = np.ndarray
@@ -37,9 +34,6 @@ class Generator:
             raise ValueError("Overflow when unpacking long long")
         self._stream = Stream(seed & 0xFFFF_FFFF_FFFF_FFFF)
         return self
-
-    def __repr__(self) -> str:
-        return f"<torch._C.Generator object at {id(self):#x}>"
 
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run
@@ -138,20 +132,15 @@ def multinomial(
 
     Raises RuntimeError for weights that are negative or not finite, and without replacement for more samples than weights.
     """
-    weights = np.atleast_1d(input.detach().numpy())
-    for wrong, text in (
-        (input.dim() not in (1, 2), "prob_dist must be 1 or 2 dim"),
-        (weights.dtype.kind != "f", "multinomial only supports floating-point dtypes for input, got: "
-                                    + dtypes.word(weights.dtype)),
-        (num_samples <= 0, "cannot sample n_sample <= 0 samples"),
-        (not replacement and num_samples > weights.shape[-1],
-         "cannot sample n_sample > prob_dist.size(-1) samples without replacement"),
-        (not ((weights >= 0) & (weights < np.inf)).all(),
-         "probability tensor contains either `inf`, `nan` or element < 0"),
-        (not weights.sum(-1).all(), "invalid multinomial distribution (sum of probabilities <= 0)"),
-    ):  # fmt: skip
-        if wrong:
-            raise RuntimeError(text)
+    weights = input.detach().numpy()
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not ((weights >= 0) & (weights < np.inf)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not weights.sum(-1).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement or num_samples == 1:  # the largest weights, each divided by exponential noise
         noise = -np.log1p(-rng(generator).random(weights.shape)).astype(weights.dtype)
         order = np.argsort(-(weights / noise), axis=-1, kind="stable")
@@ -161,51 +150,6 @@ def multinomial(
     ends[:, -1] = 1
     found = [np.searchsorted(row, rng(generator).random((num_samples,))) for row in ends]
     return new_leaf(np.array(found, np.int64).reshape(*weights.shape[:-1], num_samples))
-
-
-# ---------------------------------------------------------------- written into a tensor
-
-
-def overwriting(node: str) -> Callable:
-    """Decorator: a function that gives a `draw(shape)` becomes a method that writes what is drawn into its tensor."""
-
-    def decorate(draw_of: Callable[..., Callable[[tuple], ndarray]]) -> Callable:
-        name = draw_of.__name__
-        made = op(
-            f"{name}(self, values: object)", lambda self, values: values, at="", node=node, self=no_slope
-        ).op
-
-        @functools.wraps(draw_of)
-        def overwrite(self: Tensor, *args: object, **named: object) -> Tensor:
-            draw, shape, dtype = draw_of(self, *args, **named), self._array.shape, self._array.dtype
-            if local.interpreter is not None:
-                return self.copy_(drawn(lambda: new_leaf(draw(shape).astype(dtype)))())
-            # in the order in which the elements lie in memory
-            order = sorted(range(len(shape)), key=lambda d: -self._array.strides[d])
-            numbers = draw(tuple([shape[d] for d in order])).transpose(np.argsort(order))
-            return write(made, (self,), (numbers.astype(dtype),))
-
-        return method(name)(function(at="")(overwrite))
-
-    return decorate
-
-
-@overwriting("NormalBackward0")
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None):
-    """Write normally distributed numbers into the tensor. Returns it."""
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    dtype, singly = floating(self._array.dtype, "normal_kernel_cpu"), not self._array.flags.c_contiguous
-    return lambda shape: rng(generator).normal(shape, dtype, singly) * std + mean
-
-
-@overwriting("UniformBackward0")
-def uniform_(self: Tensor, a: float = 0.0, to: float = 1.0, *, generator: Generator | None = None):
-    """Write evenly distributed numbers from `a` up to but not including `to` into the tensor. Returns it."""
-    dtype = floating(self._array.dtype, "check_uniform_bounds")
-    if a > to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={to:g}")
-    return lambda shape: rng(generator).uniform(a, to, shape, dtype)
 
 
 __all__ = [

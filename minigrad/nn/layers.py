@@ -45,7 +45,7 @@ class Linear(Module):
         """Draw new starting values."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
-            fan_in = init.fans(self.weight)["fan_in"]
+            fan_in = init.fans(self.weight)[0]
             bound = 1 / math.sqrt(fan_in) if fan_in else 0
             init.uniform_(self.bias, -bound, bound)
 

@@ -415,9 +415,7 @@ x.bool()
 x.to(torch.int64)
 torch.zeros_like(x)
 torch.ones_like(x)
-torch.full_like(x, 2)
 x.new_zeros(2)
-x.new_ones(2, 3)
 x.any()
 x.all()
 torch.count_nonzero(x)
@@ -458,7 +456,6 @@ torch.bincount(x.argmax(1))
 x.unique()
 x.tolist()
 x.argwhere()
-x.new_empty(2).shape
 """
 
 

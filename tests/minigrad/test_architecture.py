@@ -26,13 +26,13 @@ each_file = pytest.mark.parametrize("name", FILES)
 
 CORE = "modes node saved views engine passes hooks"
 BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today's numbers, which only fall
-    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1726,
+    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1646,
     " ".join(f"autograd.{name}" for name in CORE.split()): 1639,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1350,
     "ops.*": 4414,
     "func.*": 943,
-    "nn.*": 1992,
+    "nn.*": 1969,
     "optim.* utils.*": 799,
 }
 
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 12_863
+    assert sum(LINES.values()) <= 12_760
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
@@ -176,8 +176,6 @@ SAME = {
     "hessian": "of torch.autograd.functional and of torch.func",
     "jvp": "the same",
     "vjp": "the same",
-    "normal_": "of torch.nn.init and of tensors",
-    "uniform_": "the same",
 }
 
 

@@ -83,10 +83,10 @@ def test_every_tensor_is_printed_as_in_pytorch(torch, array, requires_grad):
 DRAWS = {
     "uniform": lambda torch, n: torch.rand(n),
     "uniform, double": lambda torch, n: torch.rand(n, dtype=torch.float64),
-    "uniform in bounds": lambda torch, n: torch.empty(n).uniform_(-0.3, 0.7),
+    "uniform in bounds": lambda torch, n: torch.nn.init.uniform_(torch.empty(n), -0.3, 0.7),
     "normal": lambda torch, n: torch.randn(n),
     "normal, double": lambda torch, n: torch.randn(n, dtype=torch.float64),
-    "normal with mean": lambda torch, n: torch.empty(n).normal_(1, 0.5),
+    "normal with mean": lambda torch, n: torch.nn.init.normal_(torch.empty(n), 1, 0.5),
     "integers": lambda torch, n: torch.randint(-3, 10, (n,)),
     "large integers": lambda torch, n: torch.randint(0, 2**50, (n,)),
     "permutation": lambda torch, n: torch.randperm(n),
