@@ -10,7 +10,8 @@ is not listed here fails a test.
     transforms in transforms        1000     965      35       0
     bad calls                       1000     985      15       0
 
-Of the 13 programs, 4 stand here by number; in 9 PyTorch gives two leaves the same memory, or says itself that it has gone wrong.
+Of the 13 programs, 4 stand here by number; in 9 PyTorch gives two leaves the same memory, or says itself that it has gone
+wrong.
 """
 
 from __future__ import annotations
