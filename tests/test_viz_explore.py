@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import json
 import re
-import zlib
 
 import numpy as np
 import pytest
 
 import minigrad as torch
 from tests.conftest import requires_torch
+from tests.test_viz_page import unpacked
 from viz.show.explorer import Explore, explore
 
 
@@ -265,8 +263,7 @@ def test_a_saved_page_shows_the_cut_and_offers_none(tmp_path):
     e = explored(torch)
     e.cut("c → a")
     text = e.save(tmp_path / "cut.html").read_text(encoding="utf-8")
-    packed = re.search(r'id="packed">([^<]+)<', text)[1]
-    content = json.loads(zlib.decompress(base64.b64decode(packed)))
+    content = unpacked(text)
     assert "cut" in {edge["kind"] for edge in content["data"]["edges"].values()}
     assert "cut" not in content["options"]
 

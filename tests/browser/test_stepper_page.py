@@ -488,3 +488,20 @@ def test_a_page_prints_on_white_with_the_whole_picture_and_no_toolbar(browser: B
         assert look["bar"] == "none" and look["scheme"] == "light" and look["ink"] == "rgb(27, 31, 36)", look
         assert look["wide"] <= 1 and look["cut"] <= 1 and look["high"] > 100, look
         assert pane.page.pdf().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", ["mlp", "no_grad_island", "hooks"])
+def test_arrows_sent_in_short_are_painted_as_they_were_laid_out(browser: Browser, tmp_path: Path, name: str):
+    """Points of lines, heads, plates and places of labels: those of the picture that Python painted, to a tenth of a unit."""
+    data = recorded(name, view="graph", direction="LR")
+    take = """svg => Array.from(svg.querySelectorAll('g.edge *'), el => [el.getAttribute('class'),
+        ...['d', 'x', 'y', 'width', 'height', 'font-size'].map(a => (el.getAttribute(a) || '').match(/-?[\\d.]+/g) || []).flat()])"""
+    with opened(browser, page(data), tmp_path) as pane:
+        there = [row for row in pane.page.locator(".mgv-svg").evaluate(take) if row[0] != "mgv-label"]
+        pane.page.set_content(data["svg"])
+        told = pane.page.locator("svg").evaluate(take)
+    assert len(told) == len(there) > 10
+    for row, other in zip(told, there, strict=True):
+        assert row[0] == other[0] and np.allclose(
+            [*map(float, row[1:])], [*map(float, other[1:])], atol=0.11
+        ), (row, other)

@@ -22,17 +22,15 @@ FROM_STEPPER = "h, s, icon, mount: mountStepper"  # what they use of the stepper
 @cache
 def program() -> str:
     """The film's front end as one ES module, with the stepper's inside it, for the frames that were kept whole."""
-    stepper = re.sub(r"^export default .*$|^export ", "", pages.asset("stepper.js"), flags=re.M)
+    stepper = re.sub(r"^export default.*$|^export ", "", pages.asset("stepper.js"), flags=re.M)
     names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
-    own = "\n".join(
-        pages.LEFT_OUT.sub("", (FRONT / f"{name}.js").read_text(encoding="utf-8")) for name in PROGRAM.split()
-    )
+    own = pages.lean([FRONT / f"{name}.js" for name in PROGRAM.split()])
     return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"
 
 
 @cache
 def style() -> str:
-    return pages.asset("stepper.css") + "\n" + (FRONT / "film.css").read_text(encoding="utf-8")
+    return pages.lean([pages.FRONT / "stepper.css", FRONT / "film.css"])
 
 
 def page(
@@ -41,12 +39,7 @@ def page(
     """The whole page as text. ``bare`` leaves out heading and margin, for a frame inside a notebook."""
     content = {"js": program(), "css": style(), "data": payload(films, titles), "options": options}
     name = html.escape(title or films[0].title or "A training run, one backward pass after the other")
-    return pages.PAGE.format(
-        title=name,
-        heading="" if bare else f"<h1>{name}</h1>\n",
-        margin="0" if bare else "20px",
-        packed=pages.packed(content),
-    )
+    return pages.whole(name, content, bare)
 
 
 @cache

@@ -1,8 +1,7 @@
 """A recorded pass as one HTML page: the same front end, no kernel, no network, opens from disk.
 
-The program, its style and the payload are packed (deflate, base64) into one block that a few readable lines unpack, so
-that a page of 30 nodes stays near 40 KB and can sit in a saved notebook. Reads the files of front/; touches no
-widget.
+The program, its style and the payload are packed (deflate, base85) into one block that a few readable lines unpack, so
+that a page of 30 nodes stays below 60 kB and can sit in a saved notebook. Reads the files of front/; touches no widget.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import html
 import json
 import math
 import re
+import string
 import zlib
 from collections.abc import Mapping
 from functools import cache
@@ -22,10 +22,20 @@ FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements numbers svg timeline answers columns opening painting panels asking looking room pane"
 # what a page need not carry: imports between the files, indentation, comments
-LEFT_OUT = re.compile(
+_LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?', re.M
 )
+# nor the blanks around punctuation; strings, templates and regular expressions are kept as they are
+_KEPT = r"""(`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?:"""
+_KEPT += r"(?<=[(,=:!&|?\[])|(?<=[(,=:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
+_BLANKS = {
+    ".js": re.compile(_KEPT + r"|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"),
+    ".css": re.compile(r"""("[^"]*")|\s*([{};,])\s*|(?<=[\w-])(:) """),
+}
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
+# the digits of base85, Python's but for five that are special in HTML, JSON or mathematics
+HARMLESS = str.maketrans("&<>`$", ",./:[")
+DIGITS_85 = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#[%,()*+-;.=/?@^_:{|}~"
 DIGITS = 7  # of a number in the payload: what float32 carries
 
 
@@ -33,13 +43,23 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 def asset(name: str) -> str:
     """The front end as one text: ``stepper.js``, its files joined to one ES module, or ``stepper.css``."""
     names = [f"{part}.js" for part in PROGRAM.split()] if name == "stepper.js" else [name]
-    return "\n".join(LEFT_OUT.sub("", (FRONT / file).read_text(encoding="utf-8")) for file in names)
+    return lean([FRONT / file for file in names])
+
+
+def lean(files: list[Path]) -> str:
+    """Files of one kind joined, without what only their readers need."""
+    text = "\n".join(_LEFT_OUT.sub("", file.read_text(encoding="utf-8")) for file in files)
+    return _BLANKS[files[0].suffix].sub(lambda found: next(filter(None, found.groups())), text)
 
 
 # what the pane has in its own style
 _COLOURS = re.compile(
     r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor)="[^"]*"'
 )
+# where the label of an arrow stands: its ``label_box`` says it
+_PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
+# an arrow: the points of its line, then two of its head, of which the second follows
+_ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
 # of a box and of an arrow, what the pane reads
 _READ = {
     "nodes": ("kind", "label", "name", "function", "value", "tangent", "output", "tooltip", "at", "box"),
@@ -91,12 +111,22 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
             for part, keys in _READ.items()
         }
         within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
-        return {**drawn, **read, "insides": within, "svg": _COLOURS.sub("", drawn["svg"])}
+        return {**drawn, **read, "insides": within, "svg": _thin(drawn["svg"])}
 
     whole = picture(data) | {"pictures": [picture(one) for one in data.get("pictures", ())]}
     if not (options or {}).get("forward"):
         whole["forward"] = []
     return walk(whole) | {"arrays": arrays}
+
+
+def _thin(svg: str) -> str:
+    """An SVG without what the pane works out again: colours, plates of labels, and arrows as steps of a tenth of a unit."""
+
+    def steps(found: re.Match) -> str:
+        x = [round(10 * float(n)) for n in re.findall(r"-?[\d.]+", f"{found[1]} {found[2]}")]
+        return 'd="' + " ".join(str(n - before) for n, before in zip(x, [0, 0, *x], strict=False)) + '"/>'
+
+    return _ARROW.sub(steps, _PLATES.sub(r"\1", _COLOURS.sub("", svg)))
 
 
 def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> str:
@@ -115,12 +145,12 @@ def text_of(content: Mapping[str, Any]) -> str:
 
 
 def packed(content: Mapping[str, Any] | str) -> str:
-    """The JSON of a page's content, deflated, base64."""
+    """The JSON of a page's content, deflated, base85: five of 85 characters, none special in HTML or JSON, for four bytes."""
     text = content if isinstance(content, str) else text_of(content)
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return base64.b85encode(zlib.compress(text.encode(), 9)).decode().translate(HARMLESS)
 
 
-PAGE = """<!doctype html>
+_PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -138,12 +168,19 @@ h1 {{ font-size: 19px; font-weight: 650; }}
 <body>
 {heading}<main id="pane"></main>
 <noscript><p>This page steps through a backward pass. It needs JavaScript.</p></noscript>
-<!-- stepper.js, stepper.css and the recorded pass as JSON: deflated, base64. Nothing is loaded from anywhere. -->
+<!-- stepper.js, stepper.css and the recorded pass as JSON: deflated, base85. Nothing is loaded from anywhere. -->
 <script type="text/plain" id="packed">{packed}</script>
 <script>
 (async () => {{
-  const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const digits = "{digits}", text = document.getElementById("packed").textContent;
+  const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), words = new DataView(bytes.buffer);
+  for (let i = 0; i < text.length; i += 5) {{
+    let word = 0;
+    for (let j = i; j < i + 5; j++) word = word * 85 + (j < text.length ? digits.indexOf(text[j]) : 84);
+    words.setUint32(i / 5 * 4, word);
+  }}
+  const deflated = new Blob([bytes.subarray(0, Math.floor(text.length * 4 / 5))]).stream();
+  const stream = deflated.pipeThrough(new DecompressionStream("deflate"));
   const {{ js, css, data, options }} = JSON.parse(await new Response(stream).text());
   globalThis.recorded = {{ data, options }};
   document.head.append(Object.assign(document.createElement("style"), {{ textContent: css }}));
@@ -179,9 +216,13 @@ def page(
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     parts = {"js": asset("stepper.js"), "css": asset("stepper.css"), "options": dict(options or {})}
-    content = f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}'
-    heading, margin = ("", "0") if bare else (f"<h1>{name}</h1>\n", "20px")
-    return PAGE.format(title=name, heading=heading, margin=margin, packed=packed(content))
+    return whole(name, f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}', bare)
+
+
+def whole(title: str, content: Mapping[str, Any] | str, bare: bool) -> str:
+    """The page of a program with its data: ``content`` has js, css, data and options; ``title`` is HTML."""
+    heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
+    return _PAGE.format(title=title, heading=heading, margin=margin, packed=packed(content), digits=DIGITS_85)
 
 
 def frame(

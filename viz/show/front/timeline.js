@@ -19,9 +19,21 @@ export function unpack(sent) {
     for (const key in x) out[key] = walk(x[key]);
     return out;
   };
-  const { arrays: _, ...rest } = data;
-  return walk(rest);
+  const { arrays: _, ...rest } = data, whole = walk(rest);
+  for (const picture of [whole, ...(whole.pictures || [])]) for (const one of [picture, ...Object.values(picture.insides || {})]) one.svg = plated(one);
+  return whole;
 }
+
+// The arrows as they were painted: their points, heads, and the plates of their labels.
+const plated = ({ svg, edges }) => svg.replace(/\bid="(\w+)"(.*)<g class="label">([^<]*)/g, (group, id, rest, said) => {
+  const [x, y, w, h] = edges[id].label_box;
+  return `id="${id}"${rest}<g class="label"><rect class="label-bg" x="${x}" y="${y}" width="${w}" height="${h}" rx="4"/><text class="label-text" x="${x + w / 2}" y="${y + h / 2 + 3.5}" font-size="10">${said}</text>`;
+}).replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
+  const at = steps.split(" ").map(Number);
+  for (let i = 2; i < at.length; i++) at[i] += at[i - 2];
+  const p = at.map((v) => v / 10), [x, y, tx, ty] = p.slice(-4), wing = 3.4 / (Math.hypot(tx - x, ty - y) || 1), dx = (ty - y) * wing, dy = (tx - x) * wing;
+  return `d="M${p.slice(0, 2)}C${p.slice(2, -2).join(" ")}"/><path class="head" d="M${tx},${ty}L${x - dx},${y + dy}L${x + dx},${y - dy}Z"/>`;
+});
 
 // What is true after k steps, of nodes and edges of the graph; a box or an arrow of a picture only asks for those that it draws.
 // A contribution belongs to its edge and its step, a gradient to its node and its step: whatever is folded, the answer is the same.
