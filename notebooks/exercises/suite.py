@@ -107,8 +107,8 @@ ROUTES = (
     ),
     Route(
         "A course of eight evenings",
-        "About two hours each, the second and the third somewhat more. Everything, without the exercises that can wait; those "
-        "are for the days between.",
+        "Two hours each or a little more, the second and the third two and a half. Everything, without the exercises that "
+        "can wait; those are for the days between.",
         (
             ("a slope, and where it is noted down", (0, 1, 2)),
             ("the walk back, by hand, once and many times", (3, 4, 5)),
