@@ -63,9 +63,7 @@ def rules_of(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
     """For each input that moves: its rule, as a function of `grad` alone, and its tangent."""
     for i in op.differentiable:
         if moves[i] is not None:
-            rule, sources = op.rule_of(i), map(op.source_of, op.wanted[op.inputs[i]])
-            read = [op.value_from(source, inputs, results, params) for source in sources]
-            yield lambda grad, rule=rule, read=read: rule(grad, *read), moves[i]
+            yield op.rule_of(i, inputs, results, params), moves[i]
 
 
 def transposed(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Tangents:

@@ -50,7 +50,7 @@ def is_packed(kept: object) -> bool:
 def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
     if node._kept is None:
-        if not any(node._edges) and None not in node._op.guards:  # nothing saved: no gradient is wanted
+        if not any(node._edges) and "" not in node._op.guards:  # nothing saved: no gradient is wanted
             return [None] * len(node._op.saves)
         raise RuntimeError(FREED)
     values = [

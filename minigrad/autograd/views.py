@@ -156,7 +156,7 @@ def write(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if special and local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     inputs = tuple([t if t is None else t._outside() for t in inputs])  # of a transform that has ended
-    return overwrite(op, inputs, lambda given: op.core(*given, *params), assign, old_value)
+    return overwrite(op, inputs, lambda given: op.core(given, params, None), assign, old_value)
 
 
 def overwrite(

@@ -129,7 +129,7 @@ class Interpreter:
                     out.seen = out._counter.version
         if local.records and any(t._requires_grad for t in own):
             op.record([self.lift(t) for t in inputs], params, outs)
-        return op.scope["as_result"](outs) if several else outs[0]
+        return op.as_result(outs) if several else outs[0]
 
     def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:
         """Do one operation and write the result into the first input, at this level and those below."""
@@ -178,8 +178,7 @@ def call(op: Op, values: Sequence[Tensor | None], params: tuple) -> object:
     """Do an operation on tensors, where it goes now; the parameters are in order."""
     if local.interpreter is not None:
         return local.interpreter.process(op, tuple(values), params)
-    values = [v if v is None else v._outside() for v in values]
-    return op.core(*((values,) if op.variadic else values), *params)
+    return op.core([v if v is None else v._outside() for v in values], params, None)
 
 
 def base_of(t: Tensor) -> Tensor:

@@ -30,14 +30,14 @@ OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape
 
 
 def explained(
-    error: Exception, op: Op, arrays: Sequence[ndarray | None], args: tuple, kwargs: dict, method: bool
+    error: Exception, op: Op, arrays: Sequence[ndarray | None], args: tuple, kwargs: dict, how: tuple
 ) -> Exception:
     """The exception to raise in place of `error`, which NumPy raised when it was asked for an operation.
 
-    args, kwargs, method: the call, if nobody has looked at them yet. Raises TypeError if they are to blame.
+    args, kwargs, how: the call, if nobody has looked at it yet (see run.general). Raises TypeError if that is to blame.
     """
     if args and (not isinstance(error, RuntimeError) or "Boolean value" in str(error)):
-        op.signature.bind(args, kwargs, method=method)
+        op.signature.bind(args, kwargs, *how[:2])
     name, elementwise = op.name, op.kind == "elementwise"
     arrays, text = [a for a in arrays if a is not None], str(error)
     if isinstance(error, TypeError) and "boolean subtract" in text:
@@ -79,9 +79,3 @@ def unlike_sizes(arrays: Sequence[ndarray]) -> RuntimeError | None:
                     f"dimension {dim}"
                 )
     return None
-
-
-def told_missing(names: Sequence[str]) -> str:
-    """Which arguments are missing. The plural is PyTorch's own."""
-    plural = "s" if len(names) == 1 else ""
-    return f"{len(names)} required positional argument{plural}: " + ", ".join(f'"{n}"' for n in names)

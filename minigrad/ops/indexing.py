@@ -19,7 +19,7 @@ from .table import op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
-KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
 # ---------------------------------------------------------------- one dimension: select, slice
 
@@ -138,10 +138,10 @@ def check_indices(self: ndarray, indices: tuple, values: ndarray | None = None) 
 
 
 # fmt: off
-index = op("index(self, indices: object)", _read, kind="linear", at="", batch="index", frees=True,
+index = op("index(self, indices: object)", _read, kind="linear", at="", batch="index",
            self=lambda grad, self_sym_sizes, indices: index_put(zeros_beside(grad, self_sym_sizes), grad, indices, True))
 index_put = op("index_put(self, values, indices: object, accumulate: bool)", _put, kind="jointly linear", broadcasts=True,
-               at="", batch="index_put", frees=True,
+               at="", batch="index_put",
                self=lambda grad, indices, accumulate:
                    grad if accumulate else index_put(grad, zeros_beside(grad, ()), indices, False),
                values=lambda grad, indices: index(grad, indices))
@@ -167,7 +167,7 @@ def as_index(k: object) -> Tensor | None:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if k is not None and not isinstance(k, Tensor):
         if not isinstance(k, (bool, list, tuple, range, ndarray)):
-            raise IndexError(KINDS.format(full_name(type(k))))
+            raise IndexError(ONLY_INDICES.format(full_name(type(k))))
         if isinstance(k, list) and any(isinstance(e, (Tensor, slice, type(None), type(...))) for e in k):
             raise IndexError(
                 "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"

@@ -19,6 +19,7 @@ from . import special
 from .comparison import beside, elementwise, isfinite, no_slope, where
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, method
+from .run import operand
 from .signature import NUMBERS
 from .table import op
 
@@ -115,9 +116,9 @@ add = elementwise("add(self, other)", np.add, operators="add radd iadd", doc="`s
                   self=lambda grad: grad, other=lambda grad: grad)
 add_alpha = elementwise("add(self, other, *, alpha: Scalar)", lambda x, y, alpha: x + _scaled(y, alpha),
                         doc="`self + alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: grad * alpha)
-sub = elementwise("sub(self, other)", np.subtract, no_bool=True, operators="sub isub", aliases="subtract",
+sub = elementwise("sub(self, other)", np.subtract, operators="sub isub", aliases="subtract",
                   doc="`self - other`.", self=lambda grad: grad, other=lambda grad: -grad)
-sub_alpha = elementwise("sub(self, other, *, alpha: Scalar)", lambda x, y, alpha: x - _scaled(y, alpha), no_bool=True,
+sub_alpha = elementwise("sub(self, other, *, alpha: Scalar)", lambda x, y, alpha: x - _scaled(y, alpha),
                         doc="`self - alpha * other`.", self=lambda grad: grad, other=lambda grad, alpha: -grad * alpha)
 rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubBackward1", self=lambda grad: -grad)
 for _call in (add, sub, rsub):
@@ -129,7 +130,7 @@ neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators
 div = smooth("div(self, other)", np.true_divide, operators="truediv itruediv", aliases="divide true_divide",
              doc="`self / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
-floor_divide = elementwise("floor_divide(self, other)", _floor_divided, numbers="all",
+floor_divide = elementwise("floor_divide(self, other)", _floor_divided,
                            node="NotImplemented", operators="floordiv ifloordiv", doc="`self / other` rounded downwards.",
                            self=lambda grad: floor_divide_backward(grad), other=lambda grad: floor_divide_backward(grad))
 floor_divide.op.node_class.name = lambda node: "torch::autograd::NotImplemented"
@@ -217,7 +218,7 @@ fill_tensor = op("fill(self, value)", lambda self, value: np.full_like(self, val
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())
 zero = step("zero(self)", np.zeros_like, at="", doc="Every element 0.")
 for _call in (copy, fill_tensor, fill, zero):
-    add_form(METHODS, _call.op.name + "_", _call.op.in_place(_call.op.name + "_"))
+    add_form(METHODS, _call.op.name + "_", _call.op.public(_call.op.name + "_", in_place=True))
 # fmt: on
 
 # ---------------------------------------------------------------- operators and methods
@@ -236,7 +237,7 @@ def reflected(name: str, doc: str, run: Callable) -> None:
 reflected("__rsub__", "`other - self`.", lambda self, other: rsub(self, other))
 # so PyTorch records `2 / x`
 reflected("__rtruediv__", "`other / self`.", lambda self, other: reciprocal(self) * other)
-reflected("__rfloordiv__", "`other // self`.", lambda self, other: floor_divide(other, self))
+reflected("__rfloordiv__", "`other // self`.", lambda self, other: floor_divide(operand(other, self), self))
 reflected("__rpow__", "`other ** self`.", lambda self, other: pow_of_number(other, self))
 
 

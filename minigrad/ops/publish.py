@@ -6,9 +6,10 @@ Several declarations of one name are the *forms* of one function: the first that
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 
-from .signature import ALIASES, Argument, Signature
+from .signature import Signature
 
 # `minigrad/__init__.py` attaches METHODS to Tensor, all in one place.
 METHODS: dict[str, object] = {}
@@ -44,18 +45,21 @@ def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
 
 
 def with_inplace(call: Callable, name: str) -> Callable:
-    """A function of torch.nn.functional that takes PyTorch's `inplace=`."""
-    in_place, parameters = call.op.in_place(name), call.op.signature.parameters
+    """A function of torch.nn.functional that takes PyTorch's `inplace=` as its last argument."""
+    in_place, parameters = call.op.public(name, in_place=True), call.op.signature.in_python(False).parameters
 
     def found(*args, inplace: bool = False, **kwargs):
         if len(args) > len(parameters):
-            args, inplace = args[:-1], args[-1]
+            *args, inplace = args
         return (in_place if inplace else call)(*args, **kwargs)
 
     found.op = call.op
-    return described(
-        found, name, call.__doc__, Signature(name, [*parameters, Argument("inplace", "bool", False)])
+    found = described(found, name, call.__doc__, call.op.signature)
+    last = inspect.Parameter(
+        "inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
     )
+    found.__signature__ = inspect.Signature([*parameters.values(), last])
+    return found
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:
@@ -110,7 +114,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        signature = functools.cache(lambda: Signature.of(run, public))
+        signature = functools.cache(lambda: Signature(public, run, {"Tensor": "", "float": "Scalar"}))
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)
@@ -119,7 +123,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
                     return run(*args, **kwargs)
                 except Exception:  # was it the arguments, or something inside?
                     signature().bind(args, kwargs, method=method)
-                    named = {own_name(key, signature()): value for key, value in kwargs.items()}
+                    named = {signature().own_name(key): value for key, value in kwargs.items()}
                     if named.keys() == kwargs.keys():
                         raise
                 return run(*args, **named)
@@ -133,15 +137,6 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
         return call
 
     return decorate
-
-
-def own_name(key: str, signature: Signature) -> str:
-    """What the function calls an argument that was given by one of its other names."""
-    return (
-        key
-        if key in signature.kinds
-        else next((k for k in ALIASES.get(key, ()) if k in signature.kinds), key)
-    )
 
 
 def method(*names: str) -> Callable:

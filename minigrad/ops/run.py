@@ -18,7 +18,7 @@ from ..autograd.modes import anomaly, local, special
 from ..autograd.node import Node
 from ..autograd.saved import Packed, versions
 from ..basics import wrap_dim
-from ..tensor import InferenceTensor, Tensor, wrap
+from ..tensor import InferenceTensor, Tensor, full_name, wrap
 from ..words import INFERENCE_SAVED
 from .errors import ONE_BOOL
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .table import Op
 
 ndarray = np.ndarray
+ARRAYS = (ndarray, np.generic)
 
 # ---------------------------------------------------------------- arguments
 
@@ -67,7 +68,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
 
 def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
     """The arrays in the common dtype in which the operation is done, None for one that is not given."""
-    if op.no_bool and any(a is not None and a.dtype.kind == "b" for a in arrays):
+    if op.name == "sub" and any(a is not None and a.dtype.kind == "b" for a in arrays):
         raise RuntimeError(ONE_BOOL)
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
@@ -132,55 +133,47 @@ def as_number(value: object) -> object:
     return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
-# What a parameter of each kind becomes before it reaches `forward`: an expression, in which {} is its name and {x} the array
-# of the first input, the usual case first.
-ORDERED = {
-    "dim": "{} if 0 <= {} < {x}.ndim else wrap_dim({}, {x}.ndim)",
-    "newdim": "wrap_dim({}, {x}.ndim + 1)",
-    "dims": "({},) if type({}) is int and 0 <= {} < {x}.ndim else as_dims({}, {x}.ndim)",
-    "size": "as_size({})",
-    "shape": "as_shape({}, {x}.size)",
-    "Scalar": "{} if type({}) in (int, float) else as_number({})",
-    "dtype": "dtypes.to_numpy({})",
-}
-
-
-@functools.cache
-def ordering(kind: str) -> Callable[[object, ndarray], object]:
-    """The same as a function of the parameter and the array."""
-    return eval("lambda value, x: " + ORDERED[kind].replace("{x}", "x").replace("{}", "value"))
-
-
 # ---------------------------------------------------------------- the general way
 
 
-def general(op: Op, args: tuple, kwargs: dict, method: bool = False) -> object:
-    """Run an operation, whatever its arguments are and whatever is going on."""
-    values = op.signature.bind(args, kwargs, method=method)
-    inputs, params = op.split(values)
-    flat = inputs[0] if op.variadic else inputs
-    if not any(isinstance(t, Tensor) for t in flat) and any(
-        isinstance(t, (ndarray, np.generic)) for t in flat
-    ):
+def general(op: Op, args: tuple, kwargs: dict, how: tuple[str, bool, Callable]) -> object:
+    """Run an operation, whatever its arguments are and whatever is going on.
+
+    how: what it was called, whether it was called as a method, and what runs it: `perform`, or `write` in place.
+    """
+    name, method, run = how
+    values = op.signature.bind(args, kwargs, name, method)
+    inputs, params = [values[n] for n in op.inputs], [values[n] for n in op.params]
+    tensors = list(inputs[0]) if op.variadic else inputs
+    if not any(isinstance(t, Tensor) for t in tensors) and any(isinstance(t, ARRAYS) for t in tensors):
         arrays = [
-            t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in flat
+            t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in tensors
         ]  # inside a rule
-        params = op.order(arrays[0] if arrays[0] is not None else arrays[1], params)
-        return op.forward(arrays, *params) if op.variadic else op.forward(*arrays, *params)
-    inputs = op.as_tensors(inputs)
-    first = inputs[0][:1] if op.variadic else inputs
-    if any(t is not None for t in first):
-        params = op.order(next(t._array for t in first if t is not None), params)
-    return perform(op, inputs, params)
+        return op.forward(*([arrays] if op.variadic else arrays), *op.order(arrays[0], *params))
+    tensors = as_tensors(op, tensors)
+    if tensors:
+        params = op.order(tensors[0]._array, *params)
+    return run(op, tensors, params)
 
 
-def perform(op: Op, inputs: tuple, params: tuple) -> object:
-    """Run an operation on tensors; the parameters are in order."""
-    if special and local.interpreter is not None:
-        return local.interpreter.process(op, tuple(inputs[0]) if op.variadic else inputs, params)
+def as_tensors(op: Op, inputs: list) -> list[Tensor | None]:
+    """The inputs, Python numbers beside a tensor made tensors."""
     if op.variadic:
-        return op.core([t._outside() for t in inputs[0]], *params)
-    return op.core(*[t if t is None else t._outside() for t in inputs], *params)
+        for place, t in enumerate(inputs):
+            if not isinstance(t, Tensor):
+                told = f"expected Tensor as element {place} in argument 0, but got {full_name(type(t))}"
+                raise TypeError(told)
+        return inputs
+    tensors = [t for t in inputs if isinstance(t, Tensor)]
+    like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
+    return [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
+
+
+def perform(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object:
+    """Run an operation on tensors, where it goes now; the parameters are in order."""
+    if special and local.interpreter is not None:
+        return local.interpreter.process(op, tuple(inputs), tuple(params))
+    return op.core([t if t is None else t._outside() for t in inputs], params, None)
 
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
@@ -216,6 +209,13 @@ def fit(grad: object, shape: tuple, dtype: np.dtype) -> object:
         bias = grad.ndim == 2 and shape == grad.shape[1:] and grad.dtype.char in "fd"
         grad = ones(len(grad), grad.dtype.char).dot(grad) if bias else sum_to(grad, shape)
     return grad if grad.dtype is dtype or grad.dtype == dtype else grad.astype(dtype)
+
+
+def fit_each(grads: Sequence, node: Node) -> tuple:
+    """The gradients of tensors that were joined, promotion undone, None for those that need none."""
+    if node._meta is not None:
+        grads = [fit(g, *look) for g, look in zip(grads, node._meta, strict=True)]
+    return tuple([None if e is None else g for g, e in zip(grads, node._edges, strict=True)])
 
 
 @functools.lru_cache(maxsize=64)

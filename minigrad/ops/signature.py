@@ -5,25 +5,26 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 """
 
 from __future__ import annotations
+import __future__
 
+import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, full_name, plain_types
-from .errors import told_missing
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
 
 
 def is_number(value: object) -> bool:
-    if isinstance(value, Tensor):
-        return (
-            value._array.ndim == 0 and type(value) in plain_types and not value._requires_grad
-        )  # it would be lost
+    if isinstance(value, Tensor):  # of one that requires grad the gradient would be lost
+        return value._array.ndim == 0 and type(value) in plain_types and not value._requires_grad
     return isinstance(value, NUMBERS)
 
 
@@ -37,164 +38,159 @@ def are_ints(value: object) -> bool:
     return is_int(value) or (isinstance(value, (tuple, list)) and all(map(are_ints, value)))
 
 
-# The kinds of parameters: what PyTorch's messages call them, and whether a value is one.
-INTS = ("tuple of ints", are_ints)
-KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "": ("Tensor", lambda v: isinstance(v, (Tensor, np.ndarray, np.generic))),
-    "tensors": ("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
-    "Scalar": ("Number", is_number),
-    "int": ("int", is_int),
-    "float": ("float", is_number),
-    "bool": ("bool", lambda v: isinstance(v, (bool, np.bool_))),
-    "str": ("str", lambda v: isinstance(v, str)),
-    "dtype": ("torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type))),
-    "object": ("object", lambda v: True),
-    "dim": ("int", is_int),  # a dimension, which arrives counted from the front
-    "newdim": ("int", is_int),  # the place of a new one
-    "dims": ("tuple of ints", lambda v: v is None or are_ints(v)),  # one or several, all if none is given
-    "size": INTS,  # lengths, one by one or as a sequence
-    "shape": INTS,  # the same, of which one may be -1: as many elements as the tensor has
+class Kind(NamedTuple):
+    """A kind of parameter. The texts are parts of written functions: {0} is the parameter, {1} the first input's array."""
+
+    word: str  # what PyTorch's messages call it
+    accepts: Callable[[object], bool]  # may this value stand there?
+    unusual: str = ""  # what shows that a value is wrong or needs a closer look
+    ordered: str = ""  # what it becomes before it reaches the forward function, the usual case first
+
+
+NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}) is not float"
+KINDS = {
+    "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.ndarray, np.generic))),
+    "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
+    "Scalar": Kind("Number", is_number, NOT_NUMBER, "{0} if type({0}) in (int, float) else as_number({0})"),
+    "int": Kind("int", is_int, NOT_INT),
+    "float": Kind("float", is_number, NOT_NUMBER),
+    "bool": Kind("bool", lambda v: isinstance(v, (bool, np.bool_)), "{0} is not False and {0} is not True"),
+    "str": Kind("str", lambda v: isinstance(v, str)),
+    "dtype": Kind("torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type)), "", "dtypes.to_numpy({0})"),
+    "object": Kind("object", lambda v: True),
+    # a dimension, which arrives counted from the front; the place of a new one; one or several, all if none is given
+    "dim": Kind("int", is_int, NOT_INT, "{0} if 0 <= {0} < {1}.ndim else wrap_dim({0}, {1}.ndim)"),
+    "newdim": Kind("int", is_int, "", "wrap_dim({0}, {1}.ndim + 1)"),
+    "dims": Kind(
+        "tuple of ints",
+        lambda v: v is None or are_ints(v),
+        "type({0}) not in (int, tuple, list, NoneType)",
+        "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else as_dims({0}, {1}.ndim)",
+    ),
+    # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
+    "size": Kind("tuple of ints", are_ints, "", "as_size({0})"),
+    "shape": Kind("tuple of ints", are_ints, "", "as_shape({0}, {1}.size)"),
 }
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
 
 
-class Argument:
-    """One parameter: its name, kind and default; is it keyword-only, does it take what is left (`*size`)?"""
+@functools.cache  # many operations are alike
+def compiled(text: str) -> CodeType:
+    """The code of the function that `text` defines."""
+    module = compile(text, "<minigrad.ops>", "exec")
+    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
-    __slots__ = ("default", "keyword_only", "kind", "many", "name")
 
-    def __init__(
-        self, name: str, kind: str, default: object = REQUIRED, keyword_only: bool = False, many: bool = False
-    ):
-        self.name, self.kind, self.default = name, kind, default
-        self.keyword_only, self.many = keyword_only, many
-
-    @property
-    def shown(self) -> str:
-        """Its name in PyTorch's messages."""
-        return "input" if self.name == "self" else self.name
+def declared(text: str) -> Signature:
+    """The signature that a declaration gives: it is written as Python writes one."""
+    name, found = text.partition("(")[0], {}
+    exec(compile(f"def {text}: 0", "<declaration>", "exec", __future__.annotations.compiler_flag), found)
+    return Signature(name, found[name], {})
 
 
 class Signature:
-    """The parameters of an operation or a function."""
+    """The parameters of an operation or a function; its annotations, which `words` may translate, are the kinds."""
 
-    def __init__(self, name: str, parameters: Iterable[Argument]):
-        self.name, self.parameters = name, tuple(parameters)
-        self.names = tuple(p.name for p in self.parameters)
-        self.kinds = {p.name: p.kind for p in self.parameters}
-        self.defaults = {p.name: p.default for p in self.parameters}
-        self.positional = [p for p in self.parameters if not p.keyword_only]
-        self.first_number = False  # may a number stand for the first tensor?
-        self.numbers = False  # and for the others?
+    numbers = False  # may a Python number stand for any tensor but the first?
 
-    @classmethod
-    def parse(cls, text: str) -> Signature:
-        """From the text of a declaration."""
-        name, _, rest = text.partition("(")
-        parameters, keyword_only = [], False
-        for part in split_at_commas(rest.rstrip()[:-1]):
-            head, equals, default = part.partition("=")
-            head, _, kind = (s.strip() for s in head.partition(":"))
-            if head == "*":
-                keyword_only = True
-                continue
-            many = head[0] == "*"
-            value = () if many else eval(default, {}) if equals else REQUIRED
-            parameters.append(Argument(head.lstrip("*"), kind, value, keyword_only, many))
-        return cls(name.strip(), parameters)
+    def __init__(self, name: str, function: Callable, words: dict[str, str]):
+        self.name, self.kinds, self.defaults = name, {}, {}
+        self.parameters = list(inspect.signature(function).parameters.values())
+        for p in self.parameters:
+            kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
+            kind = words.get(kind, kind)
+            self.kinds[p.name] = kind if kind in KINDS else "object"
+            self.defaults[p.name] = () if p.kind is p.VAR_POSITIONAL else p.default
+        self.named = [p.name for p in self.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.only = [p.name for p in self.parameters if p.kind is p.KEYWORD_ONLY]
+        self.many = next((p.name for p in self.parameters if p.kind is p.VAR_POSITIONAL), "")
 
-    @classmethod
-    def of(cls, function: Callable, name: str) -> Signature:
-        """From a Python function's parameters and annotations."""
-        found = []
-        for p in inspect.signature(function).parameters.values():
-            kind = "object" if p.annotation is p.empty else str(p.annotation).removesuffix(" | None")
-            kind = {"Tensor": "", "float": "Scalar"}.get(kind, kind if kind in KINDS else "object")
-            many = p.kind is p.VAR_POSITIONAL
-            found.append(Argument(p.name, kind, () if many else p.default, p.kind is p.KEYWORD_ONLY, many))
-        return cls(name, found)
+    @property
+    def heads(self) -> str:
+        """The parameters of a function that takes whatever it is given; `more` and `others` are too many."""
+        return ", ".join([*self.named, "*" + (self.many or "more"), *self.only, "**others"])
 
-    def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> list:
-        """The values of all parameters, in order. Raises TypeError in PyTorch's words if they do not fit.
+    def with_defaults(self, function: FunctionType) -> FunctionType:
+        """Give a function with these heads the defaults."""
+        function.__defaults__ = tuple([self.defaults[n] for n in self.named])
+        function.__kwdefaults__ = {
+            **(function.__kwdefaults__ or {}),
+            **{n: self.defaults[n] for n in self.only},
+        }
+        return function
+
+    @functools.cached_property
+    def locals_of(self) -> Callable[..., dict]:
+        """A function with these heads that gives the values by name."""
+        return self.with_defaults(FunctionType(compiled(f"def call({self.heads}): return locals()"), {}))
+
+    def bind(self, args: tuple, kwargs: dict, name: str = "", method: bool = False) -> dict[str, object]:
+        """The values of the parameters by name. Raises TypeError in PyTorch's words if they do not fit.
 
         method: the first argument is the tensor whose method was called, and is not counted.
         """
-        name = name or self.name
         try:
             values = self.by_name(args, kwargs)
-            for place, p in enumerate(self.parameters):
-                value = values.get(p.name, p.default)
-                if (
-                    p.name in values
-                    and not (value is None and p.default is None)
-                    and not self.takes(place, p, value)
-                ):
-                    position = f" (position {place + 1 - method})" * (
-                        place < len(args) and p.name not in kwargs
-                    )
-                    wanted, found = KINDS[p.kind][0], full_name(type(value))
-                    raise TypeError(f"argument '{p.shown}'{position} must be {wanted}, not {found}")
-            given = {**self.defaults, **values}
+            for place, (n, kind) in enumerate(self.kinds.items()):
+                if values[n] is not self.defaults[n] and not self.takes(place, n, values[n]):
+                    position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
+                    wanted, found = KINDS[kind].word, full_name(type(values[n]))
+                    raise TypeError(f"argument '{shown(n)}'{position} must be {wanted}, not {found}")
             missing = [
-                p.shown
-                for p in self.parameters
-                if given[p.name] is (() if p.many and p.kind != "int" else REQUIRED)
+                f'"{shown(n)}"' for n in self.kinds if values[n] is (() if self.is_size(n) else REQUIRED)
             ]
-            if missing:
-                raise TypeError(f"missing {told_missing(missing)}")
+            if missing:  # the plural is PyTorch's own
+                told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
+                raise TypeError(f"{told}: {', '.join(missing)}")
         except TypeError as error:
-            colon = ":" if str(error).startswith("argument") else ""
-            raise TypeError(f"{name}(){colon} {error}") from None
-        return [values.get(p.name, p.default) for p in self.parameters]
+            told = str(error).removeprefix("call() ")
+            raise TypeError(f"{name or self.name}(){':' * told.startswith('argument')} {told}") from None
+        return values
 
     def by_name(self, args: tuple, kwargs: dict) -> dict[str, object]:
         """The arguments by the names of the parameters; TypeError for those that there is no parameter for."""
-        values, many = {}, bool(self.positional) and self.positional[-1].many
-        for place, (p, value) in enumerate(zip(self.positional, args, strict=False)):
-            values[p.name] = args[place:] if p.many else value
-        if len(args) > len(self.positional) and not many:
-            least, most = sum(p.default is REQUIRED for p in self.positional), len(self.positional)
+        values = self.locals_of(*args, **kwargs)
+        if values.pop("more", ()):
+            least, most = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named)
             count = f"{most}" if least == most else f"from {least} to {most}"
             raise TypeError(
                 f"takes {count} positional argument{'s' * (most != 1)} but {len(args)} were given"
             )
-        for key, value in kwargs.items():
-            known = (
-                key if key in self.kinds else next((k for k in ALIASES.get(key, ()) if k in self.kinds), None)
-            )
-            if known is None:
+        for key, value in values.pop("others").items():
+            own = self.own_name(key)
+            if own not in self.kinds:
                 raise TypeError(f"got an unexpected keyword argument '{key}'")
-            if known in values and values[known] is not self.defaults[known]:
+            if values[own] is not self.defaults[own]:
                 raise TypeError(f"got multiple values for argument '{key}'")
-            values[known] = value
-        return {n: v for n, v in values.items() if v is not REQUIRED}
+            values[own] = value
+        return values
 
-    def takes(self, place: int, p: Argument, value: object) -> bool:
+    def own_name(self, key: str) -> str:
+        """What the parameter is called here that was given by one of its other names."""
+        return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
+
+    def is_size(self, name: str) -> bool:
+        """Does it take lengths or dimensions one by one (`*size`)?"""
+        return name == self.many and self.kinds[name] in ("size", "shape", "dims")
+
+    def takes(self, place: int, name: str, value: object) -> bool:
         """Is this value of the kind that the parameter takes?"""
-        if p.many and p.kind not in ("size", "shape", "dims"):
+        kind = self.kinds[name]
+        if (name == self.many and not self.is_size(name)) or KINDS[kind].accepts(value):
             return True
-        if KINDS[p.kind][1](value):
-            return True
-        return p.kind == "" and isinstance(value, NUMBERS) and (self.numbers if place else self.first_number)
+        return self.numbers and place > 0 and kind == "" and isinstance(value, NUMBERS)
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
-        kind, found = inspect.Parameter, []
+        found = []
         for p in self.parameters:
-            how = kind.KEYWORD_ONLY if p.keyword_only else kind.POSITIONAL_OR_KEYWORD
-            default, how = (REQUIRED, kind.VAR_POSITIONAL) if p.many else (p.default, how)
-            note = KINDS[p.kind][0] + " | float" * (p.kind == "" and self.numbers and bool(found))
-            found.append(kind(p.name if method else p.shown, how, default=default, annotation=note))
+            note = KINDS[self.kinds[p.name]].word + " | float" * (
+                self.numbers and self.kinds[p.name] == "" and bool(found)
+            )
+            found.append(p.replace(name=p.name if method else shown(p.name), annotation=note))
         return inspect.Signature(found)
 
 
-def split_at_commas(text: str) -> list[str]:
-    """The parts of a parameter list; commas in brackets and quotes do not count."""
-    parts, depth, start, quoted = [], 0, 0, False
-    for place, c in enumerate(text):
-        quoted ^= c in "'\""
-        depth += (c in "([") - (c in ")]")
-        if c == "," and not depth and not quoted:
-            parts.append(text[start:place].strip())
-            start = place + 1
-    return [*parts, text[start:].strip()] if text.strip() else []
+def shown(name: str) -> str:
+    """A parameter's name in PyTorch's messages."""
+    return "input" if name == "self" else name

@@ -1,20 +1,22 @@
 """The one template: it writes, for each operation, the function that users call, its `core`, and its node's `_vjp`.
 
-`core(tensors..., params...)` computes on the arrays, wraps the result and hangs a node on it if an input requires grad.
-The function that users call is a guard before the same lines: with plain tensors and nothing unusual going on (see
+`core(inputs, params)` computes on the arrays, wraps the result and hangs a node on it if an input requires grad. The
+function that users call is a guard before the same lines: with plain tensors and nothing unusual going on (see
 autograd/modes.py) it runs them at once; anything else goes to `run.general`, which puts the arguments in order, asks a
 transform if one is active, and calls `core`. The rules of the table are called as they stand. Written out for each
 operation, without loops over inputs and without tests whose answer is known, this is 1.7 times as fast as closures.
 
+In the texts below a `$word` is a piece that depends on the operation. In what is written, x_self is the array of the input
+`self`, e_self the node that its gradient goes to, s_self what is saved of it, r_self its gradient.
 To read what was written: `print(minigrad.exp.op.text)`.
 """
 
 from __future__ import annotations
 
 import builtins
-import functools
-from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType
+import re
+from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,60 +29,127 @@ from ..autograd.views import make_view
 from ..basics import wrap_dim
 from ..tensor import InferenceTensor, Tensor, new_object, plain_types
 from .errors import explained
-from .run import ORDERED, as_dims, as_number, as_shape, as_size, finish, fit, general, operand, promoted
+from .run import as_dims, as_number, as_shape, as_size, finish, fit, fit_each, general, operand, promoted
+from .signature import KINDS, compiled
 
 if TYPE_CHECKING:
     from .table import Op
 
 # What the written functions call, beside their own operation, its forward function, node class and rules.
 FUNCTIONS = (
-    as_dims, as_number, as_shape, as_size, edge, explained, finish, fit, general, make_view, operand, promoted, unpack,
-    versions, wrap_dim, Tensor, np.ndarray, dtypes.default_float, np.asarray, type(None),
+    as_dims, as_number, as_shape, as_size, edge, explained, finish, fit, fit_each, general, make_view, operand, promoted,
+    unpack, versions, wrap_dim, Tensor, np.ndarray, dtypes.default_float, np.asarray, type(None),
 )  # fmt: skip
-NAMED = dict(
+SHARED = {f.__name__: f for f in FUNCTIONS} | dict(
     __builtins__=builtins, anomaly=anomaly, dtypes=dtypes, local=local, new_object=new_object, next_sequence=next_sequence,
     plain_types=plain_types, special=special, InferenceTensor=InferenceTensor,
 )  # fmt: skip
-SHARED = {f.__name__: f for f in FUNCTIONS} | NAMED
+
+# ---------------------------------------------------------------- the texts
+
+CALL = """
+def call($heads):
+    recording = not special or (None if anomaly.on else local.recording)
+    if recording is None or $unusual:
+        if $in_rule:
+            $ordered_alone
+            return forward($everything)
+        return $otherwise
+    $numbers
+    $checks
+    $body
+"""
+CORE = """
+def core(inputs, params, made):
+    $unpacked
+    recording = not special or local.records
+    $arrays
+    if made is None:
+        $computed
+    else:
+        $taken
+    $recorded
+    $returned
+"""
+COMPUTED = """
+try:
+    $in_order
+    $results = forward($values)
+except Exception as error:
+    raise explained(error, op, $arrays, $called, how) from None
+$wrapped
+"""
+WRAPPED = """
+$as_array
+out = new_object(Tensor)
+out._array, out._output_nr = y, 0
+out._meta = out._counter = None
+$no_history
+$kind
+"""
+SEVERAL = """
+outs = []
+for y in ys:
+    $wrapped
+    outs.append(out)
+"""
+RECORDED = """
+if recording and ($wanted):
+    $edges
+    node = Node()
+    node._edges, node._input_nrs, node._sequence = $edge_tuple, $numbers, next_sequence()
+    node._hooks = node._meta = node._counter = None
+    $counter
+    $saved
+    node._kept = $kept
+    node._version = $version
+    $meta
+    $hung
+    $finished
+"""
+ORDER = """
+def order(x, $params):
+    $in_order
+    return $tuple
+"""
+VJP = """
+def vjp(node, grad, recorded):
+    $read
+    $edges = node._edges
+    $rules
+    $flat
+    $fitted
+    return $results
+"""
+READ = """
+if recorded or node._kept is None or node._version < 0:
+    $saved = unpack(node, recorded)
+else:
+    $saved = node._kept
+    version = 0
+    $versions
+    if version != node._version:
+        unpack(node, False)  # which says what was written to
+"""
+NO_HISTORY = "out._requires_grad, out._grad_fn = False, None"
+EDGE_OF = "({t}._grad_fn or (edge({t}) if {t}._requires_grad else None)) if {t}._meta is None else edge({t})"
 
 
-@functools.cache  # many operations are alike
-def compiled(text: str) -> CodeType:
-    """The code of the function that `text` defines."""
-    module = compile(text, "<minigrad.ops.template>", "exec")
-    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+def lines_of(text: str, **pieces: str | list[str]) -> list[str]:
+    """The lines of a text with its pieces; one that has a line for itself is a list of any number of lines."""
+    lines = []
+    for line in text.strip().splitlines():
+        indent, _, word = line.partition("$")
+        if word in pieces and not indent.strip():
+            lines += [indent + part for part in pieces[word]]
+        else:
+            lines.append(re.sub(r"\$(\w+)", lambda found: pieces[found[1]], line))
+    return lines
 
 
-def written(op: Op, kind: str) -> Callable:
-    """The function of an operation that its transforms and its node call: "core", "record" or "vjp"."""
-    return FunctionType(compiled(TEXTS[kind](op)), op.scope, op.name)
-
-
-def write_later(op: Op, kind: str) -> Callable:
-    """The function of an operation that users call, "call", "method" or "operator". It is written when it is first called:
-    to write all of them would make `import minigrad` ten times slower."""
-
-    def first_call(*args, **kwargs):
-        function.__code__ = compiled(TEXTS[kind](op))
-        if kind != "operator":
-            function.__defaults__ = tuple([p.default for p in op.signature.positional if not p.many])
-            function.__kwdefaults__ = {p.name: p.default for p in op.signature.parameters if p.keyword_only}
-        return function(*args, **kwargs)
-
-    function = FunctionType(FIRST, op.scope | {"first_call": first_call}, op.name)
-    return function
-
-
-FIRST = compiled("def call(*args, **kwargs):\n    return first_call(*args, **kwargs)")
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    return ["    " + line for line in lines]
-
-
-def joined(parts: Sequence[str]) -> str:
+def joined(parts: Iterable[str]) -> str:
     """A tuple of them."""
-    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    return f"({''.join([part + ', ' for part in parts]).strip()})"
 
 
 def if_given(op: Op, name: str, question: str) -> str:
@@ -88,147 +157,123 @@ def if_given(op: Op, name: str, question: str) -> str:
     return f"({name} is not None and {question})" if name in op.absent else question
 
 
-def unless_absent(op: Op, name: str, value: str) -> str:
+def unless_absent(op: Op, name: str, value: str, absent: str = "None") -> str:
     """An expression about an input, None if that may be absent and is."""
-    return f"None if {name} is None else ({value})" if name in op.absent else value
+    return f"{absent} if {name} is None else ({value})" if name in op.absent else value
 
 
-# ---------------------------------------------------------------- the guard
-
-
-def call_text(op: Op, method: bool = False) -> str:
-    """What users call. Anything that is not plain goes to `general`, arrays inside a rule to `forward`."""
-    positional, named = op.signature.positional, [p.name for p in op.signature.parameters if p.keyword_only]
-    many = positional[-1].many
-    heads = [("*" if p.many else "") + p.name for p in positional] + ["*more"] * (not many)
-    everything = f"{joined(heads)}, {{{''.join(f'{n!r}: {n}, ' for n in named)}**others}}, {method}"
-    lines = [f"def call({', '.join([*heads, *named, '**others'])}):"]
-    strange = f"others or not {positional[-1].name}" if many else "more or others"
-    return "\n".join(
-        [
-            *lines,
-            *indented(guard_lines(op, strange, everything, f"return general(op, {everything})")),
-        ]
-    )
-
-
-def operator_text(op: Op) -> str:
-    """`x + other`: what is neither a tensor nor a number is left to Python, which asks `other`."""
-    otherwise = f"return general(op, {joined(op.inputs)}, {{}}) if known({op.inputs[-1]}) else NotImplemented"
-    defaults = [f"{n} = {op.signature.defaults[n]!r}" for n in op.params]
-    return "\n".join(
-        [
-            f"def operator({', '.join(op.inputs)}):",
-            *indented([*defaults, *guard_lines(op, "", f"{joined(op.inputs)}, {{}}, True", otherwise)]),
-        ]
-    )
-
-
-def guard_lines(op: Op, strange: str, called: str, otherwise: str) -> list[str]:
-    """Is all as usual? Then the lines of the core; `otherwise` if not, or if the condition `strange` holds."""
-    first, *rest = op.inputs
+def any_of(op: Op, names: Iterable[str], question: str) -> str:
+    """Is the answer to a question about a tensor, `{t}`, yes for one of these inputs?"""
     if op.variadic:
-        unlike = [
-            f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
-        ]
-        in_rule, array = f"type({first}) is list and {first} and type({first}[0]) is ndarray", f"{first}[0]"
+        return f"any([{question.format(t='t')} for t in {op.inputs[0]}])"
+    return " or ".join([if_given(op, n, question.format(t=n)) for n in names])
+
+
+def of_each(op: Op, value: str, absent: str = "None") -> str:
+    """A tuple of the values of an expression about a tensor, `{t}`, for all inputs that have rules."""
+    if op.variadic:
+        return f"tuple([{value.format(t='t')} for t in {op.inputs[0]}])"
+    return joined([unless_absent(op, n, value.format(t=n), absent) for n in op.rules])
+
+
+def put_in_order(op: Op, array: str) -> list[str]:
+    """What makes the parameters those that `forward` gets; `array` is the expression for the array of the first input."""
+    lines = []
+    for name in op.params:
+        value = KINDS[op.signature.kinds[name]].ordered.format(name, array)
+        may_be_none = op.signature.defaults[name] is None and op.signature.kinds[name] != "dims"
+        lines += [f"{name} = " + f"None if {name} is None else " * may_be_none + f"({value})"] * bool(value)
+    return lines
+
+
+def order_text(op: Op) -> list[str]:
+    """The parameters in order, where that is all one needs; x is the array of the first input."""
+    return lines_of(
+        ORDER, params=", ".join(op.params), in_order=put_in_order(op, "x"), tuple=joined(op.params)
+    )
+
+
+# ---------------------------------------------------------------- what users call
+
+
+def call_text(op: Op, operator: bool = False, in_place: bool = False) -> list[str]:
+    """The function, or the operator, which leaves what is neither a tensor nor a number to Python; in_place: they write.
+
+    Anything that is not plain goes to `general`, arrays inside a rule to `forward`.
+    """
+    signature, (first, *others) = op.signature, op.inputs
+    heads, named = signature.heads, "".join([f"{n!r}: {n}, " for n in signature.only])
+    called = f"{joined([*signature.named, '*' + (signature.many or 'more')])}, {{{named}**others}}"
+    odd = [f"others or not {signature.many}" if signature.many else "more or others"]
+    if operator:
+        heads, called, odd = ", ".join(signature.named), f"{joined(signature.named)}, {{}}", []
+    otherwise = f"general(op, {called}, how)"
+    otherwise += f" if known({signature.named[-1]}) else NotImplemented" * operator
+    foreign = "type({t}) is not Tensor and type({t}) not in plain_types"
+    if op.variadic:
+        array = f"{first}[0]"
+        unlike = f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
+        arrays = f"type({first}) is list and {first} and type({array}) is ndarray"
     else:
-        foreign = "type({0}) is not Tensor and type({0}) not in plain_types"
-        unlike = [f"({if_given(op, n, foreign.format(n))})" for n in ([first] if op.numbers else op.inputs)]
-        kinds = "(ndarray, float, int)" if op.numbers else "(ndarray,)"
-        others = [f"(type({n}) in {kinds}{f' or {n} is None' * (n in op.absent)})" for n in rest]
-        in_rule, array = " and ".join([f"type({first}) is ndarray", *others]), first
-    lines = [
-        "recording = not special or (None if anomaly.on else local.recording)",
-        f"if {' or '.join(['recording is None', *filter(None, [strange]), *unlike])}:",
-        f"    if {in_rule}{f' and not ({strange})' if strange else ''}:",
-        *indented(indented(ordered_lines(op, array))),
-        f"        return forward({', '.join([*op.inputs, *op.params])})",
-        f"    {otherwise}",
-    ]
-    for n in rest if op.numbers else ():
-        lines += [
-            f"if {if_given(op, n, f'type({n}) is not Tensor and type({n}) not in plain_types')}:",
+        array, kinds = first, "(ndarray, float, int)" if op.numbers else "(ndarray,)"
+        unlike = any_of(op, [first] if op.numbers else op.inputs, f"({foreign})")
+        alone = [f"(type({n}) in {kinds}{f' or {n} is None' * (n in op.absent)})" for n in others]
+        arrays = " and ".join([f"type({first}) is ndarray", *alone])
+    numbers = []
+    for n in others if op.numbers else ():
+        numbers += [
+            f"if {if_given(op, n, foreign.format(t=n))}:",
             f"    if type({n}) is not float and type({n}) is not int:",
-            f"        {otherwise}",
+            f"        return {otherwise}",
             f"    {n} = operand({n}, {first}, {op.floating})",
         ]
-    for p in op.signature.parameters:
-        if p.kind in SEEN and (p.default is not None or p.kind == "dims"):
-            lines += [f"if {SEEN[p.kind].format(p.name)}:", f"    {otherwise}"]
-    return [*lines, *core_lines(op, called=called, ordered=ordered_lines(op, f"{array}._array"))]
-
-
-def ordered_lines(op: Op, array: str) -> list[str]:
-    """Put the parameters in order; `array` is the expression for the array of the first input."""
-    lines = []
-    for p in op.signature.parameters:
-        if p.kind in ORDERED:
-            value = ORDERED[p.kind].replace("{x}", array).replace("{}", p.name)
-            optional = p.default is None and p.kind != "dims"
-            lines.append(f"{p.name} = " + (f"None if {p.name} is None else ({value})" if optional else value))
-    return lines
+    checks = []
+    for n, kind in signature.kinds.items():
+        if KINDS[kind].unusual and (signature.defaults[n] is not None or kind == "dims"):
+            checks += [f"if {KINDS[kind].unusual.format(n)}:", f"    return {otherwise}"]
+    in_order = put_in_order(op, f"{array}._array")
+    if in_place:
+        body = [*in_order, f"return write(op, {joined(op.inputs)}, {joined(op.params)})"]
+    else:
+        body = [*array_lines(op), *compute_lines(op, called, in_order), *record_lines(op), returned(op)]
+    return lines_of(
+        CALL,
+        heads=heads,
+        unusual=" or ".join([*odd, unlike]),
+        in_rule=" and ".join([arrays, *[f"not ({o})" for o in odd]]),
+        ordered_alone=put_in_order(op, array),
+        everything=", ".join([*op.inputs, *op.params]),
+        otherwise=otherwise,
+        numbers=numbers,
+        checks=checks,
+        body=body,
+    )
 
 
 # ---------------------------------------------------------------- the core
 
 
-def core_text(op: Op) -> str:
-    """The operation on tensors, whatever is going on; the parameters are in order."""
-    heads = ", ".join([*op.inputs, *op.params])
-    lines = ["recording = not special or local.records", *core_lines(op, unusual=True)]
-    return "\n".join([f"def core({heads}):", *indented(lines)])
+def core_text(op: Op) -> list[str]:
+    """The operation on tensors, whatever is going on; the parameters are in order.
+
+    made: results that a transform has computed in its own way, of which only the node is missing.
+    """
+    inputs = op.inputs[0] if op.variadic else joined(op.inputs)
+    one = len(op.outputs) == 1
+    return lines_of(
+        CORE,
+        unpacked=[f"{inputs} = inputs", *[f"{joined(op.params)} = params"] * bool(op.params)],
+        arrays=array_lines(op),
+        computed=compute_lines(op, "(), {}", (), core=True),
+        taken=["(out,) = made", "y = out._array"] if one else ["outs = made"],
+        recorded=record_lines(op, core=True),
+        returned=[returned(op)],
+    )
 
 
-def core_lines(
-    op: Op, unusual: bool = False, called: str = "(), {}, False", ordered: Sequence[str] = ()
-) -> list[str]:
-    """Compute, wrap, record. unusual: also what only `general` can meet. called: the arguments, to blame them.
-    ordered: what puts the parameters in order first."""
-    ufunc = type(op.forward) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
-    outs, results = names_of_results(op)
-    values = ["x"] if op.variadic else [f"x{i}" for i in range(len(op.inputs))]
-    lines = [
-        *array_lines(op),
-        "try:",
-        *indented(ordered),
-        f"    {', '.join(results) if op.outputs else 'ys'} = "
-        f"forward({', '.join([*values, *op.params])}{', out=...' * ufunc})",
-        "except Exception as error:",
-        f"    raise explained(error, op, {values[0] if op.variadic else joined(values)}, {called}) from None",
-    ]
-    made = []
-    for out, y in zip(outs, results, strict=True):
-        if not ufunc:
-            made += [f"if type({y}) is not ndarray:", f"    {y} = asarray({y})"]
-        made += [f"{out} = new_object(Tensor)", f"{out}._array, {out}._output_nr = {y}, 0"]
-        made += [f"{out}._meta = {out}._counter = None"]
-        if not has_one_history(op):
-            made += [f"{out}._requires_grad, {out}._grad_fn = False, None"]
-        if op.view:
-            made += [f"make_view({out}, {op.inputs[0]}, {len(op.outputs) != 1})"]
-        elif unusual:
-            made += ["if special and local.inference:", f"    {out}.__class__ = InferenceTensor"]
-    lines += made if op.outputs else ["outs = []", "for y in ys:", *indented([*made, "outs.append(out)"])]
-    if op.rules:
-        lines += record_lines(op, unusual)
-    if has_one_history(op):  # told once, as to tell it costs time
-        history = "out._requires_grad, out._grad_fn = False, None"
-        lines += ["else:", f"    {history}"] if op.rules else [history]
-    found = "out" if len(op.outputs) == 1 else f"as_result({joined(outs)})" if op.outputs else "tuple(outs)"
-    return [*lines, f"return {found}"]
-
-
-def has_one_history(op: Op) -> bool:
-    """Is there one result, of which the node is all there is to tell? A view may require grad because its base does."""
-    return len(op.outputs) == 1 and not op.view
-
-
-def names_of_results(op: Op) -> tuple[list[str], list[str]]:
-    """What the tensors and the arrays of the results are called; where there may be any number, one of them."""
-    if len(op.outputs) < 2:
-        return ["out"], ["y"]
-    return [f"out{i}" for i in range(len(op.outputs))], [f"y{i}" for i in range(len(op.outputs))]
+def arrays_of(op: Op) -> list[str]:
+    """What the arrays of the inputs are called."""
+    return ["x"] if op.variadic else [f"x_{n}" for n in op.inputs]
 
 
 def array_lines(op: Op) -> list[str]:
@@ -236,212 +281,209 @@ def array_lines(op: Op) -> list[str]:
     if op.variadic:
         lines = [f"x = [t._array for t in {op.inputs[0]}]"]
         return [*lines, "if any([a.dtype is not x[0].dtype for a in x]):", "    x = promoted(x, op)"]
-    lines = [f"x{i} = {unless_absent(op, n, f'{n}._array')}" for i, n in enumerate(op.inputs)]
-    alike = list(op.differentiable or range(len(op.inputs)))
-    if op.kind == "elementwise" and len(alike) > 1:
-        others = [if_given(op, op.inputs[i], f"dtype is not x{i}.dtype") for i in alike[1:]]
-        unlike = " or ".join([*others, *["dtype.kind != 'f'"] * op.floating])
-        names = joined([f"x{i}" for i in alike])
-        lines += [
-            f"dtype = x{alike[0]}.dtype",
-            f"mixed = {unlike}",
-            "if mixed:",
-            f"    {names} = promoted({names}, op)",
-        ]
+    lines = [f"x_{n} = {unless_absent(op, n, f'{n}._array')}" for n in op.inputs]
+    first, *others = alike = list(op.rules or op.inputs)
+    if op.kind == "elementwise" and others:
+        unlike = [if_given(op, n, f"x_{n}.dtype is not dtype") for n in others] + [
+            "dtype.kind != 'f'"
+        ] * op.floating
+        names = joined([f"x_{n}" for n in alike])
+        lines += [f"dtype = x_{first}.dtype", f"mixed = {' or '.join(unlike)}"]
+        lines += ["if mixed:", f"    {names} = promoted({names}, op)"]
     elif op.floating:
-        for i in alike:
-            lines += [f"if x{i}.dtype.kind != 'f':", f"    x{i} = x{i}.astype(default_float())"]
+        for n in alike:
+            lines += [f"if x_{n}.dtype.kind != 'f':", f"    x_{n} = x_{n}.astype(default_float())"]
     return lines
+
+
+def compute_lines(op: Op, called: str, in_order: Iterable[str], core: bool = False) -> list[str]:
+    """Compute and wrap. called: the arguments, to blame them; in_order: what puts the parameters in order first."""
+    arrays, one = arrays_of(op), len(op.outputs) == 1
+    ufunc = type(op.forward) is np.ufunc  # it makes a number of a 0-d result, unless it is told not to
+    kind = [f"make_view(out, {op.inputs[0]}, {not one})"] if op.view else []
+    if core and not op.view:
+        kind = ["if special and local.inference:", "    out.__class__ = InferenceTensor"]
+    wrapped = lines_of(
+        WRAPPED,
+        as_array=[] if ufunc else ["if type(y) is not ndarray:", "    y = asarray(y)"],
+        no_history=[] if tells_once(op) else [NO_HISTORY],
+        kind=kind,
+    )
+    return lines_of(
+        COMPUTED,
+        in_order=in_order,
+        results="y" if one else "ys",
+        values=", ".join([*arrays, *op.params, *["out=..."] * ufunc]),
+        arrays="x" if op.variadic else joined(arrays),
+        called=called,
+        wrapped=wrapped if one else lines_of(SEVERAL, wrapped=wrapped),
+    )
+
+
+def tells_once(op: Op) -> bool:
+    """Is there one result, of which the node is all there is to tell? A view may require grad because its base does."""
+    return len(op.outputs) == 1 and not op.view
+
+
+def returned(op: Op) -> str:
+    return "return out" if len(op.outputs) == 1 else "return op.as_result(outs)"
 
 
 # ---------------------------------------------------------------- recording
 
 
-def record_text(op: Op) -> str:
-    """Only the last part of the core, for a transform, which has computed the results `outs` in its own way."""
-    outs, results = names_of_results(op)
-    lines = [f"x{i} = {unless_absent(op, n, f'{n}._array')}" for i, n in enumerate(op.inputs)]
-    if op.variadic:
-        lines = [f"x = [t._array for t in {op.inputs[0]}]"]
-    if op.outputs:
-        lines += [
-            f"{joined(outs)} = outs",
-            *[f"{y} = {out}._array" for out, y in zip(outs, results, strict=True)],
-        ]
-    lines += ["recording, node = True, None", *record_lines(op, True, "outs[{}].face()"), "return node"]
-    return "\n".join([f"def record({', '.join([*op.inputs, *op.params, 'outs'])}):", *indented(lines)])
-
-
-def record_lines(op: Op, unusual: bool, result: str = "") -> list[str]:
-    """Make the node and hang it on the results. result: what is kept of a result, if not its array."""
-    outs, _ = names_of_results(op)
-    chosen = [op.inputs[i] for i in op.differentiable]
-    edge_of = (
-        "({0}._grad_fn or (edge({0}) if {0}._requires_grad else None)) if {0}._meta is None else edge({0})"
+def record_lines(op: Op, core: bool = False) -> list[str]:
+    """Make the node and hang it on the results. core: also what is unusual about it."""
+    otherwise = [NO_HISTORY] if tells_once(op) else []  # told once, as to tell it costs time
+    if not op.rules:
+        return otherwise
+    saved, kept, counted = saved_lines(op, core)
+    wanted = any_of(op, op.rules, "{t}._requires_grad")
+    cast = "dtype" in op.signature.kinds.values()  # into integers it has no gradient
+    numbers = of_each(op, "{t}._output_nr", "0"), any_of(op, op.rules, "{t}._output_nr")
+    one, outs = len(op.outputs) == 1, "(out,)" if len(op.outputs) == 1 else "outs"
+    result = op.sources[op.saved_results[0]][1] if op.saved_results else 0
+    lines = lines_of(
+        RECORDED,
+        wanted=f"({wanted}) and y.dtype.kind == 'f'" if cast else wanted,
+        edges=[]
+        if op.variadic
+        else [f"e_{n} = {unless_absent(op, n, EDGE_OF.format(t=n))}" for n in op.rules],
+        edge_tuple=of_each(op, EDGE_OF) if op.variadic else joined([f"e_{n}" for n in op.rules]),
+        numbers="{} if {} else None".format(*numbers),
+        counter=[f"node._counter = {'out' if one else f'outs[{result}]'}._own_counter()"]
+        * bool(op.saved_results),
+        saved=saved,
+        kept=joined(kept),
+        version=f"versions(node) if {' or '.join(counted)} else 0" if counted else "0",
+        meta=meta_lines(op, core),
+        hung=hang_lines(op),
+        finished=[f"finish(op, node, {outs})"] * core,
     )
-    if op.variadic:
-        wanted = f"any([t._requires_grad for t in {op.inputs[0]}])"
-        lines = [f"numbers = [t._output_nr for t in {op.inputs[0]}]"]
-        edges, numbers = (
-            f"tuple([{edge_of.format('t')} for t in {op.inputs[0]}])",
-            "tuple(numbers) if any(numbers) else None",
-        )
-    else:
-        wanted = " or ".join(if_given(op, n, f"{n}._requires_grad") for n in chosen)
-        lines = [
-            f"e{i} = {unless_absent(op, n, edge_of.format(n))}"
-            for i, n in zip(op.differentiable, chosen, strict=True)
-        ]
-        nrs = [
-            f"(0 if {n} is None else {n}._output_nr)" if n in op.absent else f"{n}._output_nr" for n in chosen
-        ]
-        edges, numbers = (
-            joined([f"e{i}" for i in op.differentiable]),
-            f"{joined(nrs)} if {' or '.join(nrs)} else None",
-        )
-    lines += [
-        "node = Node()",
-        f"node._edges, node._input_nrs, node._sequence = {edges}, {numbers}, next_sequence()",
+    return [*lines, "else:", *["    " + line for line in otherwise]] if otherwise else lines
+
+
+def hang_lines(op: Op) -> list[str]:
+    """The node is the history of the result, or of those results that are floating point and have a derivative."""
+    if len(op.outputs) == 1:
+        return ["out._requires_grad, out._grad_fn = True, node"]
+    return [
+        *["node._output_count = len(outs)"] * (not op.outputs),
+        f"for number, out in enumerate(outs{f'[:{op.node_class._output_count}]' * bool(op.constants)}):",
+        "    if out._array.dtype.kind == 'f':",
+        "        out._requires_grad, out._grad_fn, out._output_nr = True, node, number",
     ]
-    lines += ["node._hooks = node._meta = node._counter = None"]
-    if op.saved_results:
-        lines += [f"node._counter = {outs[op.sources[op.saved_results[0]][1]]}._own_counter()"]
-    lines += [*kept_lines(op, result), *meta_lines(op, unusual)]
-    for number, out in enumerate(outs[: op.node_class._output_count] if op.outputs else ()):
-        told = f"{out}._requires_grad, {out}._grad_fn" + (
-            f", {out}._output_nr = True, node, {number}" if number else " = True, node"
-        )
-        lines += [told] if len(outs) == 1 else [f"if {out}._array.dtype.kind == 'f':", f"    {told}"]
-    if not op.outputs:
-        lines += ["node._output_count = len(outs)", "for number, out in enumerate(outs):"]
-        lines += ["    out._requires_grad, out._grad_fn, out._output_nr = True, node, number"]
-    if unusual:
-        lines += [f"finish(op, node, {joined(outs) if op.outputs else 'outs'})"]
-    floating = f" and {outs[0]}._array.dtype.kind == 'f'" * ("dtype" in op.signature.kinds.values())
-    return [f"if recording and ({wanted}){floating}:", *indented(lines)]
 
 
-def kept_lines(op: Op, result: str) -> list[str]:
-    """What the node saves. A tensor only if the gradient whose rule reads it will be computed, None otherwise."""
-    lines, kept, counted, (_, results) = [], [], [], names_of_results(op)
-    for place, ((source, number), guard) in enumerate(zip(op.sources, op.guards, strict=True)):
-        name = op.inputs[number] if source in ("input", "sizes") else ""
+def saved_lines(op: Op, core: bool) -> tuple[list[str], list[str], list[str]]:
+    """What the node saves: lines before, the values, and questions whether an input's memory was ever written to.
+
+    An input is saved only if the gradient whose rule reads it will be computed. Of a result the node keeps the array, in a
+    transform another face.
+    """
+    lines, kept, counted, one = [], [], [], len(op.outputs) == 1
+    for name, (source, number), guard in zip(op.saves, op.sources, op.guards, strict=True):
+        owner = {"param": op.params, "result": op.outputs}.get(source, op.inputs)[number]
+        out, y = ("out", "y") if one else (f"outs[{number}]", f"outs[{number}]._array")
         value = {
-            "param": lambda number: op.params[number],
-            "sizes": lambda number: "[a.shape for a in x]" if op.variadic else f"x{number}.shape",
-            "numel": lambda number: f"x{number}.size",
-            "result": lambda number: result.format(number) or results[number],
-            "input": lambda number: op.inputs[number],
-        }[source](number)
-        if source == "sizes":
-            value = unless_absent(op, name, value)
-        if guard is not None:
-            value = f"{value} if e{op.differentiable[guard]} is not None else None"
+            "input": f"s_{name}",
+            "param": owner,
+            "result": f"{y} if made is None else {out}.face()" if core else y,
+            "shape": "[a.shape for a in x]" if op.variadic else unless_absent(op, owner, f"x_{owner}.shape"),
+            "size": f"x_{owner}.size",
+        }[source]
         if source == "input":
-            lines.append(f"s{place} = {value}")
-            there = f"s{place} is not None and " if guard is not None or name in op.absent else ""
-            counted.append(f"({there}s{place}._counter is not None)")
-            value = f"s{place}"
+            lines += [f"s_{name} = {owner}" + f" if e_{guard} is not None else None" * bool(guard)]
+            there = f"s_{name} is not None and " * (bool(guard) or owner in op.absent)
+            counted += [f"({there}s_{name}._counter is not None)"]
         kept.append(value)
-    version = f"versions(node) if {' or '.join(counted)} else 0" if counted else "0"
-    return [*lines, f"node._kept = {joined(kept)}", f"node._version = {version}"]
+    return lines, kept, counted
 
 
-def meta_lines(op: Op, unusual: bool) -> list[str]:
+def meta_lines(op: Op, core: bool) -> list[str]:
     """What broadcasting and promotion did, to be undone for the gradient."""
-    if op.variadic:
-        unlike = f"any([t._array.dtype is not y.dtype for t in {op.inputs[0]}])"
-        metas = f"tuple([(t._array.shape, t._array.dtype) for t in {op.inputs[0]}])"
-        return [f"if {unlike}:", f"    node._meta = {metas}"] if op.outputs else []
-    if not op.broadcasts:
+    if not (op.broadcasts or op.variadic):
         return []
-    names = [(i, op.inputs[i]) for i in op.differentiable]
-    unlike = [
-        if_given(op, n, f"(x{i}.shape != y.shape or {n}._array.dtype is not y.dtype)") for i, n in names
-    ]
+    question = (
+        "{t}._array.dtype is not y.dtype"
+        if op.variadic
+        else "(x_{t}.shape != y.shape or {t}._array.dtype is not y.dtype)"
+    )
+    unlike, (first, *others) = any_of(op, op.rules, question), op.rules
     if (
-        op.kind == "elementwise" and len(names) == len(op.inputs) > 1 and not unusual
+        op.kind == "elementwise" and len(op.rules) == len(op.inputs) > 1 and not core
     ):  # the same in fewer steps
-        unlike = ["mixed", *[if_given(op, n, f"x{i}.shape != x0.shape") for i, n in names[1:]]]
-    metas = [unless_absent(op, n, f"({n}._array.shape, {n}._array.dtype)") for _, n in names]
-    return [f"if {' or '.join(unlike)}:", f"    node._meta = {joined(metas)}"]
+        unlike = f"mixed or {any_of(op, others, f'x_{{t}}.shape != x_{first}.shape')}"
+    return [f"if {unlike}:", f"    node._meta = {of_each(op, '({t}._array.shape, {t}._array.dtype)')}"]
 
 
 # ---------------------------------------------------------------- the backward pass
 
 
-def vjp_text(op: Op) -> str:
+def vjp_text(op: Op) -> list[str]:
     """`_vjp(grad, recorded)` of the node: read what was saved, call the rules of the inputs that need a gradient."""
-    lines, count = [], len(op.differentiable)
-    if op.saves:
-        saved = joined([f"s{i}" for i in range(len(op.saves))])
-        lines = [f"{saved} = node._kept"]
-        if op.frees:
-            lines = [
-                "if recorded or node._kept is None or node._version < 0:",
-                f"    {saved} = unpack(node, recorded)",
-                "else:",
-            ]
-            lines += indented([f"{saved} = node._kept", *version_lines(op)])
-    if op.variadic:
-        lines += [
-            f"parts = rule0({', '.join(['grad', *[f's{p}' for p in op.plan[0][2]]])})",
-            "if node._meta is not None:",
-            "    parts = [fit(r, *m) for r, m in zip(parts, node._meta)]",
-            "return tuple([None if e is None else r for r, e in zip(parts, node._edges)])",
-        ]
-        return "\n".join(["def vjp(node, grad, recorded):", *indented(lines)])
-    results = joined([f"r{i}" for i in range(count)])
-    lines += [f"{joined([f'e{i}' for i in range(count)])} = node._edges"]
-    for place, (rule, numbers, picks) in enumerate(op.plan):
-        read = "".join(f", s{p}" for p in picks)
-        if op.gives_several(rule):
-            mask = joined([f"e{n} is not None" for n in numbers])
-            lines += [f"{joined([f'r{n}' for n in numbers])} = rule{place}(grad, {mask}{read})"]
-        else:
-            needless = f"None if e{numbers[0]} is None else " if count > 1 else ""
-            lines += [f"r{numbers[0]} = {needless}rule{place}(grad{read})"]
-    if op.flat:
-        flat = joined([f"s{p}" for p in op.flat])
-        lines += ["if recorded:", f"    {results} = with_flat({results}, {flat})"]
+    saved, rules = joined([f"s_{n}" for n in op.saves]), []
+    for name in op.rules:
+        names, read = op.sharing(name), "".join([f", s_{n}" for n in op.wanted[name]])
+        if op.gives_several(op.rules[name]) and name == names[0]:
+            mask = joined([f"e_{n} is not None" for n in names])
+            rules += [f"{joined([f'r_{n}' for n in names])} = rule_{name}(grad, {mask}{read})"]
+        elif not op.gives_several(op.rules[name]):
+            needless = f"None if e_{name} is None else " * (len(op.rules) > 1)
+            rules += [f"r_{name} = {needless}rule_{name}(grad{read})"]
+    results, meta = joined([f"r_{n}" for n in op.rules]), []
     if op.broadcasts:
-        lines += ["if node._meta is not None:"]
-        lines += [f"    r{i} = r{i} if r{i} is None else fit(r{i}, *node._meta[{i}])" for i in range(count)]
-    return "\n".join(["def vjp(node, grad, recorded):", *indented([*lines, f"return {results}"])])
+        meta = ["if node._meta is not None:"]
+        meta += [
+            f"    r_{n} = r_{n} if r_{n} is None else fit(r_{n}, *node._meta[{i}])"
+            for i, n in enumerate(op.rules)
+        ]
+    flat = joined([f"s_{n}" for n in op.flat])
+    reading = (
+        lines_of(READ, saved=saved, versions=version_lines(op)) if op.frees else [f"{saved} = node._kept"]
+    )
+    return lines_of(
+        VJP,
+        read=reading if op.saves else [],
+        edges="edges" if op.variadic else joined([f"e_{n}" for n in op.rules]),
+        rules=rules,
+        flat=["if recorded:", f"    {results} = with_flat({results}, {flat})"] if op.flat else [],
+        fitted=meta,
+        results=f"fit_each(r_{op.inputs[0]}, node)" if op.variadic else results,
+    )
 
 
 def version_lines(op: Op) -> list[str]:
-    """In a plain pass: take the arrays, and see that nobody has written to them since."""
-    lines = ["version = 0"]
+    """In a plain pass: take the arrays, and find out how often each was written to."""
+    lines = []
     for i in op.saved_inputs:
-        count = [
-            f"if s{i}._counter is not None:",
-            f"    version += s{i}._counter.version + s{i}._counter.detached << {FIELD * i}",
+        s = f"s_{op.saves[i]}"
+        lines += [
+            f"if {s} is not None:",
+            f"    if {s}._counter is not None:",
+            f"        version += {s}._counter.version + {s}._counter.detached << {FIELD * i}",
+            f"    {s} = {s}._array",
         ]
-        lines += [f"if s{i} is not None:", *indented([*count, f"s{i} = s{i}._array"])]
-    if op.saved_results:
-        lines += [f"version += node._counter.version << {FIELD * op.saved_results[0]}"]
-    return [
-        *lines,
-        "if version != node._version:",
-        "    unpack(node, False)  # which says what was written to",
-    ]
+    return lines + [f"version += node._counter.version << {FIELD * i}" for i in op.saved_results[:1]]
 
 
-# What shows, for a parameter of this kind, that there is something wrong with it, or unusual.
-SEEN = {
-    "bool": "{0} is not False and {0} is not True",
-    "dim": "type({0}) is not int",
-    "int": "type({0}) is not int",
-    "float": "type({0}) is not int and type({0}) is not float",
-    "Scalar": "type({0}) is not int and type({0}) is not float",
-    "dims": "type({0}) not in (int, tuple, list, NoneType)",
-}
-TEXTS = {
-    "call": call_text,
-    "method": functools.partial(call_text, method=True),
-    "core": core_text,
-    "operator": operator_text,
-    "record": record_text,
-    "vjp": vjp_text,
-}
+# ---------------------------------------------------------------- writing
+
+FIRST = compiled("def first(*args, rewritten, **kwargs): return rewritten()(*args, **kwargs)")
+
+
+def write_later(op: Op, text: Callable[[Op], list[str]], **names: object) -> FunctionType:
+    """A function of an operation. It is written when it is first called: to write all of them would make `import minigrad`
+    ten times slower. names: of what users call, what it knows beside what all functions of the operation know."""
+    function = FunctionType(FIRST, op.scope | names, op.name)
+
+    def rewritten() -> FunctionType:
+        if names:
+            op.signature.with_defaults(function)
+        function.__code__ = compiled(
+            "\n".join(text(op))
+        )  # the last step, as another thread may be calling it
+        return function
+
+    function.__kwdefaults__ = {"rewritten": rewritten}
+    return function
