@@ -70,7 +70,7 @@ def gelu_backward(grad, self):
 
 
 # fmt: off
-relu = activation("relu(self)", _relu, at="torch Tensor F(inplace) nn.ReLU", flat=("result",),
+relu = activation("relu(self)", _relu, at="torch Tensor F nn.ReLU", flat=("result",),
     doc="`max(x, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
 leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", _leaky_relu, at="F nn.LeakyReLU", flat=("self",),
@@ -82,7 +82,7 @@ elu = activation("elu(self, alpha: Scalar=1.0)",
     self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(where(self >= 0, 0.0, self)) * alpha))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU",
     doc="`x` times the probability that a normal variable is below it.", self=gelu_backward)
-silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F(inplace) nn.SiLU",
+silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F nn.SiLU",
     doc="`x * sigmoid(x)`.",
     self=lambda grad, self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))))
 softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", lambda self, beta, threshold:

@@ -6,7 +6,6 @@ Several declarations of one name are the *forms* of one function: the first that
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 
 from .signature import Signature
@@ -37,29 +36,8 @@ def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
             MODULES[place.removeprefix("nn.")] = call
             continue
         for public in (name, *aliases.split()):
-            found = with_inplace(call, public) if place == "F(inplace)" else call
-            if place == "Tensor" and hasattr(call, "as_method"):
-                found = call.as_method
-            public = public.removeprefix("linalg_") if place == "linalg" else public
-            add_form(PLACES[place.removesuffix("(inplace)")], public, found)
-
-
-def with_inplace(call: Callable, name: str) -> Callable:
-    """A function of torch.nn.functional that takes PyTorch's `inplace=` as its last argument."""
-    in_place, parameters = call.op.public(name, in_place=True), call.op.signature.in_python(False).parameters
-
-    def found(*args, inplace: bool = False, **kwargs):
-        if len(args) > len(parameters):
-            *args, inplace = args
-        return (in_place if inplace else call)(*args, **kwargs)
-
-    found.op = call.op
-    found = described(found, name, call.__doc__, call.op.signature)
-    last = inspect.Parameter(
-        "inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False, annotation="bool"
-    )
-    found.__signature__ = inspect.Signature([*parameters.values(), last])
-    return found
+            found = call.as_method if place == "Tensor" else call
+            add_form(PLACES[place], public.removeprefix("linalg_") if place == "linalg" else public, found)
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:

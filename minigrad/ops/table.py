@@ -141,6 +141,7 @@ class Op:
         self.saved_results = tuple([i for i, (s, _) in enumerate(self.sources) if s == "result"])
         self.saved_tensors = self.saved_inputs + self.saved_results  # their places in `saves`
         self.frees = bool(self.saved_tensors) or "indices" in self.saves  # an index holds tensors, too
+        self.single = len(outputs) == 1
         self.as_result = tuple if len(outputs) < 2 else result_type(self.name, outputs)
         self.scope = {"forward": forward, "op": self, "how": (self.name, False, perform)} | SHARED
         self.scope |= {
@@ -294,8 +295,8 @@ def op(
 ) -> Callable:
     """Declare an operation: see the head of this file, and `Op` for the options.
 
-    at: where it is found: torch, Tensor, F, linalg, nn.Name (a module of that name); "" for nowhere. F(inplace): with
-    PyTorch's `inplace=` argument. aliases: other names there. operators: the dunder methods that it is.
+    at: where it is found: torch, Tensor, F, linalg, nn.Name (a module of that name); "" for nowhere. aliases: other names
+    there. operators: the dunder methods that it is. inplace: is there an in-place method? Of elementwise ones there is.
     Returns the function of this one declaration, whose `.op` is the Op. Several of one name are one public function.
     """
     parsed, methods = declared(signature), "Tensor" in at.split()
@@ -304,8 +305,7 @@ def op(
     OPS.append(made)
     name, made.doc = made.name, documented(made, doc)
     call = made.public(name, method=False)
-    if methods:
-        call.as_method = made.public(name)
+    call.as_method = made.public(name)
     publish(call, name, at, aliases)
     if inplace is None:
         inplace = made.kind == "elementwise" and len(made.outputs) == 1 and not made.view
