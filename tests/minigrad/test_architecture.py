@@ -30,7 +30,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1639,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1350,
-    "ops.*": 4414,
+    "ops.*": 4216,
     "func.*": 943,
     "nn.*": 1969,
     "optim.* utils.*": 799,
@@ -56,13 +56,13 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 12_760
+    assert sum(LINES.values()) <= 12_559
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
 def test_what_backward_needs_is_read_in_one_sitting() -> None:
     needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
-    assert sum(LINES[name] for name in needed) <= 2905, {name: LINES[name] for name in needed}
+    assert sum(LINES[name] for name in needed) <= 2798, {name: LINES[name] for name in needed}
 
 
 # ---------------------------------------------------------------- who may import whom
