@@ -3,7 +3,7 @@
 All are backward passes from the outputs `ys` to the inputs `xs`, which are fresh copies of the caller's:
 
     vjp         vᵀJ: one pass
-    jvp         J v: two; vᵀJ is linear in v, so its derivative with respect to v is J
+    jvp         J v: two; uᵀJ is linear in u, so its derivative with respect to u, weighted by v, is J v
     vhp, hvp    vᵀH and H v, which are equal because a Hessian is symmetric: two; the gradient is differentiated again
     jacobian    one pass for each element of the outputs, with a unit vector as v
     hessian     the Jacobian of the gradient
@@ -34,73 +34,76 @@ def jacobian(func: Differentiable, inputs: Tensors, create_graph: bool = False) 
     A single tensor for one output and one input, a tuple per input, a tuple of tuples for several outputs.
     """
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, "jacobian", create_graph)
-        rows = []
+        xs, ys = point("jacobian", func, inputs, create_graph)
+        blocks = []
         for y in ys:
             units = np.eye(y.numel(), dtype=y._array.dtype).reshape(-1, *y.shape)
-            found = [slopes_of([y], xs, [wrap(unit)], create_graph) for unit in units]
-            row = [
-                Tensor._stacked([g[i] for g in found]).reshape(*y.shape, *x.shape) for i, x in enumerate(xs)
+            rows = [slopes([y], xs, [wrap(unit)], create_graph) for unit in units]
+            block = [
+                Tensor._stacked([r[i] for r in rows]).reshape(*y.shape, *x.shape) for i, x in enumerate(xs)
             ]
-            rows.append(xs.like_given(row, create_graph))
-        return ys.like_given(rows)
+            blocks.append(xs.like_given(block, create_graph))
+        return ys.like_given(blocks)
 
 
 def hessian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Hessian of a scalar function: for inputs x and y a tensor of shape `x.shape + y.shape`."""
 
-    def scalar(*xs: Tensor) -> Tensor:
-        return scalar_only(Group(func(*xs), OUTPUTS, "hessian"), "hessian").squeeze()
+    def slope(*xs: Tensor) -> Tensors:
+        xs = Group(xs if isinstance(inputs, tuple) else xs[0], "inputs", "hessian")
+        return xs.like_given(gradient(Group(func(*xs), OUTPUTS, "hessian"), xs)[0])
 
-    def gradient(*xs: Tensor) -> Tensors:
-        return jacobian(scalar, xs if isinstance(inputs, tuple) else xs[0], create_graph=True)
-
-    return jacobian(gradient, inputs, create_graph=create_graph)
+    return jacobian(slope, inputs, create_graph)
 
 
 def vjp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀJ): one gradient per input. `v` has the outputs' shapes; it may be omitted for a scalar."""
-    with enable_grad():
-        xs, ys = outputs_of(func, inputs, "vjp", create_graph)
-        vectors = vectors_for(v, ys, "vjp", "user-provided function returns")
-        found = slopes_of(ys, xs, vectors, create_graph)
-    return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
+    return product("vjp", func, inputs, v, create_graph, lambda ys, xs: (ys, xs))
 
 
 def jvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number."""
-    with enable_grad():
-        xs, ys = outputs_of(func, inputs, "jvp", create_graph)
+
+    def pulled(ys: Group, xs: Group) -> tuple:
         us = [zeros_like(y).requires_grad_() for y in ys]
-        rows = slopes_of(ys, xs, us, True)
-        found = slopes_of(rows, us, vectors_for(v, xs, "jvp"), create_graph)
-    return ys.like_given(ys, create_graph), ys.like_given(found, create_graph)
+        return slopes(ys, xs, us), us
+
+    return product("jvp", func, inputs, v, create_graph, pulled)
 
 
 def vhp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀH) for a scalar function."""
-    return hessian_product("vhp", func, inputs, v, create_graph)
+    return product("vhp", func, inputs, v, create_graph, gradient)
 
 
 def hvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), H v) for a scalar function: the same as `vhp`, because a Hessian is symmetric."""
-    return hessian_product("hvp", func, inputs, v, create_graph)
+    return product("hvp", func, inputs, v, create_graph, gradient)
 
 
-def hessian_product(
-    caller: str, func: Differentiable, inputs: Tensors, v: Vectors, create_graph: bool
+def product(
+    caller: str, func: Differentiable, inputs: Tensors, v: Vectors, create_graph: bool, pair: Callable
 ) -> tuple:
-    """vᵀH is the vᵀJ of the gradient: a pass through the pass that computes it."""
+    """vᵀ times the derivative of some tensors with respect to others. `pair(ys, xs)` gives both at this point."""
     with enable_grad():
-        xs, ys = outputs_of(func, inputs, caller, create_graph)
-        vectors = vectors_for(v, xs, caller)
-        scalar_only(ys, caller)
-        slopes = slopes_of(ys, xs, [None], True)
-        found = slopes_of(slopes, xs, vectors, create_graph)
-    return ys.like_given(ys, create_graph), xs.like_given(found, create_graph)
+        xs, ys = point(caller, func, inputs, create_graph)
+        tops, bottoms = pair(ys, xs)
+        found = slopes(tops, bottoms, vectors_for(v, tops, caller), create_graph)
+    return ys.like_given(ys, create_graph), (ys if caller == "jvp" else xs).like_given(found, create_graph)
 
 
-def slopes_of(ys: Sequence, xs: Sequence, vectors: Sequence, create_graph: bool) -> tuple[Tensor, ...]:
+def gradient(ys: Group, xs: Group) -> tuple:
+    """The gradient of a scalar function, and what it is taken with respect to."""
+    if not ys.alone:
+        raise RuntimeError(f"The function given to {ys.caller} should return a single Tensor")
+    if ys[0].numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {ys.caller} should contain a single element"
+        )
+    return slopes(ys, xs), xs
+
+
+def slopes(ys: Sequence, xs: Sequence, vectors: Sequence = (None,), create_graph: bool = True) -> tuple:
     """vᵀJ, zeros for an input that nothing depends on."""
     found = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
@@ -114,11 +117,9 @@ OUTPUTS = "outputs of the user-provided function"
 class Group(tuple):
     """Tensors as a tuple that remembers whether one was given alone. Raises TypeError for anything but tensors."""
 
-    alone: bool
-
     def __new__(cls, given: Tensors, name: str, caller: str) -> Group:
         group = super().__new__(cls, given if isinstance(given, tuple) else (given,))
-        group.alone = not isinstance(given, tuple)
+        group.alone, group.caller = not isinstance(given, tuple), caller
         for i, t in enumerate(group):
             if not isinstance(t, Tensor):
                 which = f"given {name}" if group.alone else f"value at index {i}"
@@ -134,40 +135,30 @@ class Group(tuple):
         return results[0] if self.alone else results
 
 
-def outputs_of(func: Differentiable, inputs: Tensors, caller: str, create_graph: bool) -> tuple[Group, Group]:
+def point(caller: str, func: Differentiable, inputs: Tensors, create_graph: bool) -> tuple[Group, Group]:
     """Fresh inputs that require grad, connected to the caller's if the result is to be differentiated; what comes out."""
-    given = Group(inputs, "inputs", caller)
-    fresh = [
-        x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given
-    ]
-    xs = Group(given.like_given(fresh), "inputs", caller)
+    xs = Group(inputs, "inputs", caller)
+    fresh = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs]
+    xs = Group(xs.like_given(fresh), "inputs", caller)
     return xs, Group(func(*xs), OUTPUTS, caller)
 
 
-def vectors_for(v: Vectors, like: Group, caller: str, source: str = "input to the user-provided function is"):
+def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
     """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
-    if v is None:
-        if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                f"The vector v can only be None if the {source} a single Tensor with a single element."
-            )
+    if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
+    if v is None:
+        source = (
+            "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
+        )
+        raise RuntimeError(
+            f"The vector v can only be None if the {source} a single Tensor with a single element."
+        )
     vectors = Group(v, "v", caller)
     if len(vectors) != len(like):
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
         if a.shape != b.shape:
-            which = "v" if like.alone else f"Entry {i} in v"
+            which = "v" if vectors.alone else f"Entry {i} in v"
             raise RuntimeError(f"{which} has invalid size: should be {b.shape!r} but got {a.shape!r}.")
     return vectors
-
-
-def scalar_only(out: Group, caller: str) -> Tensor:
-    """The output of a function that must give a single number. Raises RuntimeError if it does not."""
-    if not out.alone:
-        raise RuntimeError(f"The function given to {caller} should return a single Tensor")
-    if out[0].numel() != 1:
-        raise RuntimeError(
-            f"The Tensor returned by the function given to {caller} should contain a single element"
-        )
-    return out[0]

@@ -29,9 +29,9 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1646,
     " ".join(f"autograd.{name}" for name in CORE.split()): 1639,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
-    "autograd.anomaly": 1350,
+    "autograd.anomaly": 1273,
     "ops.*": 4216,
-    "func.*": 943,
+    "func.*": 942,
     "nn.*": 1969,
     "optim.* utils.*": 799,
 }
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 12_559
+    assert sum(LINES.values()) <= 12_484
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
