@@ -373,10 +373,6 @@ class Tensor:
         """What is left of a tensor when the transform that it belongs to has ended: itself, if it belongs to none."""
         return self
 
-    def _in_graph(self) -> Tensor:
-        """The tensor whose history is meant: itself, except for a dual number, which may only carry its value's."""
-        return self
-
     def _own_meta(self) -> AutogradMeta:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:

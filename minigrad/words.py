@@ -122,10 +122,4 @@ UNUSED = (
 MATERIALIZE = (
     "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
 )
-BATCHED_SHAPE = (
-    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
-    "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
-    "grad_output[{0}] has a shape of {1!r} and output[{0}] has a shape of {2!r}. If you only want some tensors in "
-    "`grad_output` to be considered batched, consider using vmap."
-)
 SHAPE = "Mismatch in shape: grad_output[{}] has a shape of {!r} and output[{}] has a shape of {!r}."

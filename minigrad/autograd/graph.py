@@ -22,15 +22,6 @@ __all__ = [
 __dir__ = __all__.copy  # what completion offers
 
 
-class EdgeOfTensor(GradientEdge):
-    """The edge of a tensor that was at hand, so that its shape and dtype are known, as `backward` asks for them."""
-
-    requires_grad = True
-
-
-EdgeOfTensor.__name__ = EdgeOfTensor.__qualname__ = "GradientEdge"
-
-
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
     if not tensor.requires_grad:
@@ -40,8 +31,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     node = edge(tensor)
     if node is None:
         raise AssertionError("Expected gradient function to be set")
-    found = EdgeOfTensor(node, tensor._output_nr)
-    found.shape, found.dtype = tensor.shape, tensor.dtype
+    found = GradientEdge(node, tensor._output_nr)
+    found.look = tensor._array.shape, tensor._array.dtype
     return found
 
 

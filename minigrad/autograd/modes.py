@@ -44,10 +44,6 @@ class Local(threading.local):
         """Are operations recorded now? Never in inference_mode, whatever the grad mode."""
         return self.grad and not self.inference
 
-    def gradients_are_tensors(self, create_graph: bool) -> bool:
-        """Are gradients Tensors in a pass that starts now? If it is recorded, or in a transform; else they are arrays."""
-        return create_graph or self.interpreter is not None
-
 
 class Anomaly:
     """Anomaly detection, for all threads at once (see anomaly.py)."""

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections import namedtuple
+from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
+from .. import dtypes
+from ..basics import Size
 from ..tensor import Tensor, wrap
-from ..words import BATCHED_SHAPE, CREATES_CYCLE, IN_TRANSFORM, MATERIALIZE, SHAPE, UNUSED
+from ..words import CREATES_CYCLE, IN_TRANSFORM, MATERIALIZE, SHAPE, UNUSED
 from .engine import Root, execute
 from .hooks import retain_grad
-from .modes import local, special
+from .modes import local
 from .node import Node, edge
 
 
-class GradientEdge(NamedTuple):
-    """A place in the graph at which to differentiate: output `output_nr` of `node`."""
+class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
+    """A place in the graph at which to differentiate: output `output_nr` of `node`, which lives as long as the edge."""
 
-    node: Node
-    output_nr: int
-    ownership_token: object = None  # PyTorch keeps nodes alive with it; here a node lives as long as the edge
+    look = None, None  # the shape and dtype of the tensor that it was taken from
 
 
 def backward(
@@ -41,12 +42,11 @@ def backward(
     """
     if local.transform_depth or not (local.interpreter is None or local.interpreter.user):
         raise RuntimeError(IN_TRANSFORM)
-    tensors = as_tuple(tensors)
     if inputs is not None:
         inputs = as_inputs(inputs, "backward")
     if create_graph:
         warnings.warn(CREATES_CYCLE, stacklevel=3)
-    roots = make_roots(tensors, grad_tensors, local.gradients_are_tensors(create_graph))
+    roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
     targets, last = None, set()
     if inputs is not None:
@@ -66,78 +66,36 @@ def grad(
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
-    grad_outputs: the vectors v of vᵀJ, one per output; with is_grads_batched a stack of them along a new first dim.
+    grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
     allow_unused: give None for an input that the outputs do not depend on, in place of an error.
     materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
-    outputs, inputs = as_tuple(outputs), as_inputs(inputs, "grad")
-    if materialize_grads:
-        if allow_unused is False:
-            raise ValueError(MATERIALIZE)
-        allow_unused = True
-    retain = create_graph if retain_graph is None else retain_graph
-    if is_grads_batched:
-        found = batched_gradients(outputs, inputs, grad_outputs, retain, create_graph, allow_unused)
-    else:
-        found = gradients(outputs, inputs, grad_outputs, retain, create_graph, allow_unused)
-    if materialize_grads:
-        for n, i in enumerate(inputs):
-            if found[n] is None:
-                if not isinstance(i, Tensor):
-                    raise RuntimeError(
-                        "materialize_grads cannot be used when the given input is a GradientEdge"
-                    )
-                found[n] = zeros_like(i).requires_grad_(create_graph)
-    return tuple(found)
-
-
-def gradients(
-    outputs: tuple,
-    inputs: tuple,
-    vectors: object,
-    retain: bool,
-    create_graph: bool,
-    allow_unused: bool | None,
-) -> list[Tensor | None]:
-    """vᵀJ for each input, None for one that the outputs do not depend on (which is an error unless allowed)."""
-    roots = make_roots(outputs, vectors, local.gradients_are_tensors(create_graph))
+    inputs = as_inputs(inputs, "grad")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(MATERIALIZE)
+    roots = make_roots(outputs, grad_outputs, create_graph)
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
+    retain = create_graph if retain_graph is None else retain_graph
     execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
     results = []
-    for number, place in enumerate(places):
+    for number, (place, i) in enumerate(zip(places, inputs, strict=True)):
         found = targets[place]
-        if found is None and not allow_unused:
+        if found is None and materialize_grads:
+            if not isinstance(i, Tensor):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            found = zeros_like(i).requires_grad_(create_graph)
+        elif found is None and not allow_unused:
             raise RuntimeError(UNUSED.format(number))
-        if found is not None and not isinstance(found, Tensor):
-            found = wrap(np.array(found))  # a copy: it may be another tensor's gradient, or the caller's
+        elif found is not None and not isinstance(found, Tensor):
+            found = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
         results.append(found)
-    return results
-
-
-def batched_gradients(
-    outputs: tuple,
-    inputs: tuple,
-    vectors: object,
-    retain: bool,
-    create_graph: bool,
-    allow_unused: bool | None,
-) -> list[Tensor | None]:
-    """`gradients` for many vectors, which the first dimension of `vectors` counts: a pass for each, stacked."""
-    vectors = tuple(g for _, g in completed(outputs, vectors, batched=True))
-    count = vectors[0]._array.shape[0]
-    rows = []
-    for n in range(count):
-        kept = retain or n < count - 1
-        row = tuple(v[n] for v in vectors)
-        rows.append(gradients(outputs, inputs, row, kept, create_graph, allow_unused))
-    return [None if column[0] is None else Tensor._stacked(column) for column in zip(*rows, strict=True)]
+    return tuple(results)
 
 
 def grad_of_any(
@@ -171,8 +129,7 @@ def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
 def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     """(node, output number) of something to differentiate with respect to."""
     if isinstance(given, GradientEdge):
-        return given.node, given.output_nr
-    given = given._in_graph()
+        return given[:2]
     node = edge(given)
     if node is None and given._requires_grad:
         return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
@@ -181,49 +138,38 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     return node, given._output_nr
 
 
-def make_roots(starts: tuple, grads: object, recorded: bool) -> list[Root]:
-    """Where a pass starts: checks the tensors (or edges) and the gradients there, and completes the latter."""
-    roots = []
-    for start, g in completed(starts, grads):
-        node, output_nr = start[:2] if isinstance(start, GradientEdge) else (edge(start), start._output_nr)
-        if node is None:
-            raise RuntimeError(
-                f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
-            )
-        roots.append((node, output_nr, g if recorded else g._array))
-    return roots
-
-
-def completed(
-    starts: tuple, grads: object, batched: bool = False
-) -> Iterator[tuple[Tensor | GradientEdge, Tensor]]:
-    """Each tensor (or edge) that a pass starts from, with the gradient there: of its shape and dtype, 1 if omitted.
-
-    batched: the gradients have a dimension more, the first, which is not looked at.
-    """
+def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
+    """The nodes that a pass starts from, each with the gradient there: of its tensor's shape and dtype, 1 if omitted."""
+    starts, roots = as_tuple(starts), []
     grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if len(grads) != len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
+    recorded = create_graph or local.interpreter is not None
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
-            start = start._in_graph()
-        elif not isinstance(start, GradientEdge):
+            node, output_nr = edge(start), start._output_nr
+            shape, dtype = start._array.shape, start._array.dtype
+        elif isinstance(start, GradientEdge):
+            node, output_nr, _ = start
+            shape, dtype = start.look
+        else:
             raise AssertionError("Expected output to be a torch.Tensor")
-        shape = getattr(start, "shape", None)  # unknown for an edge that was not taken from a tensor
         if g is None:
-            if shape is None or (start.requires_grad and shape.numel() != 1):
+            if shape is None or (shape and node is not None and prod(shape) != 1):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            g = wrap(np.ones(shape, start.dtype.numpy))
-        elif shape is not None and batched and g.shape[1:] != shape:
-            raise RuntimeError(BATCHED_SHAPE.format(i, g.shape[1:], shape))
-        elif shape is not None and not batched and g.shape != shape:
-            raise RuntimeError(SHAPE.format(i, g.shape, i, shape))
-        elif shape is not None and g.dtype is not start.dtype:
-            g = g.to(start.dtype)
-        yield start, g
+            g = wrap(np.empty(shape, dtype))
+            g._array.fill(1)  # np.ones takes three times as long
+        elif shape not in (None, g._array.shape):
+            raise RuntimeError(SHAPE.format(i, g.shape, i, Size(shape)))
+        elif dtype not in (None, g._array.dtype):
+            g = g.to(dtypes.of_numpy(dtype))
+        if node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        roots.append((node, output_nr, g if recorded else g._array))
+    return roots
 
 
 def zeros_like(t: Tensor) -> Tensor:
@@ -243,15 +189,6 @@ def tensor_backward(
     gradient: the vector v of vᵀJ, of this tensor's shape; may be omitted if the tensor has one element.
     The other arguments are those of `autograd.backward`.
     """
-    array = self._array
-    usual = inputs is None and not create_graph and not special and not local.transform_depth
-    if usual and gradient is None and array.size == 1:
-        node = edge(self)
-        if node is not None:
-            start = np.empty(array.shape, array.dtype)  # with fill: np.ones takes three times as long
-            start.fill(1)
-            execute([(node, self._output_nr, start)], retain_graph=bool(retain_graph), create_graph=False)
-            return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
