@@ -20,8 +20,8 @@ from ..tensor import InferenceTensor, Tensor, full_name, wrap
 from ..words import FREED, INFERENCE_SAVED
 from .anomaly import remember_traceback
 from .hooks import as_outer
-from .modes import anomaly, local
-from .node import Node, edge, new_node, next_sequence, no_recording
+from .modes import anomaly, local, no_grad, recording
+from .node import Node, edge, new_node, next_sequence
 from .saved import Packed, modified_error, version_of
 from .views import check_writable, count_write, hang, make_view
 
@@ -138,7 +138,7 @@ class FunctionCtx(Node):
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
-        with no_recording(recorded):
+        with recording(recorded):
             results = self._forward_cls.backward(self, *grads)
         results = self._checked(results if isinstance(results, tuple) else (results,))
         return results if recorded else tuple(g if g is None else g._array for g in results)
@@ -249,7 +249,7 @@ def refuse_old_form(cls: type[Function]) -> None:
 def context(cls: type[Function], args: tuple, output: object) -> FunctionCtx:
     """A `ctx` for `jvp`, which finds in it what was saved for forward mode, or else for backward."""
     ctx = cls.node_class(args)
-    with no_recording():
+    with no_grad():
         cls.setup_context(ctx, args, output)
     return ctx
 
@@ -267,7 +267,7 @@ def run_forward(
     if compute is not None and not recording:
         return result, None
     ctx = cls.node_class(args, recording)
-    with no_recording():
+    with no_grad():
         if cls.setup_context is Function.setup_context:
             result = cls.forward(ctx, *args)
         else:
@@ -373,7 +373,7 @@ def once_differentiable(fn: Callable) -> Callable:
 
     @functools.wraps(fn)
     def wrapper(ctx: FunctionCtx, *grads: Tensor | None) -> object:
-        with no_recording():
+        with no_grad():
             results = fn(ctx, *grads)
         if not local.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results

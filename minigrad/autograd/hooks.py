@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from ..tensor import Tensor, full_name, wrap
-from .node import Node, RemovableHandle, add_hook, edge, no_recording
+from .modes import recording
+from .node import Node, RemovableHandle, add_hook, edge
 
 # ---------------------------------------------------------------- methods and properties of Tensor
 
@@ -103,7 +104,7 @@ def run_tensor_hooks(node: Node, grad, recorded: bool):
     if not hooks.tensor and not hooks.retain:
         return grad
     grads = of_outputs(node, grad)
-    with no_recording(recorded):
+    with recording(recorded):
         for output_nr, fns in tuple(hooks.tensor.items()):
             for fn in tuple(fns.values()):
                 before, after = grads[output_nr], fn(grads[output_nr])
@@ -139,7 +140,7 @@ def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tupl
 def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: bool, *more: tuple) -> list:
     """Call each hook with `grads` and `more`; what it returns takes the place of `grads`."""
     grads = tuple(grads)
-    with no_recording(recorded):
+    with recording(recorded):
         for fn in tuple(hooks.values()):
             new = fn(grads, *more)
             if new is None:
@@ -161,7 +162,7 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: boo
 def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
     seen = variable
-    with no_recording(recorded):
+    with recording(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
             after = fn(seen)
             if after is not None and after is not seen:

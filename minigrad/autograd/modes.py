@@ -11,26 +11,28 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
+from copy import copy
+from types import SimpleNamespace
 
 special: set[object] = set()  # a key for each thread in which something unusual is on
+anomaly = SimpleNamespace(
+    on=False, check_nan=True
+)  # anomaly detection, for all threads at once (see anomaly.py)
 
 
 class Local(threading.local):
-    """What is unusual in this thread."""
-
-    grad = True  # are operations recorded?
-    inference = False  # are we inside inference_mode?
-    interpreter = None  # innermost active transform (forward mode, vmap), see minigrad.func
-    saved_hooks = ()  # (pack, unpack) pairs of saved_tensors_hooks, innermost last
-    backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
-    transform_depth = 0  # how many reverse-mode transforms (minigrad.func) are running
-    ordinary = True  # is nothing but `grad` unusual?
-    recording = True  # `grad` if that is all that may be unusual, else None
+    """What is unusual in this thread. Each thread that asks gets values of its own."""
 
     def __init__(self):
         self.key = object()
-        self.grad = self.ordinary = self.recording = True
-        self.inference, self.interpreter, self.saved_hooks, self.backward_pass = False, None, (), None
+        self.grad = True  # are operations recorded?
+        self.inference = False  # are we inside inference_mode?
+        self.interpreter = None  # innermost active transform (forward mode, vmap), see minigrad.func
+        self.transform_depth = 0  # how many reverse-mode transforms (minigrad.func) are running
+        self.saved_hooks = ()  # (pack, unpack) pairs of saved_tensors_hooks, innermost last
+        self.backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
+        self.ordinary = True  # is nothing but `grad` unusual?
+        self.recording = True  # `grad` if that is all that may be unusual, else None
 
     def update(self, **changes: object) -> None:
         """Change this thread's modes and keep `special` right."""
@@ -45,16 +47,6 @@ class Local(threading.local):
         return self.grad and not self.inference
 
 
-class Anomaly:
-    """Anomaly detection, for all threads at once (see anomaly.py)."""
-
-    __slots__ = ("check_nan", "on")
-
-    def __init__(self):
-        self.on, self.check_nan = False, True
-
-
-anomaly = Anomaly()
 local = Local()
 
 
@@ -84,18 +76,19 @@ def is_inference_mode_enabled() -> bool:
 
 
 class Mode:
-    """A grad mode: a context manager that can also decorate functions."""
+    """A grad mode: a context manager that can also decorate functions. Inside, operations are recorded if `enabled`."""
 
-    # What to go back to: (the mode before, previous), as an object may be entered inside itself.
-    previous = None
+    enabled = False
+    previous = (
+        None  # what to go back to: (the mode before, previous), as an object may be entered inside itself
+    )
+
+    def __enter__(self) -> None:
+        self.previous = set_grad(self.enabled), self.previous
 
     def __exit__(self, *exc: object) -> None:
         before, self.previous = self.previous
         set_grad(before)
-
-    def clone(self) -> Mode:
-        """Another one of its kind."""
-        return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call runs inside it."""
@@ -106,7 +99,7 @@ class Mode:
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
-            with self.clone():
+            with copy(self):  # one for each call, which may be in another thread
                 return function(*args, **kwargs)
 
         return wrapped
@@ -115,19 +108,19 @@ class Mode:
 class no_grad(Mode):
     """Operations inside are not recorded: results have `requires_grad=False`. Context manager and decorator."""
 
-    enabled = False
-
     def __new__(cls, function: Callable | None = None):
         return object.__new__(cls) if function is None else cls()(function)  # @no_grad without parentheses
-
-    def __enter__(self) -> None:
-        self.previous = set_grad(self.enabled), self.previous
 
 
 class enable_grad(no_grad):
     """Operations inside are recorded again, also within `no_grad`. Context manager and decorator."""
 
     enabled = True
+
+
+def recording(enabled: bool) -> Mode:
+    """The one or the other."""
+    return enable_grad() if enabled else no_grad()
 
 
 class set_grad_enabled(Mode):
@@ -138,22 +131,18 @@ class set_grad_enabled(Mode):
             raise TypeError(
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
-        self.mode, self.before = mode, set_grad(mode)
+        self.enabled, self.before = mode, set_grad(mode)
 
     def __repr__(self) -> str:
-        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.enabled})"
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.previous = self.before, self.previous[1]
 
     def __call__(self, function: Callable) -> Callable:
         set_grad(self.before)  # as a decorator it acts in the calls, not from now on
-        return super().__call__(function)
-
-    def __enter__(self) -> None:
-        self.previous = self.before, self.previous
-        set_grad(self.mode)
-
-    def clone(self) -> set_grad_enabled:
-        """Another one with the same mode."""
-        return set_grad_enabled(self.mode)
+        return recording(self.enabled)(function)
 
 
 class inference_mode(Mode):
@@ -172,7 +161,3 @@ class inference_mode(Mode):
     def __exit__(self, *exc: object) -> None:
         (grad, inference), self.previous = self.previous
         local.update(grad=grad, inference=inference)
-
-    def clone(self) -> inference_mode:
-        """Another one with the same mode."""
-        return inference_mode(self.mode)

@@ -16,8 +16,8 @@ from sys import getrefcount
 
 import numpy as np
 
-from ..tensor import AutogradMeta, Tensor, wrap
-from .modes import local, set_grad
+from ..tensor import Tensor, wrap
+from .modes import local
 
 ndarray = np.ndarray
 next_sequence = itertools.count().__next__  # later operations have higher numbers: these go first
@@ -176,67 +176,36 @@ class AccumulateGrad(Node):
         meta = variable._meta
         if not variable._requires_grad:  # it was switched off after the graph was built
             return ()
-        if recorded or meta.grad is not None:
-            add_to_grad(meta, grad, recorded)
-        else:
-            # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
-            # own references are three: its variable, the argument of this function, and that of getrefcount.
-            ours = (
-                getrefcount(grad) == 3
-                and COUNTS_ARGUMENTS
-                and type(grad) is ndarray
-                and grad.base is None
-                and grad.flags.c_contiguous
-            )
-            first = wrap(grad if ours else np.array(grad, order="C"))
-            if ONE_AT_A_TIME and meta.grad is None:
-                meta.grad = first  # nothing is called in between, so no other thread gets its turn there
+        with accumulate_lock:
+            old = meta.grad
+            if recorded:
+                grad = grad if local.grad else grad.detach()  # a tangent is not accumulated
+                meta.grad = grad if old is None else old + grad
+            elif old is None:
+                # The leaf may keep the array itself if nobody else has it: not another leaf, not the caller. The engine's
+                # own references are three: its variable, the argument of this function, and that of getrefcount.
+                ours = COUNTS_ARGUMENTS and getrefcount(grad) == 3
+                ours = ours and type(grad) is ndarray and grad.base is None and grad.flags.c_contiguous
+                meta.grad = wrap(grad if ours else np.array(grad, order="C"))
             else:
-                add_to_grad(meta, first._array, recorded)
+                array = old._array
+                if array.ndim:
+                    np.add(array, grad, array)
+                else:  # a single number: NumPy takes three times as long to add to it in place
+                    array.fill(array + grad)
+                old._own_counter().version += 1
         return ()
 
 
-def add_to_grad(meta: AutogradMeta, grad: ndarray | Tensor, recorded: bool) -> None:
-    """Add a gradient to the `.grad` of a leaf. Several threads may reach one leaf at once."""
-    with accumulate_lock:
-        old = meta.grad
-        if recorded:
-            if not local.grad:
-                grad = grad.detach()  # a tangent is not accumulated
-            meta.grad = grad if old is None else old + grad
-        elif old is None:
-            meta.grad = wrap(grad)
-        else:
-            array = old._array
-            if array.ndim:
-                np.add(array, grad, array)
-            else:  # a single number: NumPy takes three times as long to add to it in place
-                array.fill(array + grad)
-            counter = old._counter or old._own_counter()
-            counter.version += 1
-
-
-accumulate_lock = threading.RLock()
+accumulate_lock = threading.RLock()  # several threads may reach one leaf at once
 
 # CPython 3.14 and the builds without a global lock pass arguments without counting a reference for each: there nothing
 # is taken for ours, and leaves get copies.
-ONE_AT_A_TIME = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
-COUNTS_ARGUMENTS = ONE_AT_A_TIME and sys.version_info < (3, 14)
-
-
-class no_recording:
-    """Run users' hooks without recording, unless the backward pass itself is recorded."""
-
-    __slots__ = ("before", "recorded")
-
-    def __init__(self, recorded: bool = False):
-        self.recorded = recorded
-
-    def __enter__(self) -> None:
-        self.before = set_grad(self.recorded)
-
-    def __exit__(self, *exc: object) -> None:
-        set_grad(self.before)
+COUNTS_ARGUMENTS = (
+    sys.implementation.name == "cpython"
+    and sys.version_info < (3, 14)
+    and getattr(sys, "_is_gil_enabled", lambda: True)()
+)
 
 
 def edge(t: Tensor) -> Node | None:

@@ -14,8 +14,8 @@ import numpy as np
 from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
 from ..words import DETACHED, FREED, MODIFIED, MODIFIED_HINT, MODIFIED_THERE, PACK_WRITES
-from .modes import anomaly
-from .node import AccumulateGrad, Node, edge, grad_fn, no_recording
+from .modes import anomaly, no_grad
+from .node import AccumulateGrad, Node, edge, grad_fn
 
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
 FIELD_MASK = (1 << FIELD) - 1
@@ -154,7 +154,7 @@ class Packed:
         self.is_result, self.output_nr, self.dtype = node is keeper, t._output_nr, t._array.dtype
         self.node = None if self.is_result else node
         before = version_of(t)
-        with no_recording():
+        with no_grad():
             packed, self.hook = hooks[0](t), hooks[1]
         if version_of(t) != before:
             raise RuntimeError(PACK_WRITES)
