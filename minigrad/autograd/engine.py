@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from numpy import add
 
 from .anomaly import refuse_nan, warn_of
-from .hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .hooks import run_after, run_before, run_post_accumulate_hooks
 from .modes import anomaly, local, set_grad
 from .node import AccumulateGrad, Node
 
@@ -108,7 +108,7 @@ def walk(
         if needed is not None:
             fired = node in needed
             if hooks is not None and not fired:
-                grad = run_tensor_hooks(node, grad, recorded)
+                grad = run_before(node, grad, recorded, fires=False)
             # If the node is fired, too, what is captured is the gradient before the hooks, as in PyTorch.
             for output_nr in capture_nodes.get(node, ()):
                 targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
@@ -116,14 +116,14 @@ def walk(
                 continue
         try:
             if hooks is not None:
-                grad = run_pre_hooks(node, run_tensor_hooks(node, grad, recorded), recorded)
+                grad = run_before(node, grad, recorded, fires=True)
             silent = grad is None and not node._runs_undefined
             grad_inputs = (None,) * len(node._edges) if silent else node._vjp(grad, recorded)
             if hooks is not None and hooks.post:
                 if needed is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node._edges, grad_inputs, strict=True)
                     grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
-                grad_inputs = run_post_hooks(node, grad_inputs, grad, recorded)
+                grad_inputs = run_after(node, grad_inputs, grad, recorded)
         except Exception:
             if watched:
                 warn_of(node)

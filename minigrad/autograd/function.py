@@ -19,7 +19,7 @@ from ..func.interpreter import Wrapper
 from ..tensor import InferenceTensor, Tensor, full_name, wrap
 from ..words import FREED, INFERENCE_SAVED
 from .anomaly import remember_traceback
-from .hooks import as_outer
+from .hooks import of_outputs
 from .modes import anomaly, local, no_grad, recording
 from .node import Node, edge, new_node, next_sequence
 from .saved import Packed, modified_error, version_of
@@ -134,7 +134,7 @@ class FunctionCtx(Node):
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
-        grads = [as_outer(g) for g in (grad if type(grad) is list else [grad] * self._output_count)]
+        grads = of_outputs(self, grad)
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]

@@ -41,8 +41,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     if node is not None:
         return add_hook(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
     meta = self._own_meta()
-    if meta.hooks is None:
-        meta.hooks = OrderedDict()
+    meta.hooks = OrderedDict() if meta.hooks is None else meta.hooks
     node = edge(self)
     if node is not None:
         node._all_hooks().tensor[0] = meta.hooks
@@ -69,115 +68,90 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     if self.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = self._own_meta()
-    if meta.post_hooks is None:
-        meta.post_hooks = OrderedDict()
+    meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
     return add_hook(meta.post_hooks, hook)
 
 
 # ---------------------------------------------------------------- in a backward pass
 
 
-def as_outer(grad) -> Tensor | None:
-    return grad if grad is None or isinstance(grad, Tensor) else wrap(grad)
+def as_tensors(grads: Iterable) -> list[Tensor | None]:
+    """Gradients as users see them, whatever the engine computes with."""
+    return [g if g is None or isinstance(g, Tensor) else wrap(g) for g in grads]
 
 
-def as_inner(grad: Tensor | None, recorded: bool):
-    return grad if grad is None or recorded else grad._array
+def as_computed(grads: Iterable[Tensor | None], recorded: bool) -> tuple:
+    """Gradients as the engine computes with them: Tensors if the pass is recorded, else arrays."""
+    return tuple([g if g is None or recorded else g._array for g in grads])
 
 
-def of_outputs(node: Node, grad) -> list:
-    """What has arrived at a node as one gradient for each of its outputs, as Tensors."""
-    grads = grad if type(grad) is list else [grad] if grad is not None else [None] * node._output_count
-    return [as_outer(g) for g in grads]
+def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
+    """What has arrived at a node as one gradient for each of its outputs."""
+    return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
 
 
-def arrived(grads: list, recorded: bool):
-    """The reverse of `of_outputs`."""
-    if len(grads) == 1 or all(g is None for g in grads):
-        return as_inner(grads[0], recorded)
-    return [as_inner(g, recorded) for g in grads]
-
-
-def run_tensor_hooks(node: Node, grad, recorded: bool):
-    """Hooks on tensors, then retain_grad, which sees what they made of the gradient."""
+def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
+    """The hooks on the tensors that the node made, then retain_grad, which sees what they made of the gradient; then, if the
+    node fires, its prehooks. Returns what they leave of the gradient that has arrived."""
     hooks = node._hooks
-    if not hooks.tensor and not hooks.retain:
+    if not (hooks.tensor or hooks.retain or (fires and hooks.pre)):
         return grad
     grads = of_outputs(node, grad)
     with recording(recorded):
         for output_nr, fns in tuple(hooks.tensor.items()):
             for fn in tuple(fns.values()):
-                before, after = grads[output_nr], fn(grads[output_nr])
-                if after is not None:
-                    check_hook_result(before, after, fn)
-                    grads[output_nr] = after
+                grads[output_nr] = replaced(grads[output_nr], fn(grads[output_nr]), fn)
         for output_nr, ref in hooks.retain.items():
             t, new = ref(), grads[output_nr]
-            if t is None or new is None:
-                continue
-            meta = t._own_meta()
-            if meta.grad is not None:
-                meta.grad = meta.grad + new
-            else:
-                meta.grad = new if recorded else wrap(np.array(new._array, order="C"))
-    return arrived(grads, recorded)
+            if t is not None and new is not None:
+                meta = t._own_meta()
+                if meta.grad is not None:
+                    meta.grad = meta.grad + new
+                else:
+                    meta.grad = new if recorded else wrap(np.array(new._array, order="C"))
+        if fires:
+            grads = run_node_hooks(hooks.pre, grads)
+    found = as_computed(grads, recorded)
+    return list(found) if len(found) > 1 and any(g is not None for g in found) else found[0]
 
 
-def run_pre_hooks(node: Node, grad, recorded: bool):
-    """Node.register_prehook: sees all output gradients and may replace them."""
-    if not node._hooks.pre:
-        return grad
-    return arrived(run_node_hooks(node._hooks.pre, of_outputs(node, grad), recorded), recorded)
-
-
-def run_post_hooks(node: Node, grad_inputs: tuple, grad, recorded: bool) -> tuple:
+def run_after(node: Node, grad_inputs: tuple, grad: object, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    outputs = tuple(of_outputs(node, grad))
-    results = run_node_hooks(node._hooks.post, map(as_outer, grad_inputs), recorded, outputs)
-    return tuple(as_inner(g, recorded) for g in results)
+    with recording(recorded):
+        results = run_node_hooks(node._hooks.post, as_tensors(grad_inputs), tuple(of_outputs(node, grad)))
+    return as_computed(results, recorded)
 
 
-def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable, recorded: bool, *more: tuple) -> list:
+def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None], *more: tuple) -> tuple:
     """Call each hook with `grads` and `more`; what it returns takes the place of `grads`."""
     grads = tuple(grads)
-    with recording(recorded):
-        for fn in tuple(hooks.values()):
-            new = fn(grads, *more)
-            if new is None:
-                continue
-            if not isinstance(new, tuple):
-                raise TypeError(f"expected tuple, but hook returned '{full_name(type(new))}'")
-            if len(new) != len(grads):
-                raise RuntimeError(
-                    f"hook '{name_of(fn)}' has returned an incorrect number of values (got {len(new)}, but expected "
-                    f"{len(grads)})"
-                )
-            for before, after in zip(grads, new, strict=True):
-                if after is not None:
-                    check_hook_result(before, after, fn)
-            grads = new
-    return list(grads)
+    for fn in tuple(hooks.values()):
+        new = fn(grads, *more)
+        if new is None:
+            continue
+        if not isinstance(new, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{full_name(type(new))}'")
+        if len(new) != len(grads):
+            raise RuntimeError(
+                f"hook '{name_of(fn)}' has returned an incorrect number of values (got {len(new)}, but expected "
+                f"{len(grads)})"
+            )
+        grads = tuple([g if g is None else replaced(old, g, fn) for old, g in zip(grads, new, strict=True)])
+    return grads
 
 
 def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
-    seen = variable
     with recording(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
-            after = fn(seen)
-            if after is not None and after is not seen:
-                check_hook_result(seen, after, fn)
-                seen = after  # the next hook gets it, but then it is refused
-    if seen is not variable:
-        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            if replaced(variable, fn(variable), fn) is not variable:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
-def name_of(hook: Callable) -> str:
-    return getattr(hook, "__name__", "<unknown>")
-
-
-def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> None:
-    """What a hook returns must fit where the gradient it replaces fitted."""
+def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | None:
+    """What stands in the place of a gradient after a hook: what it returned, which must fit there, or the old one for None."""
+    if after is None:
+        return before
     if not isinstance(after, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{full_name(type(after))}'")
     if before is None:
@@ -187,3 +161,8 @@ def check_hook_result(before: Tensor | None, after: object, hook: Callable) -> N
     if after._array.dtype != before._array.dtype:
         was, got = before.dtype.tensor_type, after.dtype.tensor_type
         raise RuntimeError(f"hook '{name_of(hook)}' has changed the type of value (was {was} got {got})")
+    return after
+
+
+def name_of(hook: Callable) -> str:
+    return getattr(hook, "__name__", "<unknown>")
