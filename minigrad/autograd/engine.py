@@ -25,10 +25,8 @@ Targets = dict[tuple[Node, int], object]  # for a node and the number of its out
 ZEROS = itertools.repeat(0)
 
 
-class PartialPass(dict):
+class PartialPass(dict[Node, bool]):
     """The nodes of a pass that goes to some of them only: is the node fired, or is a gradient only taken from it?"""
-
-    __slots__ = ()
 
 
 def execute(
@@ -67,14 +65,10 @@ def walk(
         arrives there is put into this dictionary. The nodes in `last` are fired, too, but nothing behind them alone.
     """
     waiting = local.backward_pass = count_dependencies(roots)
-    needed = None
+    wanted = None
     if targets is not None:
-        needed = nodes_leading_to(targets, last, waiting)
-        capture_nodes: dict[Node, list[int]] = {}  # of the targets' nodes: the outputs that are asked for
-        for node, output_nr in targets:
-            capture_nodes.setdefault(node, []).append(output_nr)
-        local.backward_pass = PartialPass.fromkeys((n for n in capture_nodes if n in waiting), False)
-        local.backward_pass.update(dict.fromkeys(needed, True))
+        wanted = local.backward_pass = PartialPass.fromkeys((n for n, _ in targets if n in waiting), False)
+        wanted.update(dict.fromkeys(nodes_leading_to(targets, last, waiting), True))
     arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 
@@ -84,15 +78,11 @@ def walk(
     leaves: deque[tuple[AccumulateGrad, object]] = deque()
     ready: list[tuple[int, int, Node, object]] = []
     following, its_grad = None, None
-    ticket = 0
-    if len(roots) == 1 and roots[0][0]._output_count == 1:  # as nearly always
-        following, _, its_grad = roots[0]
-    else:
-        for node, output_nr, grad in roots:
-            arrive(arrived, node, output_nr, grad)
-        for ticket, (node, _, _) in enumerate(roots):
-            if node in arrived and not waiting[node]:
-                heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
+    for node, output_nr, grad in roots:
+        arrive(arrived, node, output_nr, grad)
+    for ticket, node in enumerate(list(arrived)):
+        if not waiting[node]:
+            heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
     watched = anomaly.on
 
     while True:
@@ -105,14 +95,15 @@ def walk(
         else:
             return
         hooks = node._hooks
-        if needed is not None:
-            fired = node in needed
-            if hooks is not None and not fired:
+        if wanted is not None:
+            fires = wanted.get(node, False)
+            if hooks is not None and not fires:
                 grad = run_before(node, grad, recorded, fires=False)
             # If the node is fired, too, what is captured is the gradient before the hooks, as in PyTorch.
-            for output_nr in capture_nodes.get(node, ()):
-                targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
-            if not fired:
+            for output_nr in range(node._output_count):
+                if (node, output_nr) in targets:
+                    targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
+            if not fires:
                 continue
         try:
             if hooks is not None:
@@ -120,9 +111,9 @@ def walk(
             silent = grad is None and not node._runs_undefined
             grad_inputs = (None,) * len(node._edges) if silent else node._vjp(grad, recorded)
             if hooks is not None and hooks.post:
-                if needed is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
+                if wanted is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node._edges, grad_inputs, strict=True)
-                    grad_inputs = tuple(g if p in needed or p in capture_nodes else None for p, g in parts)
+                    grad_inputs = tuple(g if p in wanted else None for p, g in parts)
                 grad_inputs = run_after(node, grad_inputs, grad, recorded)
         except Exception:
             if watched:
@@ -162,7 +153,7 @@ def walk(
             if left:
                 waiting[parent] = left
                 arrived[parent] = part
-            elif needed is None or parent in needed or parent in capture_nodes:
+            elif wanted is None or parent in wanted:
                 if type(parent) is AccumulateGrad:
                     leaves.append((parent, part))
                 elif following is None and not ready:
