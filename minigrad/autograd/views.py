@@ -80,23 +80,18 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
 
 def places(view: Tensor) -> ndarray:
     """Where the elements of a view are in its base, whose elements are counted row by row; in the shape of the view."""
-    base, array = view._meta.base._array, view._array
-    size = base.itemsize
-    offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // size
-    numbers = memory = np.arange(base.size)
-    if not base.flags.c_contiguous:  # lay the numbers out as the base lies
-        reach = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True)) // size
-        memory = np.empty(max(reach, 1), numbers.dtype)
-        strided(memory, base.shape, base.strides, 0, size)[...] = numbers.reshape(base.shape)
-    return strided(memory, array.shape, array.strides, offset, size).copy()
+    base, found = view._meta.base._array, addresses(view._array)
+    if base.flags.c_contiguous:
+        return (found - base.__array_interface__["data"][0]) // base.itemsize
+    known = addresses(base).reshape(-1)
+    order = known.argsort(kind="stable")
+    return order[known.searchsorted(found, sorter=order)]
 
 
-def strided(memory: ndarray, shape: tuple, strides: tuple, offset: int, itemsize: int) -> ndarray:
-    """A window on `memory`, laid out as one whose elements have `itemsize` bytes, beginning at element `offset`."""
-    if not memory.size or 0 in shape:
-        return np.empty(shape, memory.dtype)
-    step = memory.itemsize
-    return ndarray(shape, memory.dtype, memory, offset * step, tuple([s // itemsize * step for s in strides]))
+def addresses(array: ndarray) -> ndarray:
+    """Where in memory its elements are."""
+    steps = [np.arange(n) * s for n, s in zip(array.shape, array.strides, strict=True)]
+    return sum(np.ix_(*steps), np.array(array.__array_interface__["data"][0]))
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -314,19 +309,15 @@ def rebase(t: Tensor, node: Node) -> None:
 
 def refusal(view: Tensor, modified: str) -> str:
     """Why a view must not be written to, or have its base written to (`modified` says which)."""
-    made_in, node = view._meta.made_in, view._grad_fn
-    output = "" if node is None else f"Output {view._output_nr} of {short_name(node)} is a view"
-    if made_in == "custom":
-        start = f"{output} and {modified} modified inplace." if output else (
-            f"A view was created in no_grad mode and {modified} modified inplace with grad mode enabled."
-        )  # fmt: skip
-        return start + CUSTOM_VIEW
+    made_in, node, maker = view._meta.made_in, view._grad_fn, "A view was created"
+    why = {"custom": CUSTOM_VIEW, "multi_output": ONE_OF_SEVERAL_VIEWS}.get(made_in)
+    if node is not None:
+        output = f"Output {view._output_nr} of {short_name(node)} is a view"
+        if why:
+            return f"{output} and {modified} modified inplace.{why}"
+        maker = f"{output} of a view which was created"
     block, now = "no_grad", "with grad mode enabled"
     if made_in == "inference":
         block, now = "inference_mode", "in normal mode"
-    maker = f"{output} of a view which was created" if output else "A view was created"
     start = f"{maker} in {block.removesuffix('_mode')} mode and {modified} modified inplace {now}."
-    if made_in == "multi_output":
-        start = f"{output} and {modified} modified inplace." if output else start
-        return start + ONE_OF_SEVERAL_VIEWS
-    return start + MODE_VIEW.format(block)
+    return start + (why or MODE_VIEW.format(block))
