@@ -75,7 +75,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 # ---------------------------------------------------------------- in a backward pass
 
 
-def as_tensors(grads: Iterable) -> list[Tensor | None]:
+def as_seen(grads: Iterable) -> list[Tensor | None]:
     """Gradients as users see them, whatever the engine computes with."""
     return [g if g is None or isinstance(g, Tensor) else wrap(g) for g in grads]
 
@@ -87,7 +87,7 @@ def as_computed(grads: Iterable[Tensor | None], recorded: bool) -> tuple:
 
 def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
     """What has arrived at a node as one gradient for each of its outputs."""
-    return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
+    return as_seen(grad if type(grad) is list else [grad] * node._output_count)
 
 
 def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
@@ -118,7 +118,7 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
 def run_after(node: Node, grad_inputs: tuple, grad: object, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
     with recording(recorded):
-        results = run_node_hooks(node._hooks.post, as_tensors(grad_inputs), tuple(of_outputs(node, grad)))
+        results = run_node_hooks(node._hooks.post, as_seen(grad_inputs), tuple(of_outputs(node, grad)))
     return as_computed(results, recorded)
 
 
