@@ -1,116 +1,114 @@
 """One frame: hooks on the functions of a graph while its backward pass runs, and what they saw.
 
-Only numbers are kept. A hook looks and returns nothing, so the pass is the one that runs without it, the user's own hooks
-included; whatever goes wrong while looking makes a number unknown. The hooks go when the pass ends, however it ends.
+A hook looks and returns nothing, so the pass is the one that runs without it, the user's own hooks included; whatever goes
+wrong while looking makes a number unknown. The hooks go when the pass ends, however it ends. What a small pass was made of is
+held until the next frame, so that the newest can be shown whole (again.py).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from .norms import UNKNOWN, alive, length_of, lengths, numbers
-from .scene import Scene
+from .moves import Leaves, seen
+from .norms import UNKNOWN, alive, length_of, numbers
+from .scene import Arrow, Scene, stem
 
 
 class Shot:
     """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` of what functions with several receive.
 
-    ``leaves`` are the live leaves, ``arrays`` their numbers before the pass (their own memory, where NumPy can see it).
-    ``every`` hooks all functions, not only those whose numbers are needed. ``handles`` is where the hooks' go.
+    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` what they were at the frame before.
+    ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` is where the hooks' go.
     """
 
-    def __init__(self, scene: Scene, nodes: list[Any], handles: list[Any], every: bool = False):
-        self.scene = scene
+    def __init__(
+        self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Leaves | None, handles: list
+    ):
+        self.scene, self.about, self.leaves, self.before = scene, about, *_ = (
+            reel.scene,
+            reel.about,
+            leaves,
+            before,
+        )
         self.norms = [UNKNOWN] * len(scene.arrows)
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, np.ndarray] = {}
         self.fired: list[int] = []
-        self.trouble: Exception | None = None
-        self.leaves = [nodes[i].variable for i in scene.leaves]
+        self.held: dict[int, tuple[tuple, tuple]] = {}
+        self.trouble: list[Exception] = []
+        old = [leaf.grad for leaf in leaves]
         # where .grad will hold what one arrow brings and nothing else, its norm is taken there, once
-        alone = tuple(
+        self.alone = alone = tuple(
             [
-                arrow >= 0 and leaf.grad is None and not _hooked(leaf)
-                for arrow, leaf in zip(scene.only, self.leaves, strict=True)
+                a >= 0 and g is None and not _hooked(leaf)
+                for a, g, leaf in zip(scene.only, old, leaves, strict=True)
             ]
         )
-        self.alone = alone
-        self.arrays = self.seen([leaf.detach() for leaf in self.leaves])
-        self.values = lengths(self.arrays)
-        plan = scene.plans.get((every, alone))
+        self.values = Leaves(seen([leaf.detach() for leaf in leaves], self.trouble), before)
+        self.saved, self.named = about.saved(nodes), about.named(nodes, frame)
+        self.old = Leaves(seen(old, self.trouble)) if old.count(None) < len(old) else None
+        plan = scene.plans.get(alone)
         if plan is None:
-            plan = scene.plans[every, alone] = list(_plan(scene, alone, every or not scene.order))
-        for f, sends, receives in plan:
-            handles.append(nodes[f].register_hook(partial(self.look, f, sends, receives)))
+            plan = scene.plans[alone] = list(_plan(scene, alone))
+        for f, *looks in plan:
+            handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
 
-    def look(self, f: int, sends: list[Look], receives: Look | None, sent: tuple, received: tuple) -> None:
+    def look(
+        self, f: int, sends: list[Look], receives: list[Look], holds: list[int], sent: tuple, received: tuple
+    ) -> None:
         self.fired.append(f)
+        if self.saved is not None:
+            self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         try:
-            for slot, arrow, gate in sends:
-                g = sent[slot]
-                if g is not None:
+            for side, looks in ((received, receives), (sent, sends)):
+                for nr, arrow, gate in looks:
+                    g = side[nr]
+                    if g is None:
+                        continue
                     a = numbers(g)
-                    self.norms[arrow] = length_of(a)
-                    if gate is not None:
-                        self.count(gate, a)
-            if receives is not None:
-                nr, arrow, gate = receives
-                if received[nr] is not None:
-                    a = numbers(received[nr])
                     if arrow is None:
                         self.joined[f] = length_of(a)
                     else:
                         self.norms[arrow] = length_of(a)
                     if gate is not None:
-                        self.count(gate, a)
+                        self.zeros[gate], self.alive[gate] = alive(a)
         except IndexError:
             pass  # an engine may leave out the gradients of the last inputs
         except Exception as error:  # looking never ends the user's pass: the number is unknown
-            self.trouble = error
+            self.trouble.append(error)
 
-    def count(self, gate: int, a: np.ndarray) -> None:
-        self.zeros[gate], units = alive(a)
-        if units is not None:
-            self.alive[gate] = units
-
-    def grads(self) -> list[float]:
-        """After the pass: the norm of each leaf's .grad; fills in the arrows that end at one leaf."""
-        grads = [leaf.grad for leaf in self.leaves]
-        norms = lengths(self.seen(grads))
-        for arrow, alone, norm in zip(self.scene.only, self.alone, norms, strict=True):
+    def end(self) -> None:
+        """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
+        self.grads = Leaves(seen([leaf.grad for leaf in self.leaves], self.trouble))
+        for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
                 self.norms[arrow] = norm
-        return norms
+        self.leaves = []
 
-    def seen(self, tensors: list[Any]) -> list[np.ndarray | None]:
-        """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's)."""
-        out = []
-        for tensor in tensors:
-            try:
-                out.append(None if tensor is None else numbers(tensor))
-            except Exception as error:
-                self.trouble = error
-                out.append(None)
-        return out
+    def broken(self) -> bool:
+        """Whether it saw a number that is not finite."""
+        return not math.isfinite(sum(self.norms) + sum(self.values.norms) + sum(self.grads.norms))
 
 
-Look = tuple[
-    int, int | None, int | None
-]  # slot or output; its arrow (None: a sum); the gate whose zeros are counted
+# slot or output; its arrow (None: a sum); the gate whose zeros are counted
+Look = tuple[int, int | None, int | None]
 
 
-def _plan(
-    scene: Scene, alone: tuple[bool, ...], every: bool
-) -> Iterator[tuple[int, list[Look], Look | None]]:
-    """(function, what to measure of what it sends, of what it receives); ``every`` function, or those that are needed."""
-    gates, covered = set(scene.gates), set() if every else scene.covered
+def _plan(scene: Scene, alone: tuple[bool, ...]) -> Iterator[tuple[int, list[Look], list[Look], list[int]]]:
+    """(function, what to measure of what it sends, of what it receives, what it sends that is held until the next frame).
+
+    In the first pass of a scene it is every function.
+    """
+    gates, every = set(scene.gates), not scene.order
     for f in scene.functions:
-        if f in covered:
+        if f in scene.covered:
             continue
         arrows, entering = scene.out.get(f, ()), scene.into.get(f, ())
         sends: list[Look] = [
@@ -118,14 +116,24 @@ def _plan(
             for a in arrows
             if a.leaf is None or not alone[a.leaf] or (f in gates and a is arrows[0])
         ]
-        receives: Look | None = None
+        receives: list[Look] = []
         if len(entering) > 1 or (every and entering):
-            receives = (entering[0].nr, None, None)
-        elif entering and entering[0].source in covered:
+            receives = [(entering[0].nr, None, None)]
+        elif entering and entering[0].source in scene.covered:
             source = entering[0].source
-            receives = (entering[0].nr, entering[0].index, source if source in gates else None)
+            receives = [(entering[0].nr, entering[0].index, source if source in gates else None)]
         if sends or receives or every:
-            yield f, sends, receives
+            yield f, sends, receives, [a.slot for a in arrows if not _in_grad(scene, a, alone)]
+
+
+def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
+    """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
+    relays = (scene.names[scene.shape[1][e][0]] for e in arrow.edges[1:])
+    return (
+        arrow.leaf is not None
+        and alone[arrow.leaf]
+        and (not arrow.hops or [stem(n) for n in relays] == ["T"])
+    )
 
 
 def cover(scene: Scene, shot: Shot) -> None:

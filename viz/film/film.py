@@ -14,9 +14,10 @@ from typing import Any
 from ..read.names import overrides, variables
 from ..read.text import one_line, plural
 from ..run.hooks import hanging, let_go
+from .again import About, Again
 from .camera import Shot, cover
 from .findings import Finding, Looker, ranked
-from .moves import Moves, weak
+from .moves import Leaves, seen, weak
 from .norms import numbers
 from .reel import Reel
 from .rows import Row, arrange
@@ -51,7 +52,9 @@ class Film:
         self.broken = False  # a loss was not finite
         self.missing: dict[str, int] = {}  # parameters that no gradient reached -> first step
         self._by_shape: dict[Any, list[int]] = {}
-        self._pending: tuple[Reel, int, Moves] | None = None
+        self._pending: tuple[Reel, int, list, Leaves] | None = None  # whose updates are not known yet
+        self._newest: tuple | None = None  # what is held of the newest frame
+        self._last: dict[str, dict] = {}  # it whole, once it was shown
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -94,71 +97,84 @@ class Film:
         taken = hanging(partial(self._shoot, loss, step, options, frame))
         if taken is None:
             return
-        shot, reel, number, value, whole, moves = taken
+        shot, reel, number, value = taken
         try:
-            grads = shot.grads()
+            shot.end()
             with self._lock:
                 self.steps.append(step)
                 self.losses.append(value)
-                self.broken = self.broken or (value is not None and not math.isfinite(value))
                 self.scene_of.append(number)
                 if not reel.scene.order:
                     cover(reel.scene, shot)
-                reel.add(len(self.steps) - 1, shot, shot.values, grads)
-                self._pending = reel, len(reel.at) - 1, moves
                 here = len(self.steps) - 1
-            if shot.trouble is not None:
-                self._note(step, shot.trouble)
-            if whole is not None and (data := whole.describe()) is not None:
-                self.kept[str(here)] = data
+                reel.add(here, shot)
+                self._pending = reel, len(reel.at) - 1, reel.leaves, shot.values
+                self._newest = here, shot, loss.detach(), getattr(loss, "output_nr", 0), options
+                first = not self.broken and (shot.broken() or not (value is None or math.isfinite(value)))
+                self.broken = self.broken or first
+                if shot.trouble:
+                    self._note(step, shot.trouble[0])
+                if first or step in self.keep:
+                    self.kept |= self._keep()
         except Exception as error:
             self._note(step, error)
 
     def _shoot(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
         """The pass, with the hooks of a shot; None where it cannot be filmed."""
-        shot = whole = None
+        shot = None
         try:
             if getattr(loss, "grad_fn", None) is not None:
                 value = _one_number(loss)
-                if step in self.keep or (value is not None and not math.isfinite(value) and not self.broken):
-                    whole = self._whole(loss, frame, step)
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
-                    reel, number = self._reel(nodes, shape, frame, step)
-                shot = Shot(reel.scene, nodes, handles, whole is not None)
+                    reel, number, leaves = self._reel(nodes, shape, frame, step)
+                    before = self._pending[3] if self._pending and self._pending[2] is reel.leaves else None
+                shot = Shot(reel, nodes, leaves, frame, before, handles)
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
         except Exception as error:
             let_go(handles)
             self._note(step, error)
-        spare = self._settle(shot)
-        moves = None if shot is None else Moves(shot.leaves, shot.arrays, shot.values, spare)
-        if whole is None or shot is None:
-            loss.backward(**options)
-        else:
-            whole.backward(loss, options, lambda: bool(shot.fired))
-        return None if shot is None else (shot, reel, number, value, whole, moves)
+        self._settle(shot)
+        loss.backward(**options)
+        return None if shot is None else (shot, reel, number, value)
 
-    def _whole(self, loss: Any, frame: FrameType, step: int) -> Any:
-        from .whole import Whole  # with all that draws and steps: only when asked for
+    def _keep(self) -> dict[str, dict]:
+        """The newest frame whole, which is still held: its number -> the stepper's payload."""
+        from .whole import whole  # with all that draws and steps: only when something is shown
 
-        try:
-            return Whole(loss, self.given, frame)
-        except Exception as error:
-            self._note(step, error)
-            return None
+        here, shot, loss, output_nr, options = self._newest
+        if shot.saved is None:
+            raise ValueError(f"not kept whole: {shot.about.why or 'its graph was freed before'}")
+        again = Again(shot, loss, options.get("gradient"), output_nr, self.reels[self.scene_of[here]])
+        return {str(here): whole(again, options)}
 
-    def _settle(self, shot: Shot | None = None) -> list[Any]:
-        """The pass after a frame begins: how far has each leaf moved since then? Returns memory that is free again."""
+    def whole(self) -> dict[str, dict]:
+        """Frame -> the stepper's payload, of the frames that are kept whole; the last is one of them where it is small."""
+        with self._lock:
+            here, shot, *_ = self._newest or (None, None)
+            if shot is not None and shot.saved is not None and str(here) not in {**self.kept, **self._last}:
+                try:
+                    self._last = self._keep()
+                except Exception as error:
+                    self._note(self.steps[here], error)
+            return {**self._last, **self.kept}
+
+    def _settle(self, shot: Shot | None = None) -> None:
+        """The pass after a frame begins: how far has each leaf moved since then?"""
         with self._lock:
             pending, self._pending = self._pending, None
         if pending is None:
-            return []
-        reel, index, moves = pending
+            return
+        reel, index, leaves, before = pending
         try:
-            reel.settle(index, moves.ratios(*((shot.leaves, shot.arrays) if shot is not None else ((), ()))))
+            if shot is not None and shot.before is before:
+                now = shot.values
+            else:
+                alive = [ref() for ref in leaves]
+                now = Leaves(seen([None if leaf is None else leaf.detach() for leaf in alive], []), before)
+            reel.settle(index, now.moved)
         except Exception as error:
             self._note(self.steps[reel.at[index]], error)
-        return moves.before if shot is not None and reel.scene is shot.scene else []
 
     def _note(self, step: int, error: Exception) -> None:
         text = one_line(f"step {step}: {type(error).__name__}: {error}")[:200]
@@ -166,40 +182,42 @@ class Film:
             if len(self.notes) < 20:
                 self.notes.append(text)
 
-    def _reel(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[Reel, int]:
+    def _reel(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[Reel, int, list]:
         """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
         known = self._by_shape.setdefault(shape, [])
         for number in known:
             reel = self.reels[number]
             leaves = [nodes[i].variable for i in reel.scene.leaves]
-            if all(ref() is leaf or ref() is None for ref, leaf in zip(reel.leaves, leaves, strict=True)):
-                reel.leaves = (
-                    [weak(leaf) for leaf in leaves] if any(r() is None for r in reel.leaves) else reel.leaves
-                )
-                return reel, number
+            alive = [ref() for ref in reel.leaves]
+            if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
+                if any(old is None for old in alive):
+                    reel.leaves = [weak(leaf) for leaf in leaves]
+                return reel, number, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]
-        names = self._names(leaves, frame, step)
+        called = [(one_line(name), tensor) for name, tensor in [*overrides(self.given), *variables(frame)]]
+        names = self._names(leaves, called, step)
         for number in known:
             if self.reels[number].names == names:  # other tensors in the same variables: a new batch, say
                 self.reels[number].leaves = [weak(leaf) for leaf in leaves]
-                return self.reels[number], number
+                return self.reels[number], number, leaves
         reel = Reel(scene, [weak(leaf) for leaf in leaves], names, [tuple(leaf.shape) for leaf in leaves])
+        reel.about = About(scene, nodes, called, frame)
         known.append(len(self.reels))
         self.reels.append(reel)
-        return reel, len(self.reels) - 1
+        return reel, len(self.reels) - 1, leaves
 
-    def _names(self, leaves: list[Any], frame: FrameType, step: int) -> list[str]:
+    def _names(self, leaves: list[Any], called: list[tuple[str, Any]], step: int) -> list[str]:
         """What the caller calls the leaves. Notes parameters of the same models that are not in this graph."""
         wanted = {id(leaf): k for k, leaf in enumerate(leaves)}
         names: dict[int, str] = {}
         others: dict[str, Any] = {}
-        for name, tensor in [*overrides(self.given), *variables(frame)]:
+        for name, tensor in called:
             k = wanted.get(id(tensor))
             if k is not None:
-                names.setdefault(k, one_line(name))
+                names.setdefault(k, name)
             elif "." in name and tensor.requires_grad and tensor.grad_fn is None and tensor.grad is None:
-                others.setdefault(one_line(name), tensor)
+                others.setdefault(name, tensor)
         models = {name.split(".")[0] for name in names.values() if "." in name}
         for name in others:
             if name.split(".")[0] in models:

@@ -1,11 +1,9 @@
-"""How far the leaves moved: a copy of their values at a frame, compared when the next pass begins."""
+"""The numbers of the leaves at one moment, copied: their norms, and how far each has moved since an earlier moment."""
 
 from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,48 +11,39 @@ import numpy as np
 from .norms import UNKNOWN, length_of, numbers
 
 
-class Moves:
-    """The values of the leaves at one frame. ``ratios()`` says by what part of its norm each has moved since then.
+class Leaves:
+    """Copies of arrays (None among them) and their norms, UNKNOWN for None.
 
-    ``spare`` are copies that are used up, to write into.
+    ``before`` are the same arrays as they were: then ``moved`` says for each by what part of its norm it has changed since;
+    infinite for one that was all zero. One go for each array, since in a large net they do not stay in the processor's cache.
     """
 
-    def __init__(
-        self,
-        leaves: list[Any],
-        arrays: list[np.ndarray | None],
-        norms: list[float],
-        spare: Iterable[np.ndarray | None] = (),
-    ):
-        self.norms = norms
-        self.leaves = [weak(leaf) for leaf in leaves]
-        self.before: list[np.ndarray | None] = []
-        for a, buffer in zip_longest(arrays, spare):
-            if a is not None and buffer is not None and (a.shape, a.dtype) == (buffer.shape, buffer.dtype):
-                np.copyto(buffer, a)
-                self.before.append(buffer)
-            else:
-                self.before.append(None if a is None else a.copy())
-
-    def ratios(self, leaves: list[Any], arrays: list[np.ndarray | None]) -> list[float]:
-        """Norm of the change ÷ norm before; infinite for a leaf that was all zero, unknown where the leaf is gone.
-
-        ``arrays`` are the numbers of ``leaves`` as they are now, where these are at hand. Uses the copies up.
-        """
-        if len(leaves) != len(self.leaves) or not all(
-            ref() is leaf for ref, leaf in zip(self.leaves, leaves, strict=True)
-        ):
-            alive = [ref() for ref in self.leaves]
-            arrays = [None if leaf is None else numbers(leaf.detach()) for leaf in alive]
-        out = []
+    def __init__(self, arrays: list[np.ndarray | None], before: Leaves | None = None):
+        self.norms: list[float] = []
+        self.arrays: list[np.ndarray | None] = []
+        self.moved: list[float] = []
         with np.errstate(invalid="ignore", over="ignore"):
-            for now, old, norm in zip(arrays, self.before, self.norms, strict=True):
-                if now is None or old is None or now.shape != old.shape:
-                    out.append(UNKNOWN)
-                    continue
-                moved = length_of(np.subtract(now, old, out=old))
-                out.append(moved / norm if norm else math.inf if moved else 0.0)
-        return out
+            for k, a in enumerate(arrays):
+                self.norms.append(UNKNOWN if a is None else length_of(a))
+                if before is not None:
+                    old, norm, change = before.arrays[k], before.norms[k], UNKNOWN
+                    if a is not None and old is not None and a.shape == old.shape:
+                        change = length_of(a - old)
+                        change = change / norm if norm else math.inf if change else 0.0
+                    self.moved.append(change)
+                self.arrays.append(None if a is None else a.copy("K"))
+
+
+def seen(tensors: list[Any], trouble: list[Exception]) -> list[np.ndarray | None]:
+    """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's), and why in ``trouble``."""
+    out: list[np.ndarray | None] = []
+    for tensor in tensors:
+        try:
+            out.append(None if tensor is None else numbers(tensor))
+        except Exception as error:
+            trouble.append(error)
+            out.append(None)
+    return out
 
 
 def weak(leaf: Any) -> Any:

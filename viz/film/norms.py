@@ -26,13 +26,8 @@ def numbers(tensor: Any) -> np.ndarray:
         RuntimeError,
         TypeError,
         AttributeError,
-    ):  # requires grad, another device, a dtype NumPy does not have
+    ):  # requires grad, another device, a dtype unknown to NumPy
         return as_array(tensor)
-
-
-def length(tensor: Any) -> float:
-    """The Euclidean norm of a tensor: NaN where it holds a NaN, else infinite where it holds an infinite number."""
-    return length_of(numbers(tensor))
 
 
 def length_of(a: np.ndarray) -> float:
@@ -40,13 +35,12 @@ def length_of(a: np.ndarray) -> float:
         a = np.abs(a).astype(np.float64)  # complex numbers, too
     if a.ndim != 1:
         a = a.ravel("K")
-    square = float(a.dot(a))
+    return root(float(a.dot(a)), a)
+
+
+def root(square: float, a: np.ndarray) -> float:
+    """The norm of ``a``, whose dot product with itself is ``square``."""
     return math.sqrt(square) if SAFE[0] < square < SAFE[1] else _careful(a)
-
-
-def lengths(arrays: list[np.ndarray | None]) -> list[float]:
-    """The norms of many arrays; ``UNKNOWN`` for None."""
-    return [UNKNOWN if a is None else length_of(a) for a in arrays]
 
 
 def _careful(a: np.ndarray) -> float:
@@ -78,11 +72,8 @@ def alive(a: np.ndarray) -> tuple[float, np.ndarray | None]:
         return share, None
     if a.ndim == 4:
         return share, some.any(axis=(0, 2, 3))
-    units = a.shape[-1]
-    if a.ndim == 2 and (seen := some[:16].any(axis=0)).all():
-        return share, seen  # the first examples show that all live
-    rows = a.size // units
+    units, rows = a.shape[-1], a.size // a.shape[-1]
     part = min(16, rows & -rows)  # in two goes: long rows are quick to add up
     if part > 2 and some.flags.c_contiguous:
-        some = np.logical_or.reduce(some.reshape(part, -1), axis=0)
+        some = np.bitwise_or.reduce(some.view(np.uint8).reshape(part, -1)).view(bool)
     return share, np.logical_or.reduce(some.reshape(-1, units), axis=0)

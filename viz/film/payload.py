@@ -45,7 +45,7 @@ def _film(film: Any, title: str) -> dict[str, Any]:
             if f.scene in place
         ],
         "notes": list(film.notes),
-        "kept": dict(film.kept),
+        "kept": film.whole(),
     }
 
 

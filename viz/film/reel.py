@@ -7,6 +7,7 @@ float64 as they were measured (``norms.UNKNOWN``: not computed); ``table()`` giv
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Reel:
     def __init__(self, scene: Scene, leaves: list[Any], names: list[str], shapes: list[tuple[int, ...]]):
         self.scene, self.names, self.shapes = scene, names, shapes
         self.leaves = leaves  # weak references: which leaves they are
+        self.about: Any = None  # of its nodes, see again.py
         self.joins = scene.joins
         counts = [len(scene.arrows), len(self.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
@@ -40,14 +42,15 @@ class Reel:
             tuple[int, int, int]
         ] = []  # place in ``since``, first and last of our frames: at least RUN of them
 
-    def add(self, frame: int, shot: Shot, values: list[float], grads: list[float]) -> None:
+    def add(self, frame: int, shot: Shot) -> None:
         """One more frame; its updates are not known yet."""
         joined = [shot.joined.get(f, UNKNOWN) for f in self.joins]
         zeros = [shot.zeros.get(f, UNKNOWN) for f in self.scene.gates]
-        if shot.alive:
-            self._count(len(self.at), shot.alive)
+        if alive := {f: units for f, units in shot.alive.items() if units is not None}:
+            self._count(len(self.at), alive)
         self.at.append(frame)
-        self.numbers.extend([*shot.norms, *joined, *values, *grads, *self.unsettled, *zeros])
+        known = (shot.norms, joined, shot.values.norms, shot.grads.norms, self.unsettled, zeros)
+        self.numbers.extend(list(chain(*known)))
 
     def settle(self, index: int, ratios: list[float]) -> None:
         """What the leaves moved by after frame ``index`` of ours."""

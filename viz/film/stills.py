@@ -35,6 +35,12 @@ def _shade(t: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * (x - k)):02x}" for a, b in zip(*pair, strict=True))
 
 
+def text(
+    x: float, y: float, said: str, size: float, colour: str = INK, anchor: str = "start", bold: bool = False
+) -> Mark:
+    return "text", x, y, said, size, colour, anchor, bold
+
+
 class Still:
     """One film, ready to be painted at any of its frames; ``x`` moves it to the right, beside another."""
 
@@ -70,7 +76,7 @@ class Still:
         """Everything that is painted at one frame."""
         look = self.looks.get(self.film.scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        out: list[Mark] = [("text", self.x + 12, 18, self.label, 13, INK, "start", True)]
+        out: list[Mark] = [text(self.x + 12, 18, self.label, 13, bold=True)]
         out += self._ribbon(look)
         out += self._table(look, k)
         out += self._loss(frame)
@@ -100,20 +106,9 @@ class Still:
                 x = self.at(first)
                 word = "NaN" if fill == ALARM and self.at(last) - x > 30 and self.pitch > 12 else ""
                 out.append(("box", x, y, self.at(last) - x, self.pitch - 2 * gap, fill, fill, word))
-        for step in (0, len(self.film.steps) - 1):
-            x = self.at(step + 0.5)
-            out.append(
-                (
-                    "text",
-                    x,
-                    TOP + (len(look.rows) - 1) * self.pitch + 14,
-                    str(self.film.steps[step]),
-                    10,
-                    MUTED,
-                    "middle",
-                    False,
-                )
-            )
+        y = TOP + (len(look.rows) - 1) * self.pitch + 14
+        for k in (0, len(self.film.steps) - 1):
+            out.append(text(self.at(k + 0.5), y, str(self.film.steps[k]), 10, MUTED, "middle"))
         return out
 
     def _table(self, look: Looker, k: int) -> list[Mark]:
@@ -128,12 +123,8 @@ class Still:
                 decade = look.into[k, r]
                 bad = np.isnan(decade) or decade == np.inf
                 y = self.y(r) + size * 0.36
-                out.append(
-                    ("text", self.names, y, fit(row.name, 96, size, bold=True), size, INK, "start", True)
-                )
-                out.append(
-                    ("text", self.names + 158, y, say(decade), size, ALARM if bad else INK, "end", False)
-                )
+                out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
+                out.append(text(self.names + 158, y, say(decade), size, ALARM if bad else INK, "end"))
         arrows = [(a.source, a.target, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None]
         if not self.fn:  # one arrow into each row
             place = {row.functions[0]: (self.x + 24, self.y(r)) for r, row in enumerate(look.rows)}
@@ -143,27 +134,14 @@ class Still:
         for a, b, decade in arrows:
             (x1, y1), (x2, y2) = place[a], place[b]
             bad = np.isnan(decade) or decade == np.inf
-            wide = (
-                1.0
-                if bad or not np.isfinite(decade) or decade == NONE
-                else 0.8 + (most - 0.8) * self.part(decade)
-            )
+            known = not bad and np.isfinite(decade) and decade != NONE
+            wide = 0.8 + (most - 0.8) * self.part(decade) if known else 1.0
             ends = [(x1 + 38, y1), (x2 - 38, y2)] if y1 == y2 else [(x1, y1 + h), (x2, y2 - h)]
             out.append(("line", ends, wide, ALARM if bad else "#818a95", bool(self.fn)))
         if self.fn:
             for f, (x, y) in place.items():
-                out.append(
-                    (
-                        "oval",
-                        x - 38,
-                        y - h,
-                        76,
-                        2 * h,
-                        "#e4f0fa",
-                        "#2273ad",
-                        fit(short(scene.names[f]), 62, 10),
-                    )
-                )
+                label = fit(short(scene.names[f]), 62, 10)
+                out.append(("oval", x - 38, y - h, 76, 2 * h, "#e4f0fa", "#2273ad", label))
         return out
 
     def _loss(self, frame: int) -> list[Mark]:
@@ -171,7 +149,7 @@ class Still:
         known = [v for v in values if v is not None]
         now = self.film.losses[frame]
         said = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
-        out: list[Mark] = [("text", self.ribbon[0], 18, said, 12, INK, "start", True)]
+        out: list[Mark] = [text(self.ribbon[0], 18, said, 12, bold=True)]
         if known:
             low, high = min(known), max(known)
             log = low > 0 and high > 20 * low
@@ -219,12 +197,9 @@ def dot(stills: list[Still], frames: list[int]) -> str:
     """The films at these frames, beside each other, as DOT with all places fixed."""
     wide, height = sum(s.wide for s in stills), max(s.height for s in stills)
 
-    def quoted(text: str) -> str:
-        return (
-            '"'
-            + "".join(c if c.isprintable() else " " for c in text).replace("\\", "\\\\").replace('"', '\\"')
-            + '"'
-        )
+    def quoted(said: str) -> str:
+        plain = "".join(c if c.isprintable() else " " for c in said)
+        return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     def node(x: float, y: float, w: float, h: float, look: str) -> str:
         return f'[pos="{x + w / 2:.2f},{height - y - h / 2:.2f}!" width={w / 72:.4f} height={h / 72:.4f} {look}];'

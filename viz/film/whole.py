@@ -1,9 +1,7 @@
-"""A frame that is kept whole: the pass is recorded as ``viz.step`` records it, to be stepped through inside the film."""
+"""A frame that is kept whole: the pass is played again and recorded as ``viz.step`` records it, to be stepped through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import FrameType
 from typing import Any
 
 from ..picture.draw import pictures_of
@@ -11,33 +9,14 @@ from ..read.recall import prepare
 from ..run.trace import run
 from ..show.page import shared
 from ..show.payload import describe
+from .again import Again, Tensor
 
-MOST = 600  # nodes; nobody walks through more inside a film
 
-
-class Whole:
-    """One pass that is about to run. ``data`` is the stepper's payload once it has. Raises ValueError for a large graph."""
-
-    def __init__(self, loss: Any, names: Mapping | None, frame: FrameType):
-        self.graph, self.plain = prepare(loss, "film", names, frame)
-        if len(self.graph) > MOST:
-            raise ValueError(f"a pass of {len(self.graph):,} nodes is not kept whole; the most is {MOST}")
-        self.pictures = pictures_of(self.graph, None)
-        self.data: dict | None = None
-        self._trace: Any = None
-
-    def backward(self, loss: Any, options: dict[str, Any], began: Callable[[], bool]) -> None:
-        """The pass. What cannot be recorded runs as it would without us; ``began`` says whether a node has fired."""
-        try:
-            self._trace = run(self.graph, self.plain, verb="film", **options)
-        except Exception:
-            if began():  # the user's own error
-                raise
-            loss.backward(**options)
-
-    def describe(self) -> dict | None:
-        """The payload of what was recorded."""
-        if self._trace is None:
-            return None
-        data = describe(self._trace, *self.pictures)
-        return shared(data)
+def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
+    """The stepper's payload of the pass that ``again`` stands for; ``options`` are those of that backward."""
+    graph, plain = prepare(again, "film", again.names, None)
+    graph.classes = again.about.classes
+    pictures = pictures_of(graph, None)
+    known = {key: options[key] for key in ("retain_graph", "create_graph") if key in options}
+    given = None if options.get("gradient") is None else Tensor(again.seed)
+    return shared(describe(run(graph, plain, given, verb="film", **known), *pictures))

@@ -1,0 +1,158 @@
+"""Frames kept whole: the pass that is played again is the pass as ``viz.step`` records it, on minigrad and PyTorch."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viz
+from tests.test_viz_film import mlp, train
+from tests.viz_gallery import GALLERY
+from viz.film import again
+from viz.show.page import shared
+from viz.show.payload import payload
+
+PROGRAMS = [name for name in GALLERY if name not in ("several_roots", "double_backward", "freed")]
+
+
+@pytest.fixture(params=["minigrad", "torch"])
+def t(request: pytest.FixtureRequest) -> Any:
+    return (
+        request.getfixturevalue("torch") if request.param == "torch" else importlib.import_module("minigrad")
+    )
+
+
+def numbers_of(data: dict) -> list[tuple]:
+    """Of each step: the node, and the arrays that it received, sent and stored."""
+    arrays = data["arrays"]
+
+    def value(x: Any) -> Any:
+        return arrays[x["$"]] if isinstance(x, dict) and "$" in x else x
+
+    return [
+        (
+            s["name"],
+            [value(p.get("value")) for p in s["incoming"]],
+            value(s.get("total")),
+            [(x.get("to"), value(x.get("value")), bool(x.get("reason"))) for x in s["outgoing"]],
+            [(k["name"], value(k["value"])) for k in s["saved"]],
+            s.get("accumulate")
+            and [value(s["accumulate"].get(k)) for k in ("before", "contribution", "after")],
+        )
+        for s in data["steps"]
+    ]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_kept_frame_is_what_the_stepper_records(t: Any, name: str):
+    tensor, names = GALLERY[name](t)
+    true = shared(payload(tensor, names=names, check=False))
+    tensor, names = GALLERY[name](t)
+    film = viz.film(keep=[0], names=names)
+    film.backward(tensor)
+    assert film.notes == []
+    assert numbers_of(film.kept["0"]) == numbers_of(true)
+    told = [[s["sentence"] for s in data["steps"]] for data in (film.kept["0"], true)]
+    if name != "hooks":  # of whose hooks a stand-in does not know
+        assert told[0] == told[1]
+
+
+def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
+    """The optimizer has moved the leaves, clipping has written to .grad, zero_grad has filled it with zeros."""
+
+    def trained(last: Any) -> tuple[Any, Any, Any]:
+        t.manual_seed(0)
+        model, x = mlp(t), t.randn(6, 3)
+        optimizer = t.optim.SGD(model.parameters(), lr=0.1)
+        for k in range(4):
+            loss = ((model(x) - 1) ** 2).mean()
+            optimizer.zero_grad(set_to_none=k != 2)
+            (last if k == 3 else film.backward)(loss)
+            if k == 3:
+                t.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=False)
+        return film
+
+    true: list[dict] = []
+    film = viz.film()
+    trained(lambda loss: true.append(shared(payload(loss, check=False))))
+    film = viz.film()
+    trained(film.backward)
+    assert film.kept == {} and list(film.whole()) == ["3"]
+    assert numbers_of(film.whole()["3"]) == numbers_of(true[0])
+    assert film.notes == []
+
+
+def test_of_passes_between_frames_the_last_frame_stays(t: Any):
+    film = viz.film(every=4)
+    train(t, film, 7)
+    assert list(film.whole()) == ["1"] and film.steps == [0, 4]
+    update = film.reels[0].part("update")
+    assert np.isfinite(update).all() and (update != again.LARGEST).all()
+
+
+def test_the_first_nan_is_whole_also_where_the_backward_pass_made_it(t: Any):
+    film, w = viz.film(), t.tensor([4.0, 1.0], requires_grad=True)
+    for step in range(6):
+        w.grad = None
+        film.backward(((w * (0.0 if step == 3 else 1.0)).sqrt() * 2).sum())
+        assert np.isfinite(film.losses[-1])
+    assert list(film.kept) == ["3"] and sorted(film.whole()) == ["3", "5"]
+    told = film.kept["3"]["nonfinite"]
+    assert "SqrtBackward0 made it from a finite one" in told["text"]
+    assert json.dumps(film.whole(), allow_nan=False)
+
+
+def test_gradients_add_up_and_other_arguments_are_told(t: Any):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    film = viz.film(keep=[0, 1, 2])
+    y = w * w
+    film.backward(y, t.tensor([1.0, 10.0]), retain_graph=True)
+    film.backward(y, gradient=t.tensor([1.0, 0.5]))
+    last = numbers_of(film.kept["1"])[-1]
+    assert last[0].endswith("AccumulateGrad")
+    assert [a["values"] for a in last[-1]] == [[2.0, 40.0], [2.0, 2.0], [4.0, 42.0]]
+    v = t.tensor(3.0, requires_grad=True)
+    film.backward((w.sum() * v) ** 2, inputs=[v])
+    assert [s[0].rpartition("::")[2] for s in numbers_of(film.kept["2"])][-1] == "AccumulateGrad"
+    assert film.notes == []
+
+
+def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(again, "LARGEST", 10)
+    film = viz.film(keep=[1])
+    train(t, film, 3)
+    assert film.whole() == {} and len(film) == 3
+    [note] = film.notes
+    assert note.startswith("step 1: ValueError: not kept whole: it keeps ")
+
+
+def test_a_tensor_that_was_written_to_since_is_not_shown_with_its_new_numbers(t: Any):
+    w, x = t.tensor([1.0, 2.0], requires_grad=True), t.tensor([3.0, 4.0])
+    film = viz.film()
+    film.backward((w * x).sum())
+    x.zero_()
+    [step] = [s for s in film.whole()["0"]["steps"] if s["name"] == "MulBackward0"]
+    assert "[0, 0]" not in json.dumps(step) and "[0.0, 0.0]" not in json.dumps(step["saved"])
+
+
+def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
+    t = torch
+    unpacked: list[int] = []
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+
+    def unpack(x: Any) -> Any:
+        unpacked.append(1)
+        return x
+
+    film = viz.film()
+    with t.autograd.graph.saved_tensors_hooks(lambda x: x, unpack):
+        loss = (w * w).sum()
+    film.backward(loss)
+    assert len(unpacked) == 2  # by the pass itself
+    assert film.whole() == {} and film.notes == []

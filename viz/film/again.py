@@ -1,0 +1,312 @@
+"""A pass that is over, played again: the newest frame whole, though nobody knew that it would be the last, or the first NaN.
+
+What a pass was made of is held by reference while it is the newest: the gradients that hooks saw, what the nodes had saved, and
+copies of the leaves. From that a graph of stand-ins is built that speaks the protocol of ``read.graph``; its backward pass
+hands out what was seen, in the engine's order, so that whoever can step through a pass can step through this one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..read.graph import is_tensor
+from ..read.names import classes
+from ..read.values import dtype_name, size_of
+from .norms import numbers
+from .scene import Scene, stem
+
+MOST, LARGEST = 600, 1 << 24  # nodes that one walks through inside a film; numbers that are held for it
+CUSTOM = "saved_tensors"  # what a custom function calls all that it keeps
+
+
+class About:
+    """What does not change from frame to frame in the nodes of a scene; read while one of its graphs lives.
+
+    ``called`` are the caller's (name, tensor) pairs. ``why`` says why its frames are not held, or is empty.
+    """
+
+    def __init__(self, scene: Scene, nodes: list[Any], called: Iterable[tuple[str, Any]], frame: FrameType):
+        at, leaf_at = (
+            {node: i for i, node in enumerate(nodes)},
+            {id(nodes[i].variable): i for i in scene.leaves},
+        )
+        self.sequence = [int(getattr(n, "_sequence_nr", lambda i=i: -i)()) for i, n in enumerate(nodes)]
+        self.rules = [getattr(n, "rules", None) for n in nodes]
+        self.slots = [len(n.next_functions) for n in nodes]
+        self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep that is no tensor
+        self.kept: list[tuple[int, str, Any]] = []  # node, attribute, who made it: (node, output) or None
+        self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
+        self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
+        self.held = 0  # numbers in them
+        self.classes, self.why = classes(frame), f"it has more than {MOST} nodes" if len(nodes) > MOST else ""
+        plain = {}
+        for name, tensor in called:
+            if (i := at.get(tensor.grad_fn)) is not None:
+                made = (name, tuple(tensor.shape), dtype_name(tensor))
+                self.names.setdefault((i, int(getattr(tensor, "output_nr", 0))), made)
+            elif not tensor.requires_grad:
+                plain.setdefault(id(tensor), name)
+        try:
+            for i, node in enumerate(nodes) if not self.why else ():
+                self._read(i, node, at, leaf_at, plain)
+        except RuntimeError as error:  # of which the pass will speak
+            self.why = str(error)
+        if self.held > LARGEST:
+            self.why = f"it keeps {self.held:,} numbers"
+
+    def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
+        for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
+            if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
+                raise RuntimeError("hooks pack what it saves")  # to look would run them
+            value = getattr(node, name)
+            if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
+                self.fixed[i][name] = value
+                continue
+            origin = at.get(getattr(value, "grad_fn", None), leaf_at.get(id(value)))
+            made = None if origin is None else (origin, int(getattr(value, "output_nr", 0)))
+            self.kept.append((i, name, made))
+            if id(value) in plain:
+                self.others[i, name] = plain[id(value)]
+            self.held += sum(
+                size_of(t.shape) for t in (value if name == CUSTOM else [value]) if t is not None
+            )
+
+    def saved(self, nodes: list[Any]) -> tuple[list[Any], list[int]] | None:
+        """The tensors that the nodes keep, and how often each was written to; None where they were freed already."""
+        if self.why:
+            return None
+        try:
+            found = [getattr(nodes[i], name) for i, name, _ in self.kept]
+        except RuntimeError:  # of which the pass will speak
+            return None
+        return found, [version_of(tensor) for tensor in found]
+
+    def named(self, nodes: list[Any], frame: FrameType) -> dict[str, Any]:
+        """The results that plain variables of the caller hold now."""
+        scope = frame.f_locals
+        live = ((name, scope.get(name), nodes[i]) for (i, _), (name, *_) in self.names.items())
+        return {name: t.detach() for name, t, node in live if getattr(t, "grad_fn", None) is node}
+
+
+class Tensor:
+    """A stand-in for a tensor: numbers, or None where they are not known, and the node that made it."""
+
+    grad_fn: Any = None
+    requires_grad, output_nr, grad = False, 0, None
+
+    def __init__(self, array: np.ndarray | None, shape: Any = None, dtype: str | None = None):
+        self.array, self.shape = array, tuple(array.shape if shape is None else shape)
+        self.dtype = dtype or (str(array.dtype) if array is not None else "")
+
+    def detach(self) -> Tensor:
+        return self
+
+    def numpy(self) -> np.ndarray:
+        if self.array is None:
+            raise RuntimeError("these numbers are not known")
+        return self.array
+
+
+class Node:
+    """A stand-in for a node of the graph."""
+
+    def __init__(self, name: str, number: int, rules: Any):
+        self.called, self.number, self.rules, self.after = name, number, rules, None
+        self.next_functions: tuple = ()
+        self.pre: list = []
+        self.post: list = []
+
+    def name(self) -> str:
+        return self.called
+
+    def _sequence_nr(self) -> int:
+        return self.number
+
+    def register_prehook(self, hook: Any) -> Any:
+        return self._listen(self.pre, hook)
+
+    def register_hook(self, hook: Any) -> Any:
+        return self._listen(self.post, hook)
+
+    def _listen(self, hooks: list, hook: Any) -> Any:
+        hooks.append(hook)
+        return SimpleNamespace(remove=partial(hooks.remove, hook))
+
+
+class Again(Tensor):
+    """The loss of a pass that ``shot`` saw, with the graph behind it; ``backward()`` plays the pass. ``names``: of tensors.
+
+    loss, gradient: of that pass, ``loss`` without its graph. reel: what the leaves are called.
+    """
+
+    def __init__(self, shot: Any, loss: Any, gradient: Any, output_nr: int, reel: Any):
+        super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
+        self.shot, self.scene, self.about = shot, shot.scene, shot.about
+        names, edges = self.scene.shape
+        self.seed = np.ones(self.shape, self.array.dtype) if gradient is None else numbers(gradient)
+        self.nodes = [Node(*x) for x in zip(names, self.about.sequence, self.about.rules, strict=True)]
+        self.edges: list[list[tuple]] = [[(None, 0)] * n for n in self.about.slots]
+        for i, slot, target, nr in edges:
+            self.edges[i][slot] = target, nr
+        for node, out in zip(self.nodes, self.edges, strict=True):
+            node.next_functions = tuple((None if i is None else self.nodes[i], nr) for i, nr in out)
+        self.grad_fn, self.requires_grad, self.output_nr = self.nodes[0], True, output_nr
+        self.alone = dict(zip(self.scene.leaves, shot.alone, strict=True))
+        self.leaf = {i: self._leaf(i, k, reel.shapes[k]) for k, i in enumerate(self.scene.leaves)}
+        self.names: dict[str, Tensor] = dict(zip(reel.names, self.leaf.values(), strict=True))
+        self.played = list(self._play())
+        self._results()
+        self._saved()
+
+    def _leaf(self, i: int, k: int, shape: tuple) -> Tensor:
+        def of(pack: Any) -> Tensor | None:
+            array = None if pack is None else pack.arrays[k]
+            return None if array is None else Tensor(array.reshape(shape))
+
+        leaf = of(self.shot.values) or Tensor(None, shape)
+        leaf.requires_grad, leaf.grad = True, of(self.shot.old)
+        self.nodes[i].variable, self.nodes[i].after = leaf, of(self.shot.grads)
+        return leaf
+
+    def _made(self, tensor: Tensor, i: int, nr: int) -> Tensor:
+        tensor.grad_fn, tensor.output_nr, tensor.requires_grad = self.nodes[i], nr, True
+        return tensor
+
+    def _results(self) -> None:
+        """What is known of results: their shapes are those of their gradients; the caller's names, numbers that still live."""
+        for i, received, _ in self.played:
+            if all(g is not None for g in received):
+                self.nodes[i]._input_metadata = [Tensor(g) for g in received]
+        for (i, nr), (name, shape, dtype) in self.about.names.items():
+            live, known = self.shot.named.get(name), getattr(self.nodes[i], "_input_metadata", ())
+            unknown = Tensor(None, known[nr].shape if nr < len(known) else shape, dtype)
+            self.names.setdefault(name, self._made(unknown if live is None else _copy(live), i, nr))
+
+    def _saved(self) -> None:
+        for node, fixed in zip(self.nodes, self.about.fixed, strict=True):
+            vars(node).update(fixed)
+        for (i, name, origin), value, version in zip(self.about.kept, *self.shot.saved, strict=True):
+            if name == CUSTOM:
+                for k, t in enumerate(value):
+                    setattr(self.nodes[i], f"_saved_{CUSTOM}[{k}]", None if t is None else _copy(t))
+                continue
+            leaf = self.leaf.get(origin[0] if origin else None) or self._transposed(origin)
+            if leaf is not None:
+                stand_in = leaf
+            elif version != version_of(value):  # written to since
+                stand_in = Tensor(None, value.shape, dtype_name(value))
+            else:
+                stand_in = _copy(value)
+            if origin and origin[0] not in self.leaf:
+                stand_in = self._made(stand_in, *origin)
+            if (called := self.about.others.get((i, name))) is not None:
+                stand_in = self.names.setdefault(called, stand_in)
+            setattr(self.nodes[i], name, stand_in)
+
+    def _transposed(self, origin: tuple[int, int] | None) -> Tensor | None:
+        """The leaf as an operation sees it that transposes it: the leaf itself has moved since."""
+        if origin is None or stem(self.scene.names[origin[0]]) != "T":
+            return None
+        leaf = self.leaf.get(self.edges[origin[0]][0][0])
+        return None if leaf is None or leaf.array is None else Tensor(leaf.array.T)
+
+    # ---- the pass
+
+    def backward(self, **options: Any) -> None:
+        """Play it: what is listening hears what was seen."""
+        for i, *seen in self.played:
+            received, sent = (tuple(None if g is None else Tensor(g) for g in side) for side in seen)
+            for hook in tuple(self.nodes[i].pre):
+                hook(received)
+            if i in self.leaf:
+                self.leaf[i].grad = self.nodes[i].after
+            for hook in tuple(self.nodes[i].post):
+                hook(sent, received)
+
+    def _play(self) -> Iterator[tuple[int, list, list]]:
+        """(node, received, sent) of those that a gradient came to, in the engine's order: leaves first, then the newest."""
+        waits = Counter(target for out in self.edges for target, _ in out)
+        arrived: list[dict[int, list[np.ndarray]]] = [{} for _ in self.nodes]
+        arrived[0][self.output_nr] = [self.seed]
+        ready, ticket = [(0, 0, 0)], count(1)
+        while ready:
+            _, _, i = heappop(ready)
+            received, sent = self._of(i, arrived[i])
+            if any(g is not None for g in received):
+                yield i, received, sent
+            for (target, nr), g in zip(self.edges[i], sent, strict=True):
+                if target is None:
+                    continue
+                if g is not None:
+                    arrived[target].setdefault(nr, []).append(g)
+                waits[target] -= 1
+                if not waits[target]:
+                    first = -(1 << 65) if target in self.leaf else -self.about.sequence[target]
+                    heappush(ready, (first, next(ticket), target))
+
+    def _of(self, i: int, arrived: dict[int, list]) -> tuple[list, list]:
+        """What node ``i`` received for each output, and what it sent along each edge."""
+        if i in self.leaf:
+            return [self._total(i, arrived.get(0, []))], []
+        received, seen = self.shot.held.get(i, (None, {}))
+        if received is None:
+            received = [sum(arrived[n]) if n in arrived else None for n in range(max(arrived, default=0) + 1)]
+        received = [None if g is None else g if isinstance(g, np.ndarray) else numbers(g) for g in received]
+        return received, [self._sent(i, received, slot, seen) for slot in range(len(self.edges[i]))]
+
+    def _total(self, i: int, parts: list) -> np.ndarray | None:
+        """What arrived at a leaf: the parts, unless a hook made something else of them."""
+        before, after = self.leaf[i].grad, self.nodes[i].after
+        if not parts or after is None:
+            return parts[0] if parts else None
+        total = after.array if before is None else after.array - before.array
+        return total if before is None or not np.allclose(total, sum(parts), 1e-3, 1e-5, True) else sum(parts)
+
+    def _sent(self, i: int, received: list, slot: int, seen: dict) -> np.ndarray | None:
+        """What a node sent: what its hook saw; its gradient in another shape; a leaf's .grad; what its one target received."""
+        target, nr = self.edges[i][slot]
+        if slot in seen or target is None or all(g is None for g in received):
+            return None if seen.get(slot) is None else numbers(seen[slot])
+        after = None if self.nodes[target].after is None else self.nodes[target].after.array
+        if i not in self.scene.functions:
+            return after if self.alone.get(target) else self._through(i, received[0])
+        if target in self.leaf:
+            return after
+        if stem(self.scene.names[target]) == "T":  # and then a leaf
+            after = self.nodes[self.edges[target][0][0]].after
+            return None if after is None else after.array.T
+        return numbers(self.shot.held[target][0][nr])
+
+    def _through(self, i: int, g: np.ndarray) -> np.ndarray:
+        """What a node sends that only re-indexes."""
+        name, fixed = stem(self.scene.names[i]), self.about.fixed[i]
+        if name == "T":
+            return g.T
+        if name == "Transpose":
+            return np.swapaxes(g, *(_signed(fixed[f"_saved_dim{k}"]) for k in (0, 1)))
+        if name == "Permute":
+            return np.transpose(g, np.argsort([_signed(d) % g.ndim for d in fixed["_saved_dims"]]))
+        if name == "Unsqueeze":
+            return np.squeeze(g, _signed(fixed["_saved_dim"]))
+        return g.reshape(fixed.get("_saved_self_sym_sizes", g.shape))
+
+
+def version_of(tensor: Any) -> int:
+    """How often a tensor was written to in place, where it tells."""
+    return getattr(tensor, "_version", 0)
+
+
+def _signed(n: int) -> int:
+    return n - 2**64 if n >= 2**63 else n  # as PyTorch shows a negative axis
+
+
+def _copy(tensor: Any) -> Tensor:
+    return Tensor(np.array(numbers(tensor)), None, dtype_name(tensor))
