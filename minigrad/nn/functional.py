@@ -14,7 +14,7 @@ from .. import dtypes
 from ..autograd.modes import local
 from ..basics import not_offered
 from ..ops import images, nn
-from ..ops.comparison import where
+from ..ops.comparison import clamp_min, where
 from ..ops.nn import MEAN, NONE, SUM
 from ..ops.publish import NN
 from ..ops.shape import common_shape
@@ -73,17 +73,16 @@ def conv2d(
     return images.convolution(input, weight, bias, stride, padding)
 
 
-def _pool_options(input: Tensor, kernel, stride, padding, dilation=1, ceil_mode: bool = False) -> list[tuple]:
+def _pool_options(input: Tensor, kernel, stride, padding) -> list[tuple]:
     """Two numbers for each option; the stride is the kernel's size if it was left out."""
     if input.dim() not in (3, 4):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
-    found, out = [pair(v) for v in (kernel, kernel if stride is None else stride, padding, dilation)], []
-    for n, k, s, p, d in zip(input.shape[-2:], *found, strict=True):
+    found, out = [pair(v) for v in (kernel, kernel if stride is None else stride, padding)], []
+    for n, k, s, p in zip(input.shape[-2:], *found, strict=True):
         if p > k // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
-            )
-        out.append((n + 2 * p - d * (k - 1) - 1 + (s - 1) * ceil_mode) // s + 1)
+            told = f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1"
+            raise RuntimeError(told)
+        out.append((n + 2 * p - k) // s + 1)
     if min(out) < 1:
         sizes = ("x".join(map(str, (input.shape[-3], *n))) for n in (input.shape[-2:], out))
         raise RuntimeError(
@@ -101,15 +100,16 @@ def max_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The largest element of each window of (N, C, H, W) or (C, H, W)."""
-    windows = _pool_options(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return images.max_pool(input, *windows, ceil_mode)[0]
+    if dilation not in (1, (1, 1)) or ceil_mode:
+        raise NotImplementedError("max_pool2d with dilation or ceil_mode is not offered here")
+    return images.max_pool(input, *_pool_options(input, kernel_size, stride, padding))[0]
 
 
 def avg_pool2d(
     input: Tensor, kernel_size: int | tuple, stride: int | tuple | None = None, padding: int | tuple = 0
 ) -> Tensor:
     """The mean of each window of (N, C, H, W) or (C, H, W); the padding counts as zeros."""
-    return images.avg_pool(input, *_pool_options(input, kernel_size, stride, padding)[:3])
+    return images.avg_pool(input, *_pool_options(input, kernel_size, stride, padding))
 
 
 def embedding(input: Tensor, weight: Tensor) -> Tensor:
@@ -218,7 +218,7 @@ def batch_norm(
 
 def normalize(input: Tensor, p: float = 2.0, dim: int | tuple = 1, eps: float = 1e-12) -> Tensor:
     """`input` divided by its p-norm along `dim`, which is at least eps."""
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand(input.shape)
+    return input / clamp_min(input.norm(p, dim, keepdim=True), eps).expand(input.shape)
 
 
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}

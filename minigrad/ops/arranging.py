@@ -8,13 +8,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from .indexing import index, index_put
 from .publish import function, method
 from .run import as_size
-from .shape import VIEW, zeros_beside
+from .shape import VIEW, expand, zeros_beside
 from .table import is_array, op
 
 ndarray = np.ndarray
@@ -22,13 +24,32 @@ ndarray = np.ndarray
 
 def eye_beside(x: ndarray | Tensor, rows: int, columns: int) -> ndarray | Tensor:
     """An identity matrix: an array, or a Tensor if `x` is one."""
-    eye = np.eye(rows, columns, dtype=x.dtype if is_array(x) else x._array.dtype)
-    return eye if is_array(x) else wrap(eye)
+    return (
+        np.eye(rows, columns, dtype=x.dtype)
+        if is_array(x)
+        else wrap(np.eye(rows, columns, dtype=x._array.dtype))
+    )
 
 
-def numbered(sizes: tuple) -> ndarray:
-    """The places of the elements of a tensor: 0, 1, 2, ... in its shape."""
-    return np.arange(math.prod(sizes)).reshape(sizes)
+# ---------------------------------------------------------------- places: what a recorded backward pass does to views
+
+
+@method("_take_places")
+def take_places(self: ndarray | Tensor, places: ndarray) -> ndarray | Tensor:
+    """The elements there."""
+    return index(self.reshape(-1), (wrap(places),))
+
+
+@method("_put_places")
+def put_places(self: Tensor, part: Tensor, places: ndarray) -> Tensor:
+    """A copy in which the elements of `part` stand there."""
+    return index_put(self.reshape(-1), part, (wrap(places),), False).reshape(self.shape)
+
+
+@method("_spread_places")
+def spread_places(self: ndarray | Tensor, shape: tuple, places: ndarray) -> ndarray | Tensor:
+    """The transpose of `take_places`: zeros of this shape, with the elements added there."""
+    return index_put(zeros_beside(self, (math.prod(shape),)), self, (wrap(places),), True).reshape(shape)
 
 
 # ---------------------------------------------------------------- repeated, turned, triangles, diagonals
@@ -38,13 +59,11 @@ def repeated(self: ndarray | Tensor, repeats: tuple) -> ndarray | Tensor:
     """The elements side by side, of an array or a Tensor: each dimension stretched over a new one before it."""
     sizes = (1,) * (len(repeats) - self.ndim) + tuple(self.shape)
     if len(sizes) > len(repeats):
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        told = "can not be smaller than number of dimensions of tensor"
+        raise RuntimeError(f"Number of dimensions of repeat dims {told}")
     pairs = list(zip(repeats, sizes, strict=True))
-    out, wide = self.reshape([n for size in sizes for n in (1, size)]), list(itertools.chain(*pairs))
-    out = np.broadcast_to(out, wide) if is_array(out) else out.expand(wide)
-    return out.reshape([count * size for count, size in pairs])
+    wide = expand(self.reshape([n for size in sizes for n in (1, size)]), tuple(itertools.chain(*pairs)))
+    return wide.reshape([count * size for count, size in pairs])
 
 
 def fold_repeats(grad: ndarray | Tensor, sizes: tuple, repeats: tuple) -> ndarray | Tensor:
@@ -60,13 +79,18 @@ def _diagonal(self: ndarray, offset: int, dim1: int, dim2: int) -> ndarray:
     return found
 
 
+def diagonal_self(grad, self_sym_sizes, offset, dim1, dim2):
+    numbered = np.arange(math.prod(self_sym_sizes)).reshape(self_sym_sizes)
+    return spread_places(grad, self_sym_sizes, numbered.diagonal(offset, dim1, dim2))
+
+
 def _traced(self: ndarray) -> ndarray:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return np.trace(self)
 
 
-def _triangle(self: ndarray, diagonal: int, side: Callable) -> ndarray:
+def _triangle(side: Callable, self: ndarray, diagonal: int) -> ndarray:
     if self.ndim < 2:
         raise RuntimeError(f"{side.__name__}: input tensor must have at least 2 dimensions")
     return side(self, diagonal)
@@ -85,25 +109,23 @@ repeat = op("repeat(self, *repeats: size)", repeated, kind="linear", at="Tensor"
             self=lambda grad, self_sym_sizes, repeats: fold_repeats(grad, self_sym_sizes, repeats))
 flip = op("flip(self, *dims: dims)", lambda self, dims: np.flip(self, dims if self.ndim else ()).copy(), kind="linear",
           doc="The elements in reverse order along the given dimensions: a copy.", self=lambda grad, dims: flip(grad, dims))
+cumsum = op("cumsum(self, dim: dim)", lambda self, dim: np.cumsum(
+    self, dim, None if self.dtype.kind == "f" else np.int64).reshape(self.shape), kind="linear",
+            doc="The running sum along `dim`. Integers and bools are summed as int64.",
+            self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
 roll = op("roll(self, shifts: object, dims: object=None)", _rolled, kind="linear",
           doc="The elements shifted along `dims`, or as one vector; what falls off comes in at the other end.",
           self=lambda grad, shifts, dims: roll(grad, tuple([-n for n in as_size(shifts)]), dims))
-tril = op("tril(self, diagonal: int=0)", lambda self, diagonal: _triangle(self, diagonal, np.tril), kind="linear",
-          batch="rows", inplace=True,
+tril = op("tril(self, diagonal: int=0)", partial(_triangle, np.tril), kind="linear", batch="rows", inplace=True,
           doc="The elements on and below a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: tril(grad, diagonal))
-triu = op("triu(self, diagonal: int=0)", lambda self, diagonal: _triangle(self, diagonal, np.triu), kind="linear",
-          batch="rows", inplace=True,
+triu = op("triu(self, diagonal: int=0)", partial(_triangle, np.triu), kind="linear", batch="rows", inplace=True,
           doc="The elements on and above a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: triu(grad, diagonal))
-diagonal = op("diagonal(self, offset: int=0, dim1: dim=0, dim2: dim=1)", _diagonal, **VIEW,
-              doc="The diagonal over two dimensions, as the last dimension of a view.",
-              self=lambda grad, self_sym_sizes, offset, dim1, dim2:
-                  spread_places(grad, self_sym_sizes, numbered(self_sym_sizes).diagonal(offset, dim1, dim2)))
+diagonal = op("diagonal(self, offset: int=0, dim1: dim=0, dim2: dim=1)", _diagonal, **VIEW, self=diagonal_self,
+              doc="The diagonal over two dimensions, as the last dimension of a view.")
 diagonal_copy = op("diagonal(self, offset: int, dim1: dim, dim2: dim)", lambda *given: _diagonal(*given).copy(),
-                   kind="linear", at="", node="DiagonalBackward0_copy",
-                   self=lambda grad, self_sym_sizes, offset, dim1, dim2:
-                       spread_places(grad, self_sym_sizes, numbered(self_sym_sizes).diagonal(offset, dim1, dim2)))
+                   kind="linear", at="", node="DiagonalBackward0_copy", self=diagonal_self)
 diag_embed = op("diag_embed(self, offset: int, dim1: int, dim2: int)", lambda self, offset, dim1, dim2: np.diag(self, offset),
                 kind="linear", at="", self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 trace = op("trace(self)", _traced, kind="linear", batch=lambda self: self.diagonal().sum(),
@@ -118,35 +140,3 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     if self._array.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self._array.ndim}D")
     return (diag_embed if self._array.ndim == 1 else diagonal_copy)(self, diagonal, 0, 1)
-
-
-# ---------------------------------------------------------------- places: what a recorded backward pass does to views
-
-
-def _put_places(self: ndarray, part: ndarray, places: ndarray) -> ndarray:
-    out = self.copy()
-    out.reshape(-1)[places] = part
-    return out
-
-
-def _spread_places(self: ndarray, shape: tuple, places: ndarray) -> ndarray:
-    out = np.zeros(shape, self.dtype)
-    np.add.at(out.reshape(-1), places, self)
-    return out
-
-
-# fmt: off
-take_places = op("take_places(self, places: object)", lambda self, places: self.reshape(-1)[places], kind="linear", at="",
-                 batch=lambda self, places: self.reshape(-1)[wrap(places)],
-                 self=lambda grad, self_sym_sizes, places: spread_places(grad, self_sym_sizes, places))
-put_places = op("put_places(self, part, places: object)", _put_places, kind="jointly linear", at="",
-                batch=lambda self, part, places: self.reshape(-1).index_put((wrap(places),), part).reshape(self.shape),
-                self=lambda grad, places: put_places(grad, zeros_beside(grad, places.shape), places),
-                part=lambda grad, places: take_places(grad, places))
-spread_places = op("spread_places(self, shape: object, places: object)", _spread_places, kind="linear", at="",
-                   batch=lambda self, shape, places:
-                       zeros_beside(self, (math.prod(shape),)).index_put((wrap(places),), self, True).reshape(shape),
-                   self=lambda grad, places: take_places(grad, places))
-# fmt: on
-for _call in (take_places, put_places, spread_places):
-    method("_" + _call.__name__)(_call)

@@ -25,12 +25,10 @@ def beside(self: ndarray, *numbers: object) -> ndarray:
     return self.astype(np.int64) if self.dtype.kind == "b" and type(numbers[0]) is int else self
 
 
-def _near(self: ndarray, other: ndarray, rtol: float, atol: float, equal_nan: bool) -> ndarray:
+def _near(self: ndarray, other: ndarray, *options: object) -> ndarray:
     if self.dtype != other.dtype:
         raise RuntimeError(f"{dtypes.word(self.dtype)} did not match {dtypes.word(other.dtype)}")
-    near = (self == other) | ((self != self) & (other != other) & equal_nan)
-    difference = np.abs(np.subtract(self, other, dtype=np.result_type(self, np.float32)))
-    return near | (np.isfinite(difference) & (difference <= atol + np.abs(rtol * other)))
+    return np.isclose(self, other, *options)
 
 
 def _where(condition: ndarray, self: ndarray, other: ndarray) -> ndarray:
@@ -127,29 +125,9 @@ clamp = elementwise(
     "clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
-clamp_min_tensor = elementwise(
-    "clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
-    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
-clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
-                        doc="`clamp(self, min=min)`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
-clamp_max_tensor = elementwise(
-    "clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
-    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
-clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
-                        doc="`clamp(self, max=max)`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
+clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
+                        self=lambda grad, self, min: where(self >= min, grad, 0.0))
 # fmt: on
-
-
-@function(name="where")
-def where_true(condition: Tensor) -> tuple[Tensor, ...]:
-    """The indices where the condition holds, a tensor for each dimension."""
-    return condition.nonzero(as_tuple=True)
-
-
-@function(at="Tensor", name="where")
-def where_method(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
-    """`where(condition, self, other)`."""
-    return where(condition, self, other)
 
 
 @function("torch Tensor")

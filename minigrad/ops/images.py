@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from .nn import floats, remembered, weighted
+from ..tensor import wrap
+from .indexing import index_put
+from .nn import floats, weighted
 from .pointwise import rsqrt
+from .reduction import mean_dim, sum_dim
 from .run import ones
-from .table import is_array, op
+from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
+
+# ---------------------------------------------------------------- windows
+
+
+def framed(size: tuple, padding: tuple) -> tuple[tuple, tuple]:
+    """(lengths with `padding` more elements at both ends, the key of the elements that were there before)."""
+    (h, w), (p, q) = size, padding
+    return (h + 2 * p, w + 2 * q), (..., slice(p, p + h), slice(q, q + w))
+
+
+def padded(x: ndarray, padding: tuple, value: float = 0) -> ndarray:
+    """A contiguous array with `padding` more elements at both ends of its last dimensions."""
+    if not any(padding):
+        return np.ascontiguousarray(x)
+    size, inside = framed(x.shape[-2:], padding)
+    out = np.full(x.shape[:-2] + size, value, x.dtype)
+    out[inside] = x
+    return out
+
+
+def windows(x: ndarray, kernel: tuple, stride: tuple) -> ndarray:
+    """What the kernel's elements meet at each output position: (..., *out, *kernel), a view of a contiguous array."""
+    (*lead, h, w), (*steps, i, j), (a, b), (s, t) = x.shape, x.strides, kernel, stride
+    shape = (*lead, (h - a) // s + 1, (w - b) // t + 1, a, b)
+    return ndarray(shape, x.dtype, x, 0, (*steps, i * s, j * t, i, j))
+
+
+def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
+    """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
+    full, inside = framed(size, padding)
+    out = np.zeros(parts.shape[:-4] + full, parts.dtype)
+    met = windows(out, kernel, stride)
+    parts = np.broadcast_to(parts, met.shape)
+    for k in np.ndindex(*kernel):
+        met[(..., *k)] += parts[(..., *k)]
+    return out[inside]
+
 
 # ---------------------------------------------------------------- convolution
 #
@@ -19,46 +60,10 @@ ndarray = np.ndarray
 # `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
 
-def _framed(size: tuple, padding: tuple) -> tuple[tuple, tuple]:
-    """(lengths with `padding` more elements at both ends, the key of the elements that were there before)."""
-    (h, w), (p, q) = size, padding
-    return (h + 2 * p, w + 2 * q), (..., slice(p, p + h), slice(q, q + w))
-
-
-def _padded(x: ndarray, padding: tuple) -> ndarray:
-    """A contiguous array with `padding` more zeros at both ends of its last dimensions."""
-    if not any(padding):
-        return np.ascontiguousarray(x)
-    size, inside = _framed(x.shape[-2:], padding)
-    out = np.zeros(x.shape[:-2] + size, x.dtype)
-    out[inside] = x
-    return out
-
-
-@remembered
-def _met_by(kernel: tuple, out: tuple, stride: tuple) -> list[tuple[tuple, tuple]]:
-    """For each position in the kernel: it, and the key of the inputs that it meets, one for each output."""
-    (a, b), (h, w), (s, t) = kernel, out, stride
-    return [
-        ((i, j), (..., slice(i, i + s * (h - 1) + 1, s), slice(j, j + t * (w - 1) + 1, t)))
-        for i in range(a)
-        for j in range(b)
-    ]
-
-
-def _windows(x: ndarray, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
-    """What the kernel's elements meet at each output position: (C, *kernel, N, *out), a view of the padded input."""
-    x = _padded(x, padding)
-    (n, c, h, w), (i, j, p, q) = x.shape, x.strides
-    (a, b), (s, t) = kernel, stride
-    shape = (c, a, b, n, (h - a) // s + 1, (w - b) // t + 1)
-    return ndarray(shape, x.dtype, x, 0, (j, p, q, i, p * s, q * t))
-
-
 def _convolve(input, weight, bias, stride, padding):
-    columns = _windows(input, weight.shape[2:], stride, padding)
-    count, *out = columns.shape[3:]
-    columns = np.moveaxis(columns, 3, 0).reshape(count, -1, math.prod(out))
+    met = windows(padded(input, padding), weight.shape[2:], stride)
+    count, _, *out = met.shape[:4]
+    columns = met.transpose(0, 1, 4, 5, 2, 3).reshape(count, -1, math.prod(out))
     result = np.matmul(weight.reshape(len(weight), -1), columns).reshape(count, len(weight), *out)
     return result if bias is None else result + per_channel(bias, 4)
 
@@ -67,18 +72,14 @@ def _convolve_input(output, weight, size, stride, padding):
     """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
     count, channels, *out = output.shape
     columns = np.matmul(weight.reshape(channels, -1).T, output.reshape(count, channels, -1))
-    columns = columns.reshape(count, *weight.shape[1:], *out)
-    size, inside = _framed(size, padding)
-    full = np.zeros((*columns.shape[:2], *size), output.dtype)
-    for (i, j), met in _met_by(weight.shape[2:], tuple(out), stride):
-        full[met] += columns[:, :, i, j]
-    return full[inside]
+    parts = columns.reshape(count, *weight.shape[1:], *out).transpose(0, 1, 4, 5, 2, 3)
+    return put_back(parts, size, weight.shape[2:], stride, padding)
 
 
 def _convolve_weight(output, input, kernel, stride, padding):
     """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
-    channels = output.shape[1]
-    columns = _windows(input, kernel, stride, padding).reshape(input.shape[1] * math.prod(kernel), -1)
+    channels, met = output.shape[1], windows(padded(input, padding), kernel, stride)
+    columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(input.shape[1] * math.prod(kernel), -1)
     rows = output.swapaxes(0, 1).reshape(channels, -1)
     return rows.dot(columns.T).reshape(channels, input.shape[1], *kernel)
 
@@ -115,79 +116,43 @@ convolution_weight = op("convolution_weight(output, input, kernel: object, strid
 # ---------------------------------------------------------------- pooling
 
 
-@remembered
-def _met(size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, ceil_mode: bool):
-    """(the lengths of the output, the places in a plane that each window meets: (windows, places)).
-
-    With ceil_mode a last window may reach over the end. For a place outside stands the first one inside: of equal elements
-    the first is the largest.
-    """
-    out, lines = [], []
-    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
-        o = (n + 2 * p - d * (k - 1) - 1 + (s - 1) * ceil_mode) // s + 1
-        out.append(o - 1 if ceil_mode and (o - 1) * s >= n + p else o)
-        line = np.arange(out[-1])[:, None] * s - p + np.arange(k) * d
-        inside = (line >= 0) & (line < n)
-        lines.append(np.where(inside, line, line[np.arange(out[-1]), inside.argmax(1), None]))
-    rows, columns = lines
-    return tuple(out), (rows[:, None, :, None] * size[1] + columns[:, None]).reshape(out[0] * out[1], -1)
+def _max_pool(self, kernel_size, stride, padding):
+    """(the largest element that each window meets, its place in the plane)."""
+    lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
+    met = windows(padded(self, padding, lowest), kernel_size, stride)
+    met = met.reshape(*met.shape[:-2], -1)
+    k = met.argmax(-1)
+    row, column = np.indices(k.shape[-2:], sparse=True)
+    row = row * stride[0] - padding[0] + k // kernel_size[1]
+    column = column * stride[1] - padding[1] + k % kernel_size[1]
+    return np.take_along_axis(met, k[..., None], -1)[..., 0], row * self.shape[-1] + column
 
 
-def _max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
-    """(the largest element that each window meets, its place in the plane): of equal ones the first, of NaNs the last."""
-    out, met = _met(self.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode)
-    planes, shape = self.reshape(-1, self.shape[-2] * self.shape[-1]), self.shape[:-2] + out
-    values = planes.take(met, 1)
-    index, nans = met.take(values.argmax(-1) + np.arange(len(met)) * met.shape[1]), values != values
-    if nans.any():
-        index = np.where(nans.any(-1), np.where(nans, met, -1).max(-1), index)
-    return self.take(_in_all(index.reshape(shape), planes.shape[1])), index.reshape(shape)
-
-
-def _in_all(places: ndarray, length: int) -> ndarray:
-    """Places in planes of `length` elements as places in all of them together."""
-    rows = places.reshape(-1, places.shape[-2] * places.shape[-1])
-    return (rows + np.arange(len(rows))[:, None] * length).reshape(places.shape)
-
-
-def _put_back(self, indices, sizes):
-    out = np.zeros(sizes, self.dtype)
-    np.add.at(out.reshape(-1), _in_all(indices, sizes[-2] * sizes[-1]).reshape(-1), self.reshape(-1))
-    return out
-
-
-def _pick(self, indices):
-    return self.take(_in_all(indices, self.shape[-2] * self.shape[-1]))
+def max_pool_put(grad, indices, sizes):
+    """Each gradient goes to the element that was the largest of its window."""
+    first = np.arange(0, math.prod(sizes), math.prod(sizes[-2:])).reshape(*sizes[:-2], 1, 1)
+    if is_array(indices):
+        out = np.zeros(sizes, grad.dtype)
+        np.add.at(out.reshape(-1), (indices + first).reshape(-1), grad.reshape(-1))
+        return out
+    flat = zeros_beside(grad, (math.prod(sizes),))
+    return index_put(flat, grad, (indices + wrap(first),), True).reshape(sizes)
 
 
 def _avg_pool(self, kernel_size, stride, padding):
-    x = _padded(floats(self, "avg_pool2d_out_frame"), padding)
-    out = tuple([(n - k) // s + 1 for n, k, s in zip(x.shape[-2:], kernel_size, stride, strict=True)])
-    (_, first), *others = _met_by(kernel_size, out, stride)
-    result = x[first].copy()
-    for _, met in others:
-        result += x[met]
-    result /= math.prod(kernel_size)
-    return result
+    met = windows(padded(floats(self, "avg_pool2d_out_frame"), padding), kernel_size, stride)
+    return sum([met[(..., *k)] for k in np.ndindex(*kernel_size)]) / math.prod(kernel_size)
 
 
 def _avg_spread(self, sizes, kernel_size, stride, padding):
-    size, inside = _framed(sizes[-2:], padding)
-    full, part = np.zeros((*sizes[:-2], *size), self.dtype), self / math.prod(kernel_size)
-    for _, met in _met_by(kernel_size, self.shape[-2:], stride):
-        full[met] += part
-    return full[inside]
+    part = self[..., None, None] / math.prod(kernel_size)
+    return put_back(part, sizes[-2:], kernel_size, stride, padding)
 
 
 # fmt: off
-max_pool = op(
-    "max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object, dilation: object, ceil_mode: bool)",
-    _max_pool, at="", node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), constants=("result1",),
-    flat=("self",), batch="fold", self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
-max_pool_put = op("max_pool_backward(self, indices, sizes: size)", _put_back, at="", kind="linear",
-    node="MaxPool2DWithIndicesBackwardBackward0", self=lambda grad, indices: max_pool_pick(grad, indices))
-max_pool_pick = op("max_pool_pick(self, indices)", _pick, at="", kind="linear", node="GatherBackward0",
-    self=lambda grad, self_sym_sizes, indices: max_pool_put(grad, indices, self_sym_sizes))
+max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object)", _max_pool, at="",
+    node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), constants=("result1",), flat=("self",), batch="fold",
+    self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
 avg_pool = op("avg_pool2d(self, kernel_size: object, stride: object, padding: object)", _avg_pool, at="",
     kind="linear", node="AvgPool2DBackward0", flat=("self",), batch="fold",
     self=lambda grad, self, kernel_size, stride, padding:
@@ -208,75 +173,56 @@ avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object
 # m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
 
 
-def scale_of(r, weight):
-    """r times the weight: of rows' r and columns' weights a matrix, which a product gives most quickly."""
-    if weight is not None and is_array(r) and r.ndim == 2 and r.shape[1] == 1:
-        return r.dot(weight)
-    return weighted(r, weight)
-
-
-def normalised(x, mean, eps: float, weight, bias) -> tuple:
-    """(y, m, r, variance), where `mean` averages over what is normalised together."""
+def moments(x, mean, eps: float) -> tuple:
+    """(x - m, m, r, the variance), where `mean` averages over what is normalised together."""
     m = mean(x)
     centred = x - m
-    var = mean(centred * centred)
-    r = inverse_root(var, eps)
-    scale = scale_of(r, weight)
-    if not is_array(x):
-        return centred * scale if bias is None else centred * scale + bias, m, r, var
-    centred *= scale
-    if bias is not None:
-        centred += bias
-    return centred, m, r, var
+    variance = mean(centred * centred)
+    return centred, m, rsqrt(variance + eps), variance
 
 
-def inverse_root(var, eps: float):
-    if not is_array(var):
-        return rsqrt(var + eps)
-    out = var + eps
-    np.sqrt(out, out)
-    return np.reciprocal(out, out)
+def normalised(centred, r, weight, bias):
+    out = centred * weighted(r, weight)
+    return out if bias is None else out + bias
 
 
-def normalised_backward(grad, mask, x, weight, m, r, mean, sums, constant=False) -> tuple:
-    """The gradients of x, w and b. sums: of a product with r or of the first alone, over what a weight is shared by.
-
-    constant: m and r do not depend on x.
-    """
-    centred, grad_input = x - m, None
+def normalised_backward(grad, mask, centred, r, weight, mean, sums, constant=False) -> tuple:
+    """The gradients of x, w and b. sums: over what a weight is shared by. constant: m and r do not depend on x."""
+    grad_input = None
     if mask[0]:
-        grad_input = scaled = grad * scale_of(r, weight)
+        grad_input = scaled = grad * weighted(r, weight)
         if not constant:
             grad_input = scaled - centred * (mean(scaled * centred) * (r * r)) - mean(scaled)
-    return grad_input, sums(grad * centred, r) if mask[1] else None, sums(grad) if mask[2] else None
+    return grad_input, sums(grad * centred * r) if mask[1] else None, sums(grad) if mask[2] else None
 
 
-@remembered
-def even(n: int, dtype: str) -> ndarray:
-    """n times 1/n: a product with it gives the mean, at the price of a sum, which is less than that of NumPy's."""
-    return np.full((n, 1), 1 / max(n, 1), dtype)
+def last_dims(sizes: tuple, normalized_shape: tuple) -> tuple[partial, tuple]:
+    """(what averages over the last dimensions, the others)."""
+    first = len(sizes) - len(normalized_shape)
+    return partial(mean_dim, dim=tuple(range(first, len(sizes))), keepdim=True), tuple(range(first))
 
 
-def row_means(x):
-    return x.dot(even(x.shape[1], x.dtype.char)) if is_array(x) else x.mean(1, keepdim=True)
+def _layer_norm(input, weight, bias, normalized_shape, eps):
+    centred, m, r, _ = moments(input, last_dims(input.shape, normalized_shape)[0], eps)
+    return normalised(centred, r, weight, bias), m, r
 
 
-def column_sums(x, r=None):
-    if is_array(x):
-        return (ones(len(x), x.dtype.char) if r is None else r.reshape(-1)).dot(x)
-    return x.sum(0) if r is None else r.reshape((1, -1)) @ x
+def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
+    """The gradients of x, w and b; see `normalised_backward`."""
+    mean, others = last_dims(input.shape, normalized_shape)
+    centred, r = (input - result1, result2) if is_array(grad) else moments(input, mean, _eps)[::2]
+    sums = partial(sum_dim, dim=others) if others else lambda x: x
+    return normalised_backward(grad, grad_input_mask, centred, r, weight, mean, sums)
 
 
-def channel_sums(x, r=None):
+def channel_sums(x):
     """The sums over all dimensions but the channels', of an array or a Tensor."""
     if not is_array(x):
-        summed = x.sum((0, *range(2, len(x.shape))))
-    else:
-        if x.ndim > 2:
-            inner = x.size // (x.shape[0] * x.shape[1] or 1)
-            x = x.reshape(*x.shape[:2], inner).dot(ones(inner, x.dtype.char))
-        summed = ones(len(x), x.dtype.char).dot(x)
-    return summed if r is None else summed * r.reshape((-1,))
+        return x.sum((0, *range(2, len(x.shape))))
+    if x.ndim > 2:  # by products with ones
+        inner = x.size // (x.shape[0] * x.shape[1] or 1)
+        x = x.reshape(*x.shape[:2], inner).dot(ones(inner, x.dtype.char))
+    return ones(len(x), x.dtype.char).dot(x)
 
 
 def per_channel(values, ndim: int):
@@ -288,56 +234,24 @@ def channel_means(x):
     return per_channel(channel_sums(x), len(x.shape)) / (math.prod(x.shape) // x.shape[1])
 
 
-@remembered
-def _rows(shape: tuple, normalized_shape: tuple) -> tuple[tuple, tuple]:
-    """(the shape of a matrix whose rows are what is normalised, the shape of the statistics)."""
-    split = len(shape) - len(normalized_shape)
-    rows = math.prod(shape[:split]), math.prod(normalized_shape)
-    return rows, shape[:split] + (1,) * len(normalized_shape)
-
-
-def _layer_norm(input, weight, bias, normalized_shape, eps):
-    rows, kept = _rows(tuple(input.shape), normalized_shape)
-    weight = weight if weight is None else weight.reshape((1, rows[1]))
-    bias = bias if bias is None else bias.reshape((1, rows[1]))
-    out, m, r, _ = normalised(input.reshape(rows), row_means, eps, weight, bias)
-    return out.reshape(input.shape), m.reshape(kept), r.reshape(kept)
-
-
-def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
-    """The gradients of x, w and b; see `normalised_backward`."""
-    rows, _ = _rows(tuple(input.shape), normalized_shape)
-    x, w = input.reshape(rows), weight if weight is None else weight.reshape((1, rows[1]))
-    if is_array(grad):
-        m, r = result1.reshape((rows[0], 1)), result2.reshape((rows[0], 1))
-    else:
-        _, m, r, _ = normalised(x, row_means, _eps, None, None)
-    dx, dw, db = normalised_backward(grad.reshape(rows), grad_input_mask, x, w, m, r, row_means, column_sums)
-    dx = dx if dx is None else dx.reshape(input.shape)
-    dw = dw if dw is None else dw.reshape(normalized_shape)
-    return dx, dw, db if db is None else db.reshape(normalized_shape)
-
-
 def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
     """y, m, r, and the variance without bias (over n - 1)."""
-    ndim = len(input.shape)
-    weight, bias = per_channel(weight, ndim), per_channel(bias, ndim)
+    ndim, n = len(input.shape), math.prod(input.shape) // input.shape[1]
     if training:
-        out, m, r, var = normalised(input, channel_means, eps, weight, bias)
-        n = math.prod(input.shape) // input.shape[1]
-        return out, m.reshape((-1,)), r.reshape((-1,)), var.reshape((-1,)) * (n / max(n - 1, 1))
-    r = inverse_root(running_var, eps)
-    out = (input - per_channel(running_mean, ndim)) * weighted(per_channel(r, ndim), weight)
-    return out if bias is None else out + bias, running_mean, r, running_var
+        centred, m, r, variance = moments(input, channel_means, eps)
+        kept = m.reshape((-1,)), r.reshape((-1,)), variance.reshape((-1,)) * (n / max(n - 1, 1))
+    else:
+        kept = running_mean, rsqrt(running_var + eps), running_var
+        centred, r = input - per_channel(running_mean, ndim), per_channel(kept[1], ndim)
+    return normalised(centred, r, per_channel(weight, ndim), per_channel(bias, ndim)), *kept
 
 
 def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, training, eps):
     """The gradients of x, w and b; see `normalised_backward`."""
-    m, r, w = (per_channel(v, len(input.shape)) for v in (result1, result2, weight))
-    if training and not is_array(grad):
-        _, m, r, _ = normalised(input, channel_means, eps, None, None)
+    m, r, weight = (per_channel(v, len(input.shape)) for v in (result1, result2, weight))
+    centred, r = (input - m, r) if is_array(grad) or not training else moments(input, channel_means, eps)[::2]
     return normalised_backward(
-        grad, grad_input_mask, input, w, m, r, channel_means, channel_sums, not training
+        grad, grad_input_mask, centred, r, weight, channel_means, channel_sums, not training
     )
 
 

@@ -14,7 +14,7 @@ from .. import dtypes
 from ..autograd.views import write
 from ..tensor import Tensor, full_name, plain_types, wrap
 from .publish import function, method
-from .shape import VIEW, expand, key_along, unbind, unsqueeze, view, zeros_beside
+from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
 from .table import op
 
 ndarray = np.ndarray
@@ -92,49 +92,39 @@ def _read(self: ndarray, indices: tuple) -> ndarray:
 def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> ndarray:
     out, key = self.copy(), numpy_key(indices)
     if self.dtype != values.dtype and not (values.size == len(key) == 1 and key[0].dtype.kind == "b"):
-        check_indices(self, indices, values)  # but one value for a mask is cast, like a number
+        # but one value for a mask is cast, like a number
+        told = f"got {dtypes.word(self.dtype)} for the destination and {dtypes.word(values.dtype)} for the source."
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, {told}")
     try:
         if accumulate:
             np.add.at(out, key, values)
         else:
             out[key] = values
     except (IndexError, ValueError):
-        check_indices(self, indices, values)
-        raise
+        check_indices(self, indices)
+        told = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(self[key].shape)}"
+        raise RuntimeError(f"shape mismatch: value tensor of shape {told}") from None
     return out
 
 
-def check_indices(self: ndarray, indices: tuple, values: ndarray | None = None) -> None:
-    """Raise PyTorch's error for index tensors that do not fit, or for values that do not fit what they name."""
+def check_indices(self: ndarray, indices: tuple) -> None:
+    """Raise PyTorch's error for index tensors that do not fit."""
     dim, shapes = 0, []
     for i in [None if i is None else i._array for i in indices]:
-        if i is None or i.dtype.kind != "b":
-            if dim == self.ndim:
-                raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
-            for k in () if i is None else i[(i < -self.shape[dim]) | (i >= self.shape[dim])].tolist():
-                raise IndexError(
-                    f"index {k} is out of bounds for dimension {dim} with size {self.shape[dim]}"
-                )
-            shapes += [] if i is None else [i.shape]
-        elif i.shape != self.shape[dim : dim + i.ndim]:
-            d = next(d for d, n in enumerate(i.shape) if self.shape[dim + d : dim + d + 1] != (n,))
+        masked, sizes = i is not None and i.dtype.kind == "b", self.shape[dim:]
+        if masked and i.shape != sizes[: i.ndim]:
+            d = next(d for d, n in enumerate(i.shape) if sizes[d : d + 1] != (n,))
             told = f"does not match the shape of the indexed tensor {list(self.shape)} at index {dim + d}"
             raise IndexError(f"The shape of the mask {list(i.shape)} at index {d} {told}")
-        else:
-            shapes.append((int(i.sum()),))
-        dim += i.ndim if i is not None and i.dtype.kind == "b" else 1
+        for k in [] if i is None or masked else i[(i < -sizes[0]) | (i >= sizes[0])].tolist():
+            raise IndexError(f"index {k} is out of bounds for dimension {dim} with size {sizes[0]}")
+        shapes += [] if i is None else [i.nonzero()[0].shape if masked else i.shape]
+        dim += i.ndim if masked else 1
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        listed = ", ".join(str(list(s)) for s in shapes)
-        told = "indexing tensors could not be broadcast together with shapes"
-        raise IndexError(f"shape mismatch: {told} {listed}") from None
-    if values is not None and self.dtype != values.dtype:
-        told = f"got {dtypes.word(self.dtype)} for the destination and {dtypes.word(values.dtype)} for the source."
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, {told}")
-    if values is not None:
-        told = f"value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape"
-        raise RuntimeError(f"shape mismatch: {told} {list(self[numpy_key(indices)].shape)}")
+        told = f"could not be broadcast together with shapes {', '.join(str(list(s)) for s in shapes)}"
+        raise IndexError(f"shape mismatch: indexing tensors {told}") from None
 
 
 # fmt: off
@@ -146,18 +136,6 @@ index_put = op("index_put(self, values, indices: object, accumulate: bool)", _pu
                    grad if accumulate else index_put(grad, zeros_beside(grad, ()), indices, False),
                values=lambda grad, indices: index(grad, indices))
 # fmt: on
-
-
-@function(at="torch Tensor", name="index_put")
-def with_values(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy in which `values` stand at `indices`, or are added there if `accumulate`."""
-    return index_put(self, values, tuple(map(as_index, indices)), accumulate)
-
-
-@function(at="Tensor")
-def index_put_(self: Tensor, indices: tuple, values: Tensor, accumulate: bool = False) -> Tensor:
-    """`values` written at `indices`, or added there if `accumulate`. Returns this tensor."""
-    return write(index_put.op, (self, values), (tuple(map(as_index, indices)), accumulate))
 
 
 # ---------------------------------------------------------------- keys
@@ -198,11 +176,7 @@ def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor
     entries, ndim = key if isinstance(key, tuple) else (key,), self._array.ndim
     used = sum(map(consumed, entries))
     if used > ndim:
-        if not ndim and isinstance(key, slice):
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         if not ndim and isinstance(key, int):
-            if key:
-                raise IndexError(f"index {key} is out of bounds for dimension 0 with size 0")
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
                 "0-dim tensor to a number"
@@ -287,7 +261,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
     else:
         value = view(value, shape[ones:]) if ones or not indices else value  # PyTorch takes leading ones away
         if indices:
-            index_put_(out, indices, value)
+            write(index_put.op, (out, value), (tuple(indices), False))
         else:
             out.copy_(value if value._array.shape == out._array.shape else expand(value, out._array.shape))
 
@@ -295,42 +269,33 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
 # ---------------------------------------------------------------- along one dimension: gather, scatter
 
 
-def named(index: ndarray, dim: int) -> tuple:
-    """A key for the elements that an index of as many dimensions names along one of them."""
-    return tuple([
-        index if d == dim else np.arange(n).reshape((-1,) + (1,) * (index.ndim - d - 1))
-        for d, n in enumerate(index.shape)
-    ])  # fmt: skip
-
-
-def check_index(name: str, self: ndarray, index: ndarray, dim: int) -> None:
-    """Raise PyTorch's error for an index that does not fit."""
+def named(name: str, self: ndarray, index: ndarray, dim: int) -> tuple:
+    """A key for the elements that an index of as many dimensions names along one of them. Raises PyTorch's errors."""
     if index.dtype not in (np.int64, np.int32) and index.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if (index.ndim or 1) != (self.ndim or 1) and index.size:
+    if (index.ndim or 1) != self.ndim and index.size:
         whose = "input" if name == "gather" else "self"
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
-    length = self.shape[dim] if self.ndim else 1
-    for bad in (
-        index[(index < 0) | (index >= length)].ravel().tolist()
-    ):  # negative ones do not count from the end here
+    length = self.shape[dim]
+    for bad in index[
+        (index < 0) | (index >= length)
+    ].tolist():  # negative ones do not count from the end here
         raise RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {length}")
+    key = np.indices(index.shape, sparse=True)
+    return (*key[:dim], index.astype(np.int64, copy=False), *key[dim + 1 :])
 
 
 def _gathered(self: ndarray, index: ndarray, dim: int) -> ndarray:
-    check_index("gather", self, index, dim)
-    if not self.ndim or not index.size:
-        return self.reshape(-1)[index.astype(np.int64)]
-    return self[named(index, dim)]
+    found = np.atleast_1d(self)[named("gather", np.atleast_1d(self), np.atleast_1d(index), dim)]
+    return found.reshape(index.shape)
 
 
 def _scattered(self: ndarray, index: ndarray, src: ndarray, dim: int, add: bool = False) -> ndarray:
-    check_index("scatter", self, index, dim)
     if src.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     out, index = self.copy(), np.atleast_1d(index)
-    target, key = np.atleast_1d(out), named(index, dim)
-    src = np.atleast_1d(src)[tuple([slice(n) for n in index.shape])]
+    target, src = np.atleast_1d(out), np.atleast_1d(src)[tuple(map(slice, index.shape))]
+    key = named("scatter", target, index, dim)
     if add:
         np.add.at(target, key, src)
     else:
@@ -354,24 +319,13 @@ gather = op("gather(self, dim: dim, index)", _gathered, kind="linear",
             self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
 scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
              doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
-             self=lambda grad, dim, index: scatter_value(grad, dim, index, 0),
+             self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
              src=lambda grad, dim, index: gather(grad, dim, index))
-scatter_value = op("scatter(self, dim: dim, index, value: Scalar)", lambda self, index, dim, value: _scattered(
-    self, index, np.full(index.shape, value, self.dtype), dim), node="ScatterBackward1", inplace=True,
-                   doc="A number written where `index` says, else `input`.",
-                   self=lambda grad, dim, index: scatter_value(grad, dim, index, 0))
 scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
                  inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
-argwhere = op("nonzero(self)", np.argwhere, at="", doc="The positions of the elements that are not 0, one row each.")
+nonzero = op("nonzero(self)", np.argwhere, aliases="argwhere",
+             doc="The positions of the elements that are not 0, one row each.")
 one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows",
              doc="A row of zeros for each element, with a one at the place that it names.")
 # fmt: on
-
-
-@function(at="torch Tensor", aliases="argwhere")
-def nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """The positions of the elements that are not 0: one row each, or with `as_tuple` one vector for each dimension."""
-    if not as_tuple:
-        return argwhere(self)
-    return unbind(argwhere(self if self._array.ndim else unsqueeze(self, 0)), 1)

@@ -17,7 +17,7 @@ from ..tensor import Tensor
 from .comparison import clamp, clamp_min, where
 from .pointwise import abs, erf, exp, log, log1p, sigmoid
 from .publish import function
-from .reduction import total
+from .reduction import sum_dim
 from .run import ones
 from .shape import split_equally
 from .table import is_array, op
@@ -110,7 +110,7 @@ def sums(x, dim: int):
     """The sums over a dimension, which is kept, of an array or a Tensor."""
     if type(x) is ndarray and dim == x.ndim - 1:  # a product with ones takes a fraction of the time
         return x.dot(ones((x.shape[dim], 1), x.dtype.char))
-    return total(x, (dim,)) if len(x.shape) else x
+    return sum_dim(x, (dim,), True) if len(x.shape) else x
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:

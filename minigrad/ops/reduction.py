@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from functools import partial
 
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, plain_types, wrap
+from ..tensor import Tensor, wrap
 from .comparison import isnan, where
 from .pointwise import abs, exp, sign
 from .publish import function
@@ -37,10 +36,8 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
 def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
-        told = (
-            "could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got"
-        )
-        raise RuntimeError(f"mean(): {told}: {dtypes.word(self.dtype)}")
+        told = "Input dtype must be either a floating point or complex dtype. Got"
+        raise RuntimeError(f"mean(): could not infer output dtype. {told}: {dtypes.word(self.dtype)}")
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -49,37 +46,17 @@ def count_of(sizes: tuple, dims: tuple) -> int:
     return math.prod([sizes[d] for d in dims])
 
 
-def every(x) -> tuple:
-    """All dimensions of an array or a Tensor."""
-    return tuple(range(len(x.shape)))
-
-
-def running(compute: np.ufunc, self: ndarray, dim: int, back: bool = False) -> ndarray:
-    """A ufunc's running results along `dim`; back: from the end."""
-    if not self.ndim:
-        return running(compute, self.reshape(1), 0).reshape(())
-    if back:
-        return np.flip(running(compute, np.flip(self, dim), dim), dim)
-    return compute.accumulate(self, axis=dim, dtype=None if self.dtype.kind == "f" else np.int64)
-
-
 def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> ndarray:
     wanted = None if self.dtype.kind == "f" else np.int64
     return np.multiply.reduce(self, axis=dim, keepdims=keepdim, dtype=wanted)
 
 
-def corrected(unbiased: bool | None, correction: float | None) -> float:
-    """What is taken from the count that a variance is divided by: 1, unless something else is asked for."""
-    return correction if correction is not None else 1 if unbiased is None else int(unbiased)
-
-
-def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool, correction: float) -> ndarray:
+def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool) -> ndarray:
     if self.dtype.kind != "f":
         raise RuntimeError("std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
-    freedom = count_of(self.shape, dim) - corrected(unbiased, correction)
-    return added(deviation, dim, keepdim) / max(freedom, 0)
+    return added(deviation, dim, keepdim) / max(count_of(self.shape, dim) - unbiased, 0)
 
 
 def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
@@ -100,7 +77,7 @@ def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
         return (np.maximum if ord > 0 else np.minimum).reduce(size, axis=dim, keepdims=keepdim)
     if ord == 0:
         return added((size != 0).astype(self.dtype), dim, keepdim)
-    return added(size if ord == 1 else size**ord, dim, keepdim) ** (1 / ord)
+    return added(size**ord, dim, keepdim) ** (1 / ord)
 
 
 def _sort(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
@@ -125,11 +102,6 @@ def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray
     """Are all, is any of the elements nonzero?"""
     found = reduce.reduce(self, axis=dim, keepdims=keepdim)
     return found.astype(np.uint8) if self.dtype == np.uint8 else found
-
-
-def _unique(self: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    values, inverse, counts = np.unique(self, False, True, True, equal_nan=False)
-    return values, inverse.reshape(self.shape), counts
 
 
 # ---------------------------------------------------------------- what rules are made of: for arrays and for Tensors
@@ -163,61 +135,49 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
-def products_of_others(x, dim: int):
-    """For each element along `dim` the product of all others: what a quotient cannot say where there are zeros."""
-    sizes, own = tuple(x.shape), np.eye(x.shape[dim], dtype=bool)
-    own = own.reshape(
-        own.shape + (1,) * (len(sizes) - dim - 1)
-    )  # (n, n), to be broadcast with one more dimension
-    own, x = own if is_array(x) else wrap(own), x.reshape((*sizes[:dim], 1, *sizes[dim:]))
-    return prod_dim(where(own, 1.0, x), dim + 1)
-
-
 def prod_dim_self(grad, self, result, dim, keepdim):
-    """∂self = grad · the product of all other elements along `dim`."""
+    """∂self = grad · the product of all other elements along `dim`: a quotient, unless there may be zeros."""
     if not len(self.shape):
         return grad
     grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
-    # inside vmap no values are seen
-    seen = self if is_array(self) else self._array if type(self) in plain_types else None
-    return grad * (result / self if seen is not None and seen.all() else products_of_others(self, dim))
+    if is_array(self) and self.all():
+        return grad * result / self
+    sizes, own = tuple(self.shape), np.eye(self.shape[dim], dtype=bool)
+    own = own.reshape(own.shape + (1,) * (len(sizes) - dim - 1))  # one more dimension before `dim`
+    x = self.reshape((*sizes[:dim], 1, *sizes[dim:]))
+    return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
 
 
 def prod_self(grad, self, result):
     """∂self = grad · the product of all other elements."""
-    if not len(self.shape):
-        return grad
-    return prod_dim_self(grad, self.reshape((-1,)), result, 0, False).reshape(self.shape)
+    flat = self.reshape((-1,)) if len(self.shape) else self
+    return prod_dim_self(grad, flat, result, 0, False).reshape(self.shape)
 
 
-def var_self(grad, self, dim, unbiased, keepdim, correction):
+def var_self(grad, self, dim, unbiased, keepdim):
     sizes = tuple(self.shape)
-    freedom = count_of(sizes, dim) - corrected(unbiased, correction)
+    freedom = count_of(sizes, dim) - unbiased
     factor = 2 / freedom if freedom > 0 else math.inf if freedom == 0 else math.nan
     return restored(grad * factor, sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-def total(x, dims: tuple):
-    """The sum over dimensions, which are kept, of an array or a Tensor."""
-    return x.sum(dims, keepdim=True) if isinstance(x, Tensor) else added(x, dims, True)
-
-
-def counted(chosen, dims: tuple, grad):
-    """How many were chosen, in a shape that broadcasts."""
-    return total(chosen.astype(grad.dtype) if is_array(chosen) else chosen, dims)
+def shared(grad, chosen, dims: tuple | None):
+    """A gradient, divided equally among the chosen elements."""
+    count = sum_dim(chosen, dims, True)
+    return grad / (count.astype(grad.dtype) if is_array(grad) else count)
 
 
 def extremum_self(grad, self, result, dim, keepdim):
     """Equal ones share the gradient. Of NaN none is equal to the result: 0 / 0, so the gradient is NaN."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     chosen = self == result
-    return chosen * (grad / counted(chosen, dim, grad))
+    return chosen * shared(grad, chosen, dim)
 
 
 def whole_extremum_self(grad, self, result):
     """Equal ones share the gradient; NaN counts as equal to itself."""
     chosen = (self == result) | (isnan(self) & isnan(result))
-    return where(chosen, grad / counted(chosen, every(self), grad), 0.0)
+    return where(chosen, shared(grad, chosen, None), 0.0)
 
 
 def norm_self(grad, self, result, ord, dim, keepdim):
@@ -229,7 +189,7 @@ def norm_self(grad, self, result, ord, dim, keepdim):
         return self * where(result == 0, 0.0, grad / result)
     if math.isinf(ord):
         chosen = (abs(self) == result) | isnan(self)
-        return sign(self) * where(chosen, grad / counted(chosen, dim, grad), 0.0)
+        return sign(self) * where(chosen, shared(grad, chosen, dim), 0.0)
     slope = sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1))
     return slope * where(result == 0, 0.0, grad / result ** (ord - 1))
 
@@ -298,11 +258,11 @@ min_whole = op("min(self)", lambda self: np.minimum.reduce(self, axis=None), nod
 min_dim = op("min(self, dim: dim, keepdim: bool=False)", lambda self, dim, keepdim: (
     np.minimum.reduce(self, axis=dim, keepdims=keepdim), self.argmin(dim, keepdims=keepdim)), **SELECTION, self=selected_self,
     doc="The smallest element, with `dim` (values, indices) of the smallest of each row, with a tensor of each pair.")
-argmax_whole = op("argmax(self)", lambda self: self.argmax(), batch=lambda self: argmax(self.reshape(-1), 0))
 argmax = op("argmax(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmax(dim, keepdims=keepdim),
+            batch=lambda self, dim, keepdim: argmax(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
             doc="The index of the largest element, the first of equal ones; without `dim` in the flattened tensor.")
-argmin_whole = op("argmin(self)", lambda self: self.argmin(), batch=lambda self: argmin(self.reshape(-1), 0))
 argmin = op("argmin(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmin(dim, keepdims=keepdim),
+            batch=lambda self, dim, keepdim: argmin(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
             doc="The index of the smallest element, the first of equal ones; without `dim` in the flattened tensor.")
 all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
          doc="Are all elements (over `dim`) nonzero?")
@@ -310,27 +270,17 @@ any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: tru
          doc="Is any element (over `dim`) nonzero?")
 count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: added(self != 0, dim),
                    doc="How many elements (over `dim`) are not zero.")
-var = op("var(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *, correction: Scalar=None)", _variance,
-         self=var_self, doc="The variance: the sum of squares divided by the count less `correction` (1).")
-std = op("std(self, dim: dims=None, unbiased: bool=None, keepdim: bool=False, *, correction: Scalar=None)",
-         lambda *given: np.sqrt(_variance(*given)), doc="The standard deviation: the root of the variance.",
-         self=lambda grad, self, result, dim, unbiased, keepdim, correction:
-             var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim, correction))
-var_of_all = op("var(self, unbiased: bool)", lambda self, unbiased: _variance(self, every(self), unbiased, False, None),
-                self=lambda grad, self, unbiased: var_self(grad, self, every(self), unbiased, False, None))
-std_of_all = op("std(self, unbiased: bool)", lambda self, unbiased: np.sqrt(
-    _variance(self, every(self), unbiased, False, None)),
-                self=lambda grad, self, result, unbiased:
-                    var_self(where(result == 0, 0.0, grad / (2 * result)), self, every(self), unbiased, False, None))
+var = op("var(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", _variance, self=var_self,
+         doc="The variance: the sum of squares divided by the count, which is one less if `unbiased`.")
+std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
+         self=lambda grad, self, result, dim, unbiased, keepdim:
+             var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim),
+         doc="The standard deviation: the root of the variance.")
 vector_norm = op(
     "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
     doc="(Σ |x|^ord)^(1/ord) over `dim`, for ord ±inf the largest or smallest |x|. Its derivative where all is 0 is 0.")
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, self=logsumexp_self,
                doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.")
-cumsum = op("cumsum(self, dim: dim)", partial(running, np.add), kind="linear", doc="The running sum along `dim`.",
-                    self=lambda grad, dim: cumsum_back(grad, dim))
-cumsum_back = op("cumsum_back(self, dim: dim)", lambda self, dim: running(np.add, self, dim, True), kind="linear", at="",
-                 self=lambda grad, dim: cumsum(grad, dim))
 sort = op("sort(self, dim: dim=-1, descending: bool=False)", _sort, **SORTED,
           doc="(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order.")
 argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", lambda *given: _sort(*given)[1],
@@ -339,24 +289,12 @@ topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
 bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
-unique_op = op("unique(self)", _unique, outputs=("values", "inverse", "counts"), at="",
-               constants=("inverse", "counts"), node="Unique2Backward0", self=lambda grad: unique_backward(grad))
+unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0", self=unique_backward,
+            doc="The distinct elements, in order.")
 # fmt: on
-
-
-@function("torch Tensor")
-def unique(
-    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Tensor | tuple[Tensor, ...]:
-    """The distinct elements in order; on request where each of them went, and how often each occurs."""
-    values, inverse, counts = unique_op(self)
-    found = (values, *[inverse] * return_inverse, *[counts] * return_counts)
-    return found if len(found) > 1 else values
 
 
 @function("torch Tensor")
 def norm(self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False) -> Tensor:
     """The p-norm of all elements, or over `dim`; "fro" is p = 2."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     return vector_norm(self, 2 if p is None or p == "fro" else p, dim, keepdim)

@@ -351,7 +351,8 @@ def split_method(self: Tensor, split_size: int | tuple, dim: int = 0) -> tuple[T
 @function(at="torch Tensor")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
-    return split(self, -(-self.size(dim) // chunks) if self.size(dim) else (0,) * chunks, dim)
+    size, chunks = self.size(dim), operator.index(chunks)
+    return split(self, -(-size // chunks) if size else (0,) * chunks, dim)
 
 
 @method("__iter__")
