@@ -17,7 +17,6 @@ from ..tensor import Tensor
 from .comparison import beside, elementwise, isfinite, no_slope, where
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, method
-from .run import operand
 from .signature import NUMBERS
 from .table import op
 

@@ -30,7 +30,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1488,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1264,
-    "ops.*": 3882,
+    "ops.*": 3881,
     "func.*": 942,
     "nn.*": 1969,
     "optim.* utils.*": 799,
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_980
+    assert sum(LINES.values()) <= 11_979
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
