@@ -380,6 +380,10 @@ EXERCISES: list[Exercise] = [
                 "The two factors were averaged. A slope is a *product* of local derivatives: $\\sigma$ times $1 - \\sigma$.",
             ),
             Wrong(
+                lambda t: torch.sigmoid(t) * 1 - torch.sigmoid(t),
+                "Zero everywhere: Python multiplies before it subtracts, so that is $\\sigma \\cdot 1 - \\sigma$. Set brackets: $\\sigma$ times $(1 - \\sigma)$.",
+            ),
+            Wrong(
                 lambda t: torch.sigmoid(t) - 1,
                 "That is one factor, with its sign turned. The sigmoid rises everywhere, so no slope is negative.",
             ),

@@ -457,6 +457,8 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong({"both": 12000}, "The result is not kept: a product's rule needs the two factors only."),
             Wrong({"both": 2000}, "That counts numbers. Each takes 4 bytes."),
+            Wrong({"both": 8}, "For one number each, that would be so. Here `u` and `v` hold 1,000 numbers."),
+            Wrong({"data": 4}, "For one number, that would be so. Here `d` holds 1,000."),
             Wrong(
                 {"data": 8000},
                 "`d` does not ask, so nothing is kept for *its* gradient. For that of `u` one factor is needed.",

@@ -615,6 +615,10 @@ EXERCISES: list[Exercise] = [
                 "`t.grad` is `None` then: `t` is no leaf. What the hook is *handed*, when it is called, is the gradient: append that.",
             ),
             Wrong(
+                lambda t, seen: seen.append(t.grad),
+                "`t.grad` is read *now*, before any pass, and nothing is there: `None`. A hook is called later, and is handed the gradient.",
+            ),
+            Wrong(
                 _spy_post,
                 "That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.",
             ),

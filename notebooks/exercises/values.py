@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ def describe(value: Any, width: int = 70) -> str:
     try:
         if isinstance(value, bool) or value is None:
             return repr(value)
+        if isinstance(value, FunctionType):
+            return "a function" if value.__name__ == "<lambda>" else value.__name__
         if isinstance(value, int | float | np.number):
             return f"{float(value):.6g}"
         seen = plain(value) if isinstance(value, np.ndarray | list) else None
