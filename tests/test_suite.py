@@ -12,7 +12,7 @@ from exercises import suite
 from exercises.exam import COLUMNS, SEE, Exam, Report, result_of
 from tests.lesson_files import BY_NUMBER, NOTEBOOKS, PAGES, read
 from tools.readme import MAP, TEACHING, map_file, with_evenings
-from tools.site import build, cards_page
+from tools.site import build, cards_body
 
 EVERY = suite.lessons()
 
@@ -206,7 +206,7 @@ def test_a_cause_that_a_stepper_names_is_known_with_its_lesson():
 
 def test_each_lesson_has_a_card_with_its_recap_and_a_picture():
     books = {path.stem: nbformat.read(path, 4) for path in BY_NUMBER.values()}
-    cards = re.findall(r'<article class="card">.*?</article>', cards_page(books, EVERY), re.S)
+    cards = re.findall(r'<article class="card">.*?</article>', cards_body(books, EVERY), re.S)
     assert len(cards) == len(EVERY)
     for card, lesson in zip(cards, EVERY, strict=True):
         assert lesson.title.split()[0] in card and card.count("<li>") >= 3
@@ -215,7 +215,10 @@ def test_each_lesson_has_a_card_with_its_recap_and_a_picture():
 
 def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
     pages = build(tmp_path)
-    assert {page.stem for page in pages} == {path.stem for path in [*BY_NUMBER.values(), *PAGES]} | {"cards"}
+    assert {page.stem for page in pages} == {path.stem for path in [*BY_NUMBER.values(), *PAGES]} | {
+        "cards",
+        "gallery",
+    }
     for page in pages:
         text = re.sub(r'srcdoc="[^"]*"', "", page.read_text(encoding="utf-8"))
         links = re.findall(r'href="([\w.-]+)(?:#[^"]*)?"', text)

@@ -1,16 +1,21 @@
 """The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get
 the reply that they get in a notebook (answers.py), nothing comes from a network. They print whole.
 
-    python -m tools.site [FOLDER]        writes site/index.html, one page a lesson, the glossary, the exam, and cards.html:
-                                         the recaps as cards, to be printed for the wall
+    python -m tools.site [FOLDER]        writes site/index.html, one page a lesson, the glossary, the exam, the gallery, and
+                                         cards.html: the recaps as cards, to be printed for the wall
 
-Takes the notebooks as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML.
+Takes the notebooks as they are saved, outputs and all (`make notebooks` runs them). Formulas become MathML. Each page has a
+field to search all of them (search.py); a folder of them works on any static host, or opened from disk.
 """
 
 from __future__ import annotations
 
+import base64
 import html
+import linecache
 import re
+import shutil
+import struct
 import sys
 from pathlib import Path
 
@@ -20,39 +25,21 @@ from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
+DOCS = ROOT / "docs"
+HERE = Path(__file__).parent
 sys.path.insert(0, str(NOTEBOOKS))  # the exercises are a package there, beside the lessons that import it
 
+import minigrad  # noqa: E402
+import viz  # noqa: E402
 from exercises import suite  # noqa: E402
-from tools import answers  # noqa: E402
+from tools import answers, search  # noqa: E402
 from tools.mathml import STYLE as MATH_STYLE  # noqa: E402
 from tools.mathml import formulas_to_mathml  # noqa: E402
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --mute: #57606a; --ground: #fff; --raised: #f6f8fa;
-  --rule: #d8dee4; --link: #0b62a4; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --mute: #a3adb8; --ground: #111418; --raised: #1a1f26; --rule: #303840; --link: #58b0ec; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 24px 20px 80px; max-width: 1080px; color: var(--ink); background: var(--ground);
-  font: 17px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-.text { max-width: 46em; } .text > :first-child { margin-top: 0.6em; }
-h1 { font-size: 30px; line-height: 1.2; } h2 { font-size: 22px; margin-top: 1.8em; } h3 { font-size: 18px; margin-top: 1.5em; }
-a { color: var(--link); } nav { display: flex; justify-content: space-between; gap: 16px; color: var(--mute); font-size: 15px; }
-pre, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 14px; }
-.code { margin: 14px 0 0; padding: 10px 14px; background: var(--raised); border: 1px solid var(--rule);
-  border-radius: 7px; overflow-x: auto; }
-.code pre { margin: 0; line-height: 1.5; } .code .highlight { background: none; }
-.output { margin: 6px 0 0; padding: 2px 14px; overflow-x: auto; } .output > pre { margin: 4px 0; line-height: 1.45; }
-.output img { max-width: 100%; background: #fff; border-radius: 6px; }
-table { border-collapse: collapse; } td, th { padding: 4px 10px; border: 1px solid var(--rule); text-align: left; }
-.text table { display: block; width: max-content; }
-.text pre, .text table, math[display="block"] { max-width: 100%; overflow-x: auto; overflow-y: hidden; }
-.output table { max-width: 100%; } .output svg { display: block; }
-math[display="block"] { margin: 14px 0; font-size: 1.1em; } math { font-size: 1.06em; }
-.anchor-link { display: none; }
-blockquote { margin: 0; padding-left: 14px; border-left: 3px solid var(--rule); color: var(--mute); }
-"""
+STYLE = (HERE / "site.css").read_text(encoding="utf-8")
+
+SEARCH = f"<script>{(HERE / 'search.js').read_text(encoding='utf-8')}</script>"
+LINKS = {"index": "Lessons", "glossary": "Glossary", "gallery": "Gallery", "exam": "Exam", "cards": "Cards"}
 
 CARDS = """
 body { max-width: 1180px; } .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(330px, 1fr)); gap: 14px; }
@@ -61,7 +48,7 @@ body { max-width: 1180px; } .cards { display: grid; grid-template-columns: repea
 .card ul { margin: 6px 0; padding-left: 18px; }
 .card p { margin: 6px 0 0; } .card code { font-size: 12.5px; overflow-wrap: anywhere; }
 .card img { display: block; max-width: 100%;
-  max-height: 150px; margin: 6px auto; background: #fff; border-radius: 6px; }
+  max-height: 150px; height: auto; object-fit: contain; margin: 6px auto; background: #fff; border-radius: 6px; }
 @media print { @page { size: A4; margin: 10mm; } .cards { display: block; columns: 2; column-gap: 8mm; }
   .card { margin: 0 0 6mm; border-color: #000; font-size: 9.5pt; } .card h2 { color: #000; } h1, .lead { display: none; } }
 """
@@ -72,6 +59,12 @@ addEventListener("message", (event) => {
   const height = Number(event.data && event.data.viz);
   if (frame && height > 0) frame.style.height = `${Math.min(4000, Math.ceil(height))}px`;
 });
+// what can be scrolled sideways can be reached by key
+const reach = () => document.querySelectorAll(".code, .output, pre, table, math, .highlight").forEach((box) => {
+  if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0; else box.removeAttribute("tabindex");
+});
+addEventListener("resize", reach);
+reach();
 </script>"""
 
 SHELL = """<!doctype html>
@@ -79,39 +72,70 @@ SHELL = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
-style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'self' file:; \
+style-src 'unsafe-inline'; img-src data: 'self' file:">
 <title>{title}</title>
 <style>{style}</style>
 </head>
 <body>
-{nav}
+<a class="skip" href="#text">Skip to the text</a>
+<header class="top"><nav aria-label="Site">{links}</nav>
+<form class="search" role="search"><input type="search" aria-label="Search lessons, glossary and gallery" placeholder="Search"
+autocomplete="off" spellcheck="false"><div class="found" hidden><p role="status"></p><ol></ol></div></form></header>
+<main id="text" data-page="{name}">
+{before}
 {body}
-{nav}
-{fit}
+</main>
+<footer>{after}</footer>
+{scripts}
 </body>
 </html>
 """
 
 
 def _code_style() -> str:
-    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
-    return f"{HtmlFormatter(style='xcode').get_style_defs('.highlight')}\n@media (prefers-color-scheme: dark) {{ {dark} }}"
+    light, dark = (HtmlFormatter(style=s).get_style_defs(".highlight") for s in ("xcode", "github-dark"))
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
 
 
-def _output(output: nbformat.NotebookNode) -> str:
-    """What a cell showed, richest form first; text is escaped."""
+def _output(output: nbformat.NotebookNode, source: str, under: str) -> str:
+    """What a cell showed, richest form first; text is escaped. A plot is called by the words on it, which stand in the cell's
+    ``source``, or by the heading that it is ``under``; its size keeps the page still while it is read."""
     if output.output_type == "stream":
         return f"<pre>{html.escape(output.text)}</pre>"
     if output.output_type == "error":
         return f"<pre>{html.escape(f'{output.ename}: {output.evalue}')}</pre>"
     data = output.get("data", {})
     if "text/html" in data:
-        return data["text/html"]
-    for form in ("image/png", "image/jpeg"):
-        if form in data:
-            return f'<img src="data:{form};base64,{data[form].strip()}" alt="">'
+        return IMAGE.sub(_drawn, data["text/html"])
+    if "image/png" in data:
+        words = re.findall(r"(?:title|xlabel|ylabel)\(\s*f?[\"']([^\"']+)", source)
+        name = html.escape("Plot: " + ("; ".join(dict.fromkeys(words)) or under))
+        packed = data["image/png"].strip()
+        wide, tall = size_of(base64.b64decode(packed))
+        return f'<img src="data:image/png;base64,{packed}" alt="{name}" width="{wide}" height="{tall}">'
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
+
+
+# a graph or a film as a picture, whose size stands in the picture
+IMAGE = re.compile(r'<img (?![^>]* (?:width|height)=)(?=[^>]*src="data:image/svg\+xml;base64,([^"]*)")')
+
+
+def _drawn(image: re.Match[str]) -> str:
+    """The beginning of an image, with its size."""
+    wide, tall = _sides(base64.b64decode(image[1]).decode())
+    return f'<img width="{wide}" height="{tall}" '
+
+
+def _sides(svg: str) -> tuple[int, int]:
+    """Width and height of an SVG, in whole pixels, as its viewBox has them."""
+    wide, tall = re.search(r'<svg[^>]* viewBox="\S+ \S+ ([\d.]+) ([\d.]+)"', svg).groups()
+    return round(float(wide)), round(float(tall))
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    """Width and height, as a PNG's head tells them."""
+    return struct.unpack(">II", png[16:24])
 
 
 def _asked(cell: nbformat.NotebookNode) -> str:
@@ -135,27 +159,46 @@ def _text(source: str) -> str:
     return f'<section class="text">{markdown2html(source)}</section>'
 
 
-def lesson_page(notebook: nbformat.NotebookNode, name: str, nav: str = "", *, code: bool = True) -> str:
-    """One notebook as one page; without its ``code`` only what it says and shows. Raises ValueError for a formula that
-    tools/mathml.py does not know."""
+def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str:
+    """What the cells of a notebook say and show; their ``code``, too, unless it is left out. Raises ValueError for a
+    formula that tools/mathml.py does not know."""
     highlight = Highlight2HTML()
-    parts = []
-    for cell in notebook.cells:
+    parts, under = [], ""
+    for cell in cells:
         if cell.cell_type == "markdown":
             parts.append(_text(cell.source))
+            headings = re.findall(r"^#+ +(.+)$", cell.source, re.M)
+            under = headings[-1] if headings else under
         elif cell.cell_type == "code":
             asked = _asked(cell)
             parts += [f'<div class="code">{highlight(cell.source)}</div>'] if code else []
-            parts += [asked] if asked else [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
-    return _page(title_of(notebook, name), "\n".join(parts), nav)
+            shown = [f'<div class="output">{_output(o, cell.source, under)}</div>' for o in cell.outputs]
+            parts += [asked] if asked else shown
+    body = "\n".join(parts)
+    if "<h2" not in body:  # the glossary's terms come right under its title
+        body = re.sub(r"(</?h)3\b", r"\g<1>2", body)
+    body = re.sub(r"<th(\b[^>]*)></th>", r"<td\1></td>", body)  # the corner of a table is no heading
+    return body
 
 
-def _page(title: str, body: str, nav: str = "", *, style: str = "") -> str:
+def page_of(name: str, title: str, body: str, beside: str = "", *, style: str = "") -> str:
+    """A whole page of the site; ``beside``: the links to the pages before and after it."""
+    links = "".join(
+        f'<a href="{file}.html"{" aria-current=" + chr(34) + "page" + chr(34) if file == name else ""}>{word}</a>'
+        for file, word in LINKS.items()
+    )
+    before, after = (
+        f'<nav class="beside" aria-label="{where}">{beside}</nav>' if beside else ""
+        for where in ("Beside this lesson", "On from here")
+    )
     return SHELL.format(
+        name=name,
         title=html.escape(title),
         style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
-        nav=nav,
-        fit=FIT + answers.SCRIPT,
+        links=links,
+        before=before,
+        after=after,
+        scripts=FIT + answers.SCRIPT + SEARCH,
         body=body,
     )
 
@@ -166,11 +209,11 @@ def _first_picture(notebook: nbformat.NotebookNode) -> str:
         for output in cell.get("outputs", []):
             shown = output.get("data", {}).get("text/html", "")
             if "viz.draw(" in cell.source and shown.startswith("<img"):
-                return shown
+                return IMAGE.sub(_drawn, shown)
     return ""
 
 
-def cards_page(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesson, ...]) -> str:
+def cards_body(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesson, ...]) -> str:
     """The recap of each lesson as a card, with the first graph that it draws: a page to print."""
     cards = []
     for lesson in every:
@@ -180,12 +223,91 @@ def cards_page(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesso
             f'<article class="card"><h2>{lesson.number}. {html.escape(lesson.title)}</h2>{picture}{text}</article>'
         )
     lead = '<p class="lead">One card a lesson, made of its recap. Print this page, cut, and put it up.</p>'
-    body = f'<h1>Recap cards</h1>{lead}<div class="cards">{"".join(cards)}</div>'
-    return _page(
-        "Recap cards",
-        body,
-        '<nav><span></span><a href="index.html">All lessons</a><span></span></nav>',
-        style=CARDS,
+    return f'<h1>Recap cards</h1>{lead}<div class="cards">{"".join(cards)}</div>'
+
+
+def gallery_body(folder: Path) -> str:
+    """The gallery and the films of docs/ as one page; their pictures are copied into ``folder``."""
+    parts = []
+    for part in ("gallery", "films"):
+        source = DOCS / part
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        for file in (*source.glob("*.svg"), *source.glob("*.png")):
+            shutil.copyfile(file, folder / part / file.name)
+        text = (source / "README.md").read_text(encoding="utf-8")
+        text = re.sub(r"^Drawn by [^:\n]*\n", "", text, flags=re.M)
+        text = text if part == "gallery" else text.replace("# ", "## ", 1)
+        pictures = {m[2]: _sized(source / m[2], m[1]) for m in re.finditer(r"!\[([^\]]*)\]\((\S+)\)", text)}
+        page = _text(re.sub(r"!\[[^\]]*\]\((\S+)\)", r"PICTURE:\1:", text))
+        parts.append(re.sub(r"PICTURE:(\S+?):", lambda m, known=pictures: known[m[1]], page))
+    return "\n".join(parts)
+
+
+def _sized(file: Path, name: str) -> str:
+    """A picture of docs/ as an image with its size and its name; its dark twin where there is one."""
+    if file.suffix == ".svg":
+        wide, tall = _sides(file.read_text(encoding="utf-8"))
+    else:
+        wide, tall = size_of(file.read_bytes())
+    where = f"{file.parent.name}/{file.name}"
+    image = f'<img src="{where}" alt="{html.escape(name)}" width="{wide}" height="{tall}">'
+    if not file.stem.endswith("-light"):
+        return image
+    dark = where.replace("-light", "-dark")
+    return f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">{image}</picture>'
+
+
+SHELF = {
+    "gallery/paths.svg": "Paths that meet: gradients add up",
+    "gallery/modules.svg": "The layers of a model",
+    "gallery/double.svg": "A gradient of a gradient",
+    "films/depth-light.png": "A film of a training: why deep sigmoid nets do not learn",
+}
+
+
+def shelf() -> str:
+    """Four pictures of the gallery, each a link to it."""
+    pictures = "".join(
+        f'<li><a href="gallery.html">{_sized(DOCS / file, "")}{html.escape(title)}</a></li>'
+        for file, title in SHELF.items()
+    )
+    return f'<ul class="shelf">{pictures}</ul>'
+
+
+HERO = """x = torch.tensor(2.0, requires_grad=True)
+y = x * x
+a = y + 1
+b = y * 2
+z = a + b
+"""
+
+
+def hero() -> str:
+    """The stepper of the first page: two paths that meet."""
+    linecache.cache["<page>"] = (
+        len(HERO),
+        None,
+        HERO.splitlines(keepends=True),
+        "<page>",
+    )  # it shows its source
+    names: dict = {"torch": minigrad}
+    exec(compile(HERO, "<page>", "exec"), names)
+    stepper = viz.step(names["z"], names={name: names[name] for name in "xyabz"})
+    return f'<div class="hero">{stepper._repr_mimebundle_()["text/html"]}</div>'
+
+
+def front_body(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...]) -> str:
+    """The first page: a pass to step through, what index.ipynb says and shows, pictures; of notebooks without an index, the
+    list of lessons."""
+    if notebook is None:
+        return "<h1>Lessons</h1>" + suite.table_html(every, "{stem}.html")
+    first, *rest = [c for c in notebook.cells if not c.id.startswith(("progress", "in-jupyter"))]
+    page = lesson_body([first]) + hero() + lesson_body(rest, code=False)
+    page = page.replace("<code>site/cards.html</code>", '<a href="cards.html">cards.html</a>')
+    page = re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', page)
+    return page.replace(
+        '<section class="text"><h2 id="What-each',
+        f'{_text("## What you will see")}{shelf()}<section class="text"><h2 id="What-each',
     )
 
 
@@ -196,39 +318,37 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
         raise SystemExit(f"there are no notebooks in {notebooks}")
     folder.mkdir(parents=True, exist_ok=True)
     books = {file.stem: nbformat.read(file, 4) for file in files}
-    front = books.pop("index", None)
     every = suite.lessons(notebooks)
-    pages = {"index": _front(front, every), "cards": cards_page(books, every)}
+    bodies = {"index": front_body(books.pop("index", None), every)}
+    bodies |= {name: lesson_body(book.cells) for name, book in books.items()}
+    bodies |= {"gallery": gallery_body(folder), "cards": cards_body(books, every)}
+    titles = {name: title_of(book, name) for name, book in books.items()}
+    titles |= {"index": "See automatic differentiation work", "gallery": "Gallery", "cards": "Recap cards"}
     names = [lesson.file.removesuffix(".ipynb") for lesson in every]
-    for name, book in books.items():
-        i = names.index(name) if name in names else None
-        before = names[i - 1] if i else None
-        after = names[i + 1] if i is not None and i + 1 < len(names) else None
-        beside = [
-            f'<a href="{n}.html">{sign.format(html.escape(title_of(books[n], n)))}</a>'
-            if n
-            else "<span></span>"
+    beside = {}
+    for before, name, after in zip(["", *names], names, [*names[1:], ""], strict=False):
+        arrows = [
+            (n, sign.format(html.escape(titles.get(n, ""))))
             for n, sign in ((before, "← {}"), (after, "{} →"))
         ]
-        pages[name] = lesson_page(
-            book, name, f'<nav>{beside[0]}<a href="index.html">All lessons</a>{beside[1]}</nav>'
+        beside[name] = "".join(
+            f'<a href="{n}.html">{words}</a>' if n else "<span></span>" for n, words in arrows
         )
     written = []
-    for name, page in pages.items():
+    for name, body in bodies.items():
+        style = CARDS if name == "cards" else ""
         written.append(folder / f"{name}.html")
-        written[-1].write_text(page, encoding="utf-8")
+        written[-1].write_text(
+            page_of(name, titles[name], body, beside.get(name, ""), style=style), encoding="utf-8"
+        )
+    found = [
+        entry
+        for name in bodies
+        if name != "cards"
+        for entry in search.entries(name, titles[name], bodies[name])
+    ]
+    (folder / "search-index.js").write_text(search.index(found), encoding="utf-8")
     return written
-
-
-def _front(notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...]) -> str:
-    """The first page: what index.ipynb says and shows; of notebooks without one, the list of lessons."""
-    if notebook is None:
-        return _page("Lessons", suite.table_html(every, "{stem}.html"))
-    notebook = nbformat.from_dict(notebook)
-    notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith(("progress", "in-jupyter"))]
-    page = lesson_page(notebook, "Lessons", code=False)
-    page = page.replace("<code>site/cards.html</code>", '<a href="cards.html">cards.html</a>')
-    return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', page)
 
 
 def main() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -19,6 +22,9 @@ from viz.show.page import frame
 
 LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 PAGES = [*LESSONS, "glossary", "exam"]
+EVERY = ["index", *PAGES, "gallery", "cards"]
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+IMAGES = "main img:not([width][height]):not([style*='height'])"  # without a size of their own
 
 # a person does not click on what still moves: a frame above or below may be taking its height
 STILL = """(frame) => new Promise((done) => {
@@ -118,11 +124,82 @@ def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path:
     assert page.evaluate(heights) == before
 
 
-def test_a_telephone_shows_every_lesson_without_sliding_sideways(page: Page, site: Path):
-    page.set_viewport_size({"width": 380, "height": 800})
-    for name in [*PAGES, "index", "cards"]:
-        page.goto((site / f"{name}.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") == 380, name
+def test_a_search_finds_lessons_terms_and_pictures_by_key_alone(page: Page, site: Path):
+    page.goto((site / "03_one_node_at_a_time.html").as_uri())
+    assert page.evaluate("typeof SEARCH") == "undefined", "the index is read when somebody comes to the field"
+    page.keyboard.press("/")
+    page.keyboard.type("retain_graph")
+    found = page.get_by_role("search").get_by_role("listitem")
+    expect(found.first).to_contain_text("Glossary")
+    expect(page.get_by_role("search").get_by_role("status")).to_contain_text("found")
+    assert "5. .grad adds up" in " ".join(found.all_inner_texts())
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/glossary.html#retain_graph")
+    assert page.evaluate("document.querySelector(':target').tagName") == "H2"
+    field = page.get_by_role("searchbox", name="Search lessons, glossary and gallery")
+    for words, where in (
+        ("copyslices", "Gallery"),
+        ("vmap per-sample", "16. Forward mode"),
+        ("bug clinic", "9. Training loop"),
+    ):
+        field.fill(words)
+        expect(found.first).to_contain_text(where)
+    field.fill("<img src=x> qqq")
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text("Nothing found")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("search").get_by_role("status")).to_be_hidden()
+
+
+def test_the_search_leads_to_places_that_are_there(page: Page, site: Path):
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("/")
+    page.wait_for_function("globalThis.SEARCH")
+    assert {name for name, *_ in page.evaluate("SEARCH")} == {*EVERY} - {"cards"}
+    for name in EVERY:
+        there = set(
+            map(html.unescape, re.findall(r'id="([^"]+)"', (site / f"{name}.html").read_text("utf-8")))
+        )
+        anchors = page.evaluate(
+            "(name) => SEARCH.filter(([page]) => page === name).map((entry) => entry[2])", name
+        )
+        assert set(anchors) - {""} <= there
+
+
+SHIFTS = """globalThis.shifts = [];
+new PerformanceObserver((list) => list.getEntries().forEach((e) => e.hadRecentInput || shifts.push(e.value)))
+    .observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_is_for_everybody_and_stands_still(page: Page, site: Path, name: str):
+    """What axe knows of the rules for accessible pages holds (names, landmarks, headings, contrast, language, what can be
+    reached by key), wide and light, and on a dark telephone, which slides nothing sideways. Every picture has a size, and
+    nothing moves while the page loads."""
+    page.add_init_script(SHIFTS)
+    page.goto((site / f"{name}.html").as_uri())
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    page.wait_for_timeout(300)
+    assert page.evaluate("shifts.reduce((sum, shift) => sum + shift, 0)") < 0.1
+    assert (
+        page.evaluate(
+            f"[...document.querySelectorAll({IMAGES!r})].map((image) => image.outerHTML.slice(0, 90))"
+        )
+        == []
+    )
+    page.evaluate(f"{AXE}; null")
+    assert broken(page) == []
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    assert broken(page, "color-contrast", "scrollable-region-focusable", "target-size") == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 360, "slides sideways"
+
+
+def broken(page: Page, *rules: str) -> list[str]:
+    """The rules of axe that are broken, each with the element; the steppers' frames have tests of their own."""
+    some = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    told = page.evaluate("(some) => axe.run(document, { iframes: false, ...some })", some)
+    return [f"{rule['id']}: {node['html'][:120]}" for rule in told["violations"] for node in rule["nodes"]]
 
 
 def test_formulas_are_drawn_without_a_network(page: Page, site: Path):
