@@ -21,15 +21,19 @@ from ..ops.indexing import index
 from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, call, tensors_in
-from .trees import broadcast_prefix, flattened
+from .trees import broadcast_prefix, flattened, tree_map
 
 if TYPE_CHECKING:
     from ..ops.table import Op
 
 Pair = tuple[
     Tensor | None, int | None
-]  # a value; does its dimension 0 count the examples (0), or do all share it (None)?
-SHIFTED = {"dim", "newdim", "dims", "size", "shape"}  # kinds of parameters that speak of one example
+]  # a value; 0 if its dimension 0 counts the examples, None if they share it
+# The kinds of parameters that speak of one example, and how they speak of a batch of `n`.
+SHIFT = dict.fromkeys(["dim", "newdim"], lambda n, dim: dim + 1) | {
+    "dims": lambda n, dims: tuple(d + 1 for d in dims)
+}
+SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
 
@@ -65,9 +69,9 @@ class Batched(Wrapper):
         return array[0, ...] if len(array) else np.zeros(array.shape[1:], array.dtype)
 
     def __repr__(self) -> str:
-        depth, below = 1, self.level.below
-        while below is not None:
-            depth, below = depth + 1, below.below
+        depth, level = 0, self.level
+        while level is not None:
+            depth, level = depth + 1, level.below
         body = repr(self.value.detach()).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={depth}, bdim={self.bdim}, value=\n    {body}\n)"
 
@@ -107,14 +111,11 @@ class Vmap(Interpreter):
 
     def batched(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """One operation on the whole batch, by operations of the level below."""
-        if isinstance(op.batch, str):
-            found = WAYS[op.batch](self, op, pairs, params)
-        elif op.kind == "elementwise" and op.batch is None:
-            found = by_element(self, op, pairs, params)
-        else:
-            found = NotImplemented if op.batch is None else self.composed(op, pairs, params)
-            found = self.shifted(op, pairs, params) if found is NotImplemented else found
-        return self.one_by_one(op, pairs, params) if found is NotImplemented else found
+        first = Vmap.composed if callable(op.batch) else WAYS.get(op.batch or op.kind, Vmap.shifted)
+        for way in (first, Vmap.shifted, Vmap.one_by_one):
+            found = way(self, op, pairs, params)
+            if found is not NotImplemented:
+                return found
 
     def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation done by others, as one example sees them."""
@@ -126,20 +127,16 @@ class Vmap(Interpreter):
     def shifted(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """Parameters that speak of one example's dimensions and sizes speak of the batch's."""
         kinds = [op.signature.kinds[name] for name in op.params]
-        if SHIFTED.isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
+        if SHIFT.keys().isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
-        values, new = [self.whole(p) for p in pairs], []
+        values = [self.whole(p) for p in pairs]
         number = values[0]._array.ndim == 1 and not {"dim", "dims"}.isdisjoint(kinds)
         if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
             values = [v if v is None else v.unsqueeze(1) for v in values]
-        for kind, value in zip(kinds, params, strict=True):
-            if kind in ("size", "shape"):
-                value = (self.size, *value)
-            elif kind == "dims":
-                value = tuple(d + 1 for d in value or range(number))
-            elif kind in ("dim", "newdim"):
-                value += 1
-            new.append(value)
+            params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
+        new = [
+            SHIFT[kind](self.size, p) if kind in SHIFT else p for kind, p in zip(kinds, params, strict=True)
+        ]
         result = call(op, values, tuple(new))
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
@@ -150,15 +147,15 @@ class Vmap(Interpreter):
                 "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
                 "with a boolean mask.\nUse where()."
             )
-        rows = []
-        for k in range(self.size):
-            found = call(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
-            rows.append(found if isinstance(found, tuple) else (found,))
-        if op.name in DYNAMIC or len({tuple(r.shape for r in row) for row in rows}) > 1:
+        if op.name in DYNAMIC:
             raise RuntimeError(
                 "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
                 f"aten::{op.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
             )
+        rows = []
+        for k in range(self.size):
+            found = call(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
+            rows.append(found if isinstance(found, tuple) else (found,))
         if op.name not in warned:
             warned.add(op.name)
             warnings.warn(
@@ -175,20 +172,14 @@ class Vmap(Interpreter):
         shared = value is not None and bdim is None
         return value.unsqueeze(0).expand(self.size, *value.shape) if shared else value
 
-    def placed(self, name: str, out: object, dim: int | None) -> object:
-        """One result without its wrapper, the examples counted by dimension `dim`."""
-        value, bdim = self.unwrap(out)
-        if dim is None and bdim is not None:
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            )
-        if dim is not None and not isinstance(out, Tensor):
+    def placed(self, name: str, out: object) -> Tensor:
+        """One result without its wrapper, a row for each example."""
+        if not isinstance(out, Tensor):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(out)}. Did you mean to set out_dims= "
-                "to None for output?"
+                "to None for output?\nminigrad has no out_dims."
             )
-        value = value if dim is None else self.whole((value, bdim))
-        return value.movedim(0, dim) if dim else value
+        return self.whole(self.unwrap(out))
 
     # ------------------------------------------------------------ writing, making tensors, custom Functions
 
@@ -249,16 +240,6 @@ def by_element(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     return call(op, aligned(pairs), params)
 
 
-def rows(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
-    """What works on the last dimensions only: all before them are more examples."""
-    return call(op, aligned([(level.whole(p), 0) for p in pairs]), params)
-
-
-def whole(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
-    """What takes inputs of any shapes: all get the batch in front."""
-    return call(op, [level.whole(p) for p in pairs], params)
-
-
 def products(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
     """Products of matrices and vectors: vectors as matrices, then matmul, which broadcasts."""
     (a, a_dim), (b, b_dim) = pairs
@@ -278,14 +259,6 @@ def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> objec
         return NotImplemented
     result = call(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
     return each(result, lambda r: r.reshape(level.size, -1, *r.shape[1:]))
-
-
-def permuted(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
-    return call(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),))
-
-
-def wider(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
-    return call(op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),))
 
 
 def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
@@ -316,20 +289,29 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     return call(op, [value, source.permute(undone(order))], (new, *more))
 
 
-WAYS = {
-    "elementwise": by_element, "rows": rows, "whole": whole, "matmul": products, "fold": folded_batch, "order": permuted,
-    "expand": wider, "index": selected, "index_put": selected,
-}  # fmt: skip
+WAYS: dict[str | None, Callable] = {
+    "elementwise": by_element,
+    "rows": lambda level, op, pairs, params: call(op, aligned([(level.whole(p), 0) for p in pairs]), params),
+    "whole": lambda level, op, pairs, params: call(op, [level.whole(p) for p in pairs], params),
+    "order": lambda level, op, pairs, params: call(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
+    "expand": lambda level, op, pairs, params: call(
+        op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
+    ),
+    "matmul": products,
+    "fold": folded_batch,
+    "index": selected,
+    "index_put": selected,
+}
 
 
 # ---------------------------------------------------------------- the transform
 
 
-def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0) -> Callable:
-    """`func` of one example as a function of a batch.
+def vmap(func: Callable, in_dims: Any = 0) -> Callable:
+    """`func` of one example as a function of a batch. Results have the batch in front.
 
     in_dims: which dimension of each argument counts the examples; None for arguments that all examples share. One
-        number for all, or a structure like the arguments. out_dims: where that dimension goes in the results.
+        number for all, or a structure like the arguments.
     Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`), and for
     random numbers.
     """
@@ -343,14 +325,8 @@ def vmap(func: Callable, in_dims: Any = 0, out_dims: Any = 0) -> Callable:
             wanted = f"all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
             raise ValueError(f"vmap: Expected {wanted if sizes else 'at least one Tensor to vmap over'}")
         with Vmap(sizes[0]) as level:
-            given = [t if d is None else Batched.of(level, t, 0) for t, d in pairs]
-            result = func(*rebuild(given), **kwargs)
-        outs, rebuild_out = flattened(result)
-        alone = isinstance(out_dims, tuple) and isinstance(result, Tensor)
-        dims = broadcast_prefix(out_dims[0] if alone else out_dims, result)
-        if dims is None:
-            raise ValueError(f"vmap({name}): out_dims={out_dims} does not have the structure of the outputs")
-        return rebuild_out(level.placed(name, *pair) for pair in zip(outs, dims, strict=True))
+            result = func(*rebuild(t if d is None else Batched.of(level, t, 0) for t, d in pairs), **kwargs)
+        return tree_map(lambda out: level.placed(name, out), result)
 
     return batched
 
@@ -362,9 +338,8 @@ def checked(name: str, in_dims: Any, args: tuple) -> tuple[list[Pair], Callable]
         raise ValueError(f"vmap({name}): in_dims={in_dims} does not have the structure of the inputs")
     for leaf, dim in zip(leaves, dims, strict=True):
         if dim is not None and not (isinstance(dim, int) and isinstance(leaf, Tensor)):
-            raise ValueError(
-                f"vmap({name}): in_dim={dim} for an input of type {type(leaf).__name__}; it is a number for a Tensor, else None"
-            )
+            told = f"in_dim={dim} for an input of type {type(leaf).__name__}; it is a number for a Tensor, else None"
+            raise ValueError(f"vmap({name}): {told}")
         if dim is not None and not -leaf.ndim <= dim < leaf.ndim:
             raise ValueError(
                 f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor "

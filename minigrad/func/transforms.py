@@ -27,8 +27,6 @@ Argnums = int | tuple[int, ...]
 
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of the arguments at `argnums` alone; and those arguments."""
-    if not isinstance(argnums, (int, tuple)):
-        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     chosen = (argnums,) if isinstance(argnums, int) else argnums
     for i in chosen:
         if not -len(args) <= i < len(args):
@@ -42,21 +40,13 @@ def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[
     return focused, tuple(args[i] for i in chosen)
 
 
-def parts_of(result: Any, has_aux: bool, wanted: str) -> tuple[Any, list[Tensor], Any]:
-    """What a function has returned: (output, its tensors, aux or None). `wanted`: PyTorch's error if there are others."""
-    api = wanted.partition(":")[0]
-    if has_aux and not (isinstance(result, tuple) and len(result) == 2):
-        raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
-    output, aux = result if has_aux else (result, None)
+def tensors_of(output: Any, wanted: str) -> list[Tensor]:
+    """The tensors that a function has returned. `wanted`: PyTorch's error if there is anything else."""
     outs, _ = flattened(output)
-    if outs == [None]:
-        raise RuntimeError(
-            f"{api}: Expected f to be a function that has non-empty output (got output = [None])"
-        )
     for out in outs:
         if not isinstance(out, Tensor):
             raise RuntimeError(wanted.format(type(out)))
-    return output, outs, aux
+    return outs
 
 
 # ---------------------------------------------------------------- reverse mode
@@ -101,8 +91,8 @@ def seen_outside(outs: Sequence[Tensor], copies: Sequence[Tensor]) -> bool:
     return False
 
 
-def pulled(func: Callable, primals: tuple, has_aux: bool, wanted: str) -> tuple[Any, Callable, Any]:
-    """(output, pull, aux): `pull` gives from a vector for each tensor of the output the gradients of the primals.
+def pulled(func: Callable, primals: tuple, wanted: str) -> tuple[Any, Callable]:
+    """(output, pull): `pull` gives from a vector for each tensor of the output the gradients of the primals.
 
     While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
     differentiate the result, the backward pass is recorded, too.
@@ -113,35 +103,29 @@ def pulled(func: Callable, primals: tuple, has_aux: bool, wanted: str) -> tuple[
     local.update(grad=True)
     try:
         copies = [fresh(leaf) for leaf in leaves]
-        output, outs, aux = parts_of(func(*rebuild(copies)), has_aux, wanted)
+        output = func(*rebuild(copies))
+        outs = tensors_of(output, wanted)
     finally:
         local.transform_depth = depth
         local.update(grad=outer)
     record = outer and (depth > 0 or seen_outside(outs, copies))
 
-    def pull(*vectors: Tensor | None, retain_graph: bool = True, create_graph: bool = False) -> Any:
-        again = record or create_graph or (local.transform_depth > 0 and local.grad)
+    def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
+        again = record or (local.transform_depth > 0 and local.grad)
         found = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
         return rebuild(zeros_like(x) if g is None else g for g, x in zip(found, copies, strict=True))
 
-    return (
-        (output, pull, aux)
-        if record
-        else (tree_map(without_level, output), pull, tree_map(without_level, aux))
-    )
+    return output if record else tree_map(without_level, output), pull
 
 
-def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
-    """A function that returns (gradient, value) of the scalar function `func` with respect to argument `argnums`.
-
-    With `has_aux`, `func` returns (value, aux) and the result is (gradient, (value, aux)).
-    """
+def grad_and_value(func: Callable, argnums: Argnums = 0) -> Callable:
+    """A function that returns (gradient, value) of the scalar function `func` with respect to argument `argnums`."""
     wanted = "grad_and_value(f)(*args): Expected f(*args) to return a"
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
-        output, pull, aux = pulled(focused, primals, has_aux, f"{wanted} Tensor, got {{}}")
+        output, pull = pulled(focused, primals, f"{wanted} Tensor, got {{}}")
         if not isinstance(output, Tensor):
             raise RuntimeError(f"{wanted} Tensor, got {type(output)}")
         if output.ndim:
@@ -150,23 +134,22 @@ def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) 
                 "instead?"
             )
         found = pull(None, retain_graph=False)
-        return found[0] if isinstance(argnums, int) else found, (output, aux) if has_aux else output
+        return found[0] if isinstance(argnums, int) else found, output
 
     return wrapped
 
 
-def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def grad(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the gradient of the scalar function `func` with respect to argument `argnums`.
 
-    Arguments and gradients may be nested tuples, lists and dictionaries of tensors. With `has_aux`, `func` returns
-    (value, aux) and the result is (gradient, aux). Raises RuntimeError if `func` does not return a scalar tensor.
+    Arguments and gradients may be nested tuples, lists and dictionaries of tensors. Raises RuntimeError if `func` does not
+    return a scalar tensor.
     """
-    both = grad_and_value(func, argnums, has_aux)
+    both = grad_and_value(func, argnums)
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        return both(*args, **kwargs)[0]
 
     return wrapped
 
@@ -177,12 +160,8 @@ def vjp(func: Callable, *primals: Any) -> tuple:
     v has the structure of the output.
     """
     wanted = "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {}"
-    output, pull, _ = pulled(func, primals, False, wanted)
-
-    def vjp_fn(*cotangents: Any, retain_graph: bool = True, create_graph: bool = False) -> tuple:
-        return pull(*flattened(cotangents)[0], retain_graph=retain_graph, create_graph=create_graph)
-
-    return output, vjp_fn
+    output, pull = pulled(func, primals, wanted)
+    return output, lambda *cotangents: pull(*flattened(cotangents)[0])
 
 
 def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
@@ -226,13 +205,12 @@ def jvp(func: Callable, primals: tuple, tangents: tuple) -> tuple:
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
     if len(values) != len(directions):
         raise RuntimeError(f"{api}: Expected primals and tangents to have the same python structure.")
-    for t in (*values, *directions):
-        if not isinstance(t, Tensor):
-            raise RuntimeError(f"{api}: Expected primals to only contain Tensors, got {type(t)}")
+    tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
     wanted = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     with Forward() as level:
         duals = [level.dual(p, t) for p, t in zip(values, directions, strict=True)]
-        output, _, _ = parts_of(func(*rebuild(duals)), False, wanted)
+        output = func(*rebuild(duals))
+        tensors_of(output, wanted)
         return tree_map(lambda t: level.unwrap(t)[0], output), tree_map(level.tangent_of, output)
 
 

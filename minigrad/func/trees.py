@@ -37,11 +37,8 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
         return [prefix] * len(flattened(tree)[0])
     if type(prefix) is not type(tree) or len(prefix) != len(tree):
         return None
-    if isinstance(tree, dict) and prefix.keys() != tree.keys():
-        return None
-    found = [
-        broadcast_prefix(prefix[k], tree[k]) for k in (tree if isinstance(tree, dict) else range(len(tree)))
-    ]
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    found = [broadcast_prefix(prefix[k], tree[k]) for k in keys]
     return None if None in found else [entry for part in found for entry in part]
 
 
