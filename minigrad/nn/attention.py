@@ -23,28 +23,19 @@ class NonDynamicallyQuantizableLinear(Linear):
 class MultiheadAttention(Module):
     """Attention in num_heads heads of embed_dim/num_heads features each.
 
-    query: (L, N, E), key and value: (S, N, E) (or batch_first; or without N) → output (L, N, E) and, with need_weights, the
+    query: (L, N, E), key and value: (S, N, E) (or batch_first) → output (L, N, E) and, with need_weights, the
     attention weights (N, L, S), averaged over the heads.
     """
 
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        *,
-        batch_first: bool = False,
-        dtype: dtypes.dtype | None = None,
-    ):
+    def __init__(self, embed_dim: int, num_heads: int, *, bias: bool = True, batch_first: bool = False):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
-        self.dropout, self.batch_first = dropout, batch_first
+        self.batch_first = batch_first
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        self.in_proj_weight = new_parameter((3 * embed_dim, embed_dim), dtype)
-        self.register_parameter("in_proj_bias", new_parameter((3 * embed_dim,), dtype) if bias else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.in_proj_weight = new_parameter(3 * embed_dim, embed_dim)
+        self.register_parameter("in_proj_bias", new_parameter(3 * embed_dim) if bias else None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias)
         init.xavier_uniform_(self.in_proj_weight)
         if bias:
             init.zeros_(self.in_proj_bias)
@@ -63,12 +54,14 @@ class MultiheadAttention(Module):
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
-        mask, batched = additive(attn_mask, query._array.dtype), query.dim() == 3
-        if self.batch_first and batched:
+        if query.dim() != 3:
+            raise ValueError(
+                f"attention without a batch is not offered: got a query of {query.dim()} dimensions"
+            )
+        mask = additive(attn_mask, query._array.dtype)
+        if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
             query, key, value = turned[query], turned[key], turned[value]
-        elif not batched:
-            query, key, value = (t.unsqueeze(1) for t in (query, key, value))
         (length, n, width), source = query.shape, key.shape[0]
         if width != self.embed_dim:
             raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {width}")
@@ -82,13 +75,9 @@ class MultiheadAttention(Module):
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)
-        if self.dropout > 0.0:
-            weights = F.dropout(weights, self.dropout, self.training)
         out = bmm(weights, v).transpose(0, 1).reshape(length * n, width)
         out = F.linear(out, self.out_proj.weight, self.out_proj.bias).view(length, n, width)
         weights = weights.view(n, self.num_heads, length, source).mean(1) if need_weights else None
-        if not batched:
-            return out.squeeze(1), None if weights is None else weights.squeeze(0)
         return out.transpose(1, 0) if self.batch_first else out, weights
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

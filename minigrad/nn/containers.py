@@ -1,9 +1,9 @@
-"""Modules that hold other modules: in order, in a list, in a dictionary."""
+"""Modules that hold other modules: in order, in a list."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator
 
 from .module import Module, moved_right
 
@@ -22,16 +22,13 @@ class _Numbered(Module):
             raise IndexError(f"index {index} is out of range")
         return list(self._modules)[index]
 
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[index]))
+        return self._modules[self._key(index)]
+
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._key(index), module)
-
-    def __delitem__(self, index: int | slice) -> None:
-        names = list(self._modules)
-        for name in names[index] if isinstance(index, slice) else [self._key(index)]:
-            delattr(self, name)
-        modules = list(self)  # numbered again, from 0
-        self._modules.clear()
-        self.extend(modules)
 
     def append(self, module: Module) -> _Numbered:
         """Add a module at the end. Returns self."""
@@ -63,23 +60,13 @@ class Sequential(_Numbered):
             input = module(input)
         return input
 
-    def __getitem__(self, index: int | slice) -> Module:
-        if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[index]))
-        return self._modules[self._key(index)]
-
 
 class ModuleList(_Numbered):
     """A list of modules that are registered, so that their parameters are found."""
 
     def __init__(self, modules: Iterable[Module] | None = None):
         super().__init__()
-        self.extend(modules or ())
-
-    def __getitem__(self, index: int | slice) -> Module:
-        if isinstance(index, slice):
-            return type(self)(list(self)[index])
-        return self._modules[self._key(index)]
+        self.extend(modules.values() if isinstance(modules, OrderedDict) else modules or ())
 
     def __repr__(self) -> str:
         runs: list[list] = []  # equal neighbours are printed once: (0-2): 3 x Linear(...)
@@ -95,29 +82,4 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{self._get_name()}()"
 
 
-class ModuleDict(Module, MutableMapping):
-    """A dictionary of modules that are registered under its keys."""
-
-    __hash__, __eq__ = Module.__hash__, Module.__eq__  # as a module: itself, not its contents
-
-    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None):
-        super().__init__()
-        self.update(modules or ())
-
-    def __getitem__(self, key: str) -> Module:
-        return self._modules[key]
-
-    def __setitem__(self, key: str, module: Module) -> None:
-        self.add_module(key, module)
-
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleList", "Sequential"]

@@ -65,11 +65,9 @@ def conv2d(
             "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
             "actual input size".format(*padded, *window[2:])
         )
-    if bias is not None and bias.dtype is not input.dtype:
-        names = input.dtype.c_name, bias.dtype.c_name
-        raise RuntimeError("Input type ({}) and bias type ({}) should be the same".format(*names))
-    if input.dtype is not weight.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.word} but found {weight.dtype.word}")
+    for t in (weight, weight if bias is None else bias):
+        if input.dtype is not t.dtype:
+            raise RuntimeError(f"expected scalar type {input.dtype.word} but found {t.dtype.word}")
     return images.convolution(input, weight, bias, stride, padding)
 
 
@@ -118,8 +116,6 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
         raise TypeError(
             f"embedding(): argument 'indices' (position 2) must be Tensor, not {full_name(type(input))}"
         )
-    if weight.dim() != 2:
-        raise RuntimeError("'weight' must be 2-D")
     if input.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -135,7 +131,7 @@ def _mask(shape: tuple, p: float, dtype: np.dtype) -> Tensor:
     return wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, dtype))
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -143,8 +139,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     if not input.is_floating_point():
         raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.word}")
-    mask = _mask(tuple(input.shape), p, input._array.dtype)
-    return input.mul_(mask) if inplace else input * mask
+    return input * _mask(tuple(input.shape), p, input._array.dtype)
 
 
 def layer_norm(
@@ -202,8 +197,6 @@ def batch_norm(
         if given is not None and given._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {given.numel()}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
-    if not x.size:  # nothing to learn from
-        return input.clone()
     if not training:
         return images.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, _, var = images.native_batch_norm(input, weight, bias, None, None, True, eps)
@@ -261,8 +254,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     input, target = _pair(input, target)
     if beta == 0:
         return l1_loss(input, target, reduction)
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return nn.smooth_l1(input, target, _number(reduction), beta)
 
 
@@ -349,8 +340,7 @@ def cross_entropy(
 ) -> Tensor:
     """`nll_loss` of log_softmax(input). input: logits, (N, C, *) or (C,).
 
-    target: classes, int64 (N, *), or probabilities of the input's shape and a floating point type.
-    label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
+    target: classes, int64 (N, *). label_smoothing: in 0..1, how much of each is spread evenly over the classes.
     """
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         name, place, wrong = ("target", 2, target) if isinstance(input, Tensor) else ("self", 1, input)
@@ -360,27 +350,17 @@ def cross_entropy(
     ndim = input._array.ndim
     dim = 1 if ndim > 1 else 0
     logs = nn.log_softmax(input, dim)
-    if input._array.shape != target._array.shape:
-        loss = nll_loss(logs, target, weight, ignore_index, reduction)
-        if not label_smoothing:
-            return loss
+    if input._array.shape == target._array.shape:
+        raise NotImplementedError(
+            f"cross_entropy of probabilities is not offered here: size {list(target.shape)}"
+        )
+    loss = nll_loss(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     classes, kind = logs.shape[dim], _number(reduction)
     by_class = weight if weight is None else weight.view([-1 if i == dim else 1 for i in range(ndim)])
-    if logs.shape == target.shape:
-        if not target.is_floating_point():
-            raise RuntimeError(
-                f"Expected floating point type for target with class probabilities, got {target.dtype.word}"
-            )
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
-        if label_smoothing:
-            target = nn.add_number(nn.mul_number(target, 1 - label_smoothing), label_smoothing / classes)
-        values = nn.weighted(logs * target, by_class)
-        if kind == NONE:
-            return -values.sum(dim)
-        return nn.div_number(-values.sum(), logs.numel() // classes) if kind == MEAN else -values.sum()
     # a part of the loss replaced by the mean over all classes; the nodes, and their order, are PyTorch's
     ignored = target == ignore_index
     smooth = (-nn.weighted(logs, by_class).sum(dim)).masked_fill(ignored, 0.0)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import dtypes
+from ..creation import ones, zeros
 from ..ops.publish import MODULES, NN
 from ..ops.shape import flatten
 from ..tensor import Tensor, wrap
@@ -32,13 +32,11 @@ class Identity(Module):
 class Linear(Module):
     """`x Wᵀ + b`: (*, in_features) → (*, out_features). weight: (out, in), bias: (out,), uniform in ±1/√in."""
 
-    def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: dtypes.dtype | None = None
-    ):
+    def __init__(self, in_features: int, out_features: int, bias: bool = True):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = new_parameter((out_features, in_features), dtype)
-        self.register_parameter("bias", new_parameter((out_features,), dtype) if bias else None)
+        self.weight = new_parameter(out_features, in_features)
+        self.register_parameter("bias", new_parameter(out_features) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -74,13 +72,12 @@ class Conv2d(Module):
         padding: int | tuple = 0,
         *,
         bias: bool = True,
-        dtype: dtypes.dtype | None = None,
     ):
         super().__init__()
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, F.pair(kernel_size)
         self.stride, self.padding = F.pair(stride), F.pair(padding)
-        self.weight = new_parameter((out_channels, in_channels, *self.kernel_size), dtype)
-        self.register_parameter("bias", new_parameter((out_channels,), dtype) if bias else None)
+        self.weight = new_parameter(out_channels, in_channels, *self.kernel_size)
+        self.register_parameter("bias", new_parameter(out_channels) if bias else None)
         self.reset_parameters()
 
     reset_parameters = Linear.reset_parameters
@@ -100,15 +97,10 @@ class Conv2d(Module):
 class Embedding(Module):
     """A table of num_embeddings vectors: int64 (*) → (*, embedding_dim). weight: normal."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, *, dtype: dtypes.dtype | None = None):
+    def __init__(self, num_embeddings: int, embedding_dim: int):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.weight = new_parameter((num_embeddings, embedding_dim), dtype)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw new starting values."""
-        init.normal_(self.weight)
+        self.weight = init.normal_(new_parameter(num_embeddings, embedding_dim))
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors with these numbers."""
@@ -118,23 +110,7 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}"
 
 
-class _Norm(Module):
-    """What the normalisations share: a weight that starts as ones and a bias that starts as zeros, or neither."""
-
-    def _make_affine(self, shape: tuple, weight: bool, bias: bool, dtype: dtypes.dtype | None) -> None:
-        for name, wanted in (("weight", weight), ("bias", weight and bias)):
-            self.register_parameter(name, new_parameter(shape, dtype) if wanted else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weight to ones, the bias to zeros."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
-
-
-class LayerNorm(_Norm):
+class LayerNorm(Module):
     """Normalises over the last dimensions, `normalized_shape`; then weight and bias of that shape."""
 
     def __init__(
@@ -143,13 +119,12 @@ class LayerNorm(_Norm):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        dtype: dtypes.dtype | None = None,
     ):
         super().__init__()
         one = isinstance(normalized_shape, int)
         self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self._make_affine(self.normalized_shape, elementwise_affine, bias, dtype)
+        affine(self, self.normalized_shape, elementwise_affine, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised."""
@@ -163,46 +138,39 @@ class LayerNorm(_Norm):
         )
 
 
-class _BatchNorm(_Norm):
+def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True) -> None:
+    """Give a module a weight that starts as ones and a bias that starts as zeros, or neither."""
+    module.register_parameter("weight", init.ones_(new_parameter(*shape)) if weight else None)
+    module.register_parameter("bias", init.zeros_(new_parameter(*shape)) if weight and bias else None)
+
+
+class _BatchNorm(Module):
     _dims: tuple[int, ...]
     _words: str
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        dtype: dtypes.dtype | None = None,
-        *,
-        bias: bool = True,
-    ):
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1):
         super().__init__()
+        if momentum is None:
+            raise ValueError("momentum=None is not offered: give a number")
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
-        self._make_affine((num_features,), affine, bias, dtype)
-        wanted, tracked = dtypes.to_numpy(dtype or dtypes.get_default_dtype()), track_running_stats
-        self.register_buffer("running_mean", wrap(np.zeros(num_features, wanted)) if tracked else None)
-        self.register_buffer("running_var", wrap(np.ones(num_features, wanted)) if tracked else None)
-        self.register_buffer("num_batches_tracked", wrap(np.zeros((), np.int64)) if tracked else None)
+        affine(self, (num_features,))
+        self.register_buffer("running_mean", zeros(num_features))
+        self.register_buffer("running_var", ones(num_features))
+        self.register_buffer("num_batches_tracked", wrap(np.zeros((), np.int64)))
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised: with the batch's statistics in training, else with the running ones."""
         if input.dim() not in self._dims:
             raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
-        momentum, mean, var = self.momentum, self.running_mean, self.running_var
-        if self.training and self.num_batches_tracked is not None:
+        if self.training:
             self.num_batches_tracked.add_(1)
-            if momentum is None:  # the plain mean of all batches
-                momentum = 1.0 / self.num_batches_tracked.item()
-        use_batch = self.training or mean is None
-        return F.batch_norm(input, mean, var, self.weight, self.bias, use_batch, momentum or 0.0, self.eps)
+        mean, var, momentum = self.running_mean, self.running_var, self.momentum
+        return F.batch_norm(input, mean, var, self.weight, self.bias, self.training, momentum, self.eps)
 
     def extra_repr(self) -> str:
         return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine=True, bias=True, "
+            "track_running_stats=True"
         )
 
 
@@ -221,18 +189,18 @@ class BatchNorm2d(_BatchNorm):
 class Dropout(Module):
     """In training each element is set to 0 with probability p, the others divided by 1 - p."""
 
-    def __init__(self, p: float = 0.5, inplace: bool = False):
+    def __init__(self, p: float = 0.5):
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
+        self.p = p
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, partly dropped."""
-        return F.dropout(input, self.p, self.training, self.inplace)
+        return F.dropout(input, self.p, self.training)
 
     def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+        return f"p={self.p}, inplace=False"
 
 
 class Layer(Module):

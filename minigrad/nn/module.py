@@ -6,30 +6,21 @@ Attributes that are Parameters or Modules are registered as they are assigned; e
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from .. import dtypes
 from ..autograd.modes import no_grad
-from ..basics import device
-from ..tensor import Tensor, full_name
+from ..tensor import Tensor
 from .hooks import Hooked
 from .parameter import Parameter
 
 
-class IncompatibleKeys(NamedTuple):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
     """What `load_state_dict` found: keys that the module has and the dict has not, and the other way round."""
 
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
     def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
-
-    __str__ = __repr__
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
 
 
 class Module(Hooked):
@@ -101,12 +92,8 @@ class Module(Hooked):
         kind, what, _, _ = PARTS[held]
         if held not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {full_name(type(name))}")
         if "." in name:
             raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if kind is Module else ""))
-        if name == "":
-            raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[held]:
             raise KeyError(f"attribute '{name}' already exists")
         if value is not None and not isinstance(value, kind):
@@ -229,27 +216,21 @@ class Module(Hooked):
 
         Takes a dtype, the device "cpu", or a tensor whose dtype is taken. Raises TypeError for integer dtypes.
         """
-        wanted = None
-        for given in (*args, *kwargs.values()):
-            if isinstance(given, (dtypes.dtype, Tensor)):
-                wanted = given.dtype if isinstance(given, Tensor) else given
-            elif given is not None and not isinstance(given, bool):
-                device(given)
-        if wanted is None:
-            return self
-        if not wanted.is_floating_point:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted!r}"
-            )
         for module in self.modules():
-            for p in module._parameters.values():
-                if p is not None:
-                    grad, p.grad = p.grad, None
-                    p.data = p.data.to(wanted)
-                    p.grad = None if grad is None else grad.detach().to(wanted)
-            for name, b in module._buffers.items():
-                if b is not None and b.is_floating_point():
-                    module._buffers[name] = b.to(wanted)
+            for name, t in (*module._parameters.items(), *module._buffers.items()):
+                if t is None or not t.is_floating_point():
+                    continue
+                new, grad = t.detach().to(*args, **kwargs), t.grad
+                if not new.is_floating_point():
+                    told = f"floating point or complex dtypes, but got desired dtype={new.dtype!r}"
+                    raise TypeError(f"nn.Module.to only accepts {told}")
+                if new.dtype is t.dtype:
+                    continue
+                if name in module._buffers:
+                    module._buffers[name] = new
+                else:
+                    t.grad, t.data = None, new
+                    t.grad = None if grad is None else grad.detach().to(new.dtype)
         return self
 
     def float(self) -> Module:
@@ -260,26 +241,19 @@ class Module(Hooked):
         """All floating point parameters and buffers as float64. Returns self."""
         return self.to(dtypes.float64)
 
-    def state_dict(
-        self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
-    ) -> OrderedDict[str, Tensor]:
+    def state_dict(self, *, keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """All parameters and persistent buffers by dotted name. They share memory with the module.
 
         Returns an OrderedDict of detached tensors, or with keep_vars of the parameters themselves.
         """
-        destination = OrderedDict() if destination is None else destination
-        for name, t in self._own_state().items():
-            destination[prefix + name] = t if keep_vars else t.detach()
-        for name, child in self._modules.items():
-            if child is not None:
-                child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return destination
+        found = OrderedDict()
+        for path, module in self.named_modules(remove_duplicate=False):
+            for name, t in {**module._parameters, **module._buffers}.items():
+                if t is not None and name not in module._non_persistent_buffers_set:
+                    found[f"{path}.{name}" if path else name] = t if keep_vars else t.detach()
+        return found
 
-    def _own_state(self) -> dict[str, Tensor]:
-        persistent = {n: b for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set}
-        return {n: t for n, t in {**self._parameters, **persistent}.items() if t is not None}
-
-    def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> _IncompatibleKeys:
         """Copy the values of a state dict into this module's parameters and buffers.
 
         strict: the keys must be exactly this module's. Raises RuntimeError that lists all missing, unexpected and
@@ -287,36 +261,19 @@ class Module(Hooked):
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        found, errors = IncompatibleKeys([], []), []
-        self._load(dict(state_dict), "", found, errors)
-        if strict:
-            for keys, word in ((found.unexpected_keys, "Unexpected"), (found.missing_keys, "Missing")):
-                if keys:
-                    quoted = ", ".join(f'"{k}"' for k in keys)
-                    errors.insert(0, f"{word} key(s) in state_dict: {quoted}. ")
+        own, errors = self.state_dict(keep_vars=True), []
+        missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
+        for key, t in own.items():
+            if key in state_dict:
+                load_one(key, t, state_dict[key], errors)
+        for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")) if strict else ():
+            if keys:
+                quoted = ", ".join(f'"{k}"' for k in keys)
+                errors.insert(0, f"{word} key(s) in state_dict: {quoted}. ")
         if errors:
             lines = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        return found
-
-    def _load(self, state: dict, prefix: str, found: IncompatibleKeys, errors: list) -> None:
-        """Load what lies under `prefix`, in this module and then in its children; collect what does not fit."""
-        own = self._own_state()
-        for name, t in own.items():
-            key = prefix + name
-            if key not in state:
-                found.missing_keys.append(key)
-            else:
-                load_one(key, t, state[key], errors)
-        for key in state:
-            first, _, rest = key.removeprefix(prefix).partition(".")
-            if first not in (self._modules if rest else own):
-                found.unexpected_keys.append(key)
-        for name, child in self._modules.items():
-            if child is not None:
-                below = f"{prefix}{name}."
-                part = {k: v for k, v in state.items() if k.startswith(below)}
-                child._load(part, below, found, errors)
+        return _IncompatibleKeys(missing, unexpected)
 
     def _get_name(self) -> str:
         return type(self).__name__

@@ -35,16 +35,13 @@ class Parameter(Tensor):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
-    def __deepcopy__(self, memo: dict) -> Parameter:
-        if id(self) not in memo:  # the gradient stays behind
-            array = copy.deepcopy(self._array, memo)
-            memo[id(self)] = rebuilt(type(self), array, self._requires_grad, self.__dict__)
-        return memo[id(self)]
+    def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient stays behind
+        return rebuilt(type(self), copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
 
 
 plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 
 
-def new_parameter(shape: tuple, dtype: dtypes.dtype | None) -> Parameter:
+def new_parameter(*shape: int) -> Parameter:
     """An uninitialised parameter."""
-    return Parameter(wrap(np.empty(shape, dtypes.to_numpy(dtype or dtypes.get_default_dtype()))))
+    return Parameter(wrap(np.empty(shape, dtypes.default_float())))

@@ -46,7 +46,7 @@ def classes(where: object, kind: type) -> list[str]:
 
 
 # Modules that PyTorch's table has no inputs for; sessions/nn.txt has them.
-UNLISTED = {"Dropout", "Flatten", "Identity", "ModuleDict", "ModuleList", "Sequential", "Unflatten"}
+UNLISTED = {"Dropout", "Flatten", "Identity", "ModuleList", "Sequential", "Unflatten"}
 MODULES = [n for n in classes(minigrad.nn, minigrad.nn.Module) if n not in UNLISTED]
 OPTIMIZERS = classes(minigrad.optim, minigrad.optim.Optimizer)
 
