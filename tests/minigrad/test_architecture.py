@@ -31,8 +31,8 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1264,
     "ops.*": 3881,
-    "func.*": 942,
-    "nn.*": 1969,
+    "func.*": 892,
+    "nn.*": 1778,
     "optim.* utils.*": 799,
 }
 
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_979
+    assert sum(LINES.values()) <= 11_738
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
