@@ -51,11 +51,7 @@ def execute(
 
 
 def walk(
-    roots: Sequence[Root],
-    retain_graph: bool,
-    recorded: bool,
-    targets: Targets | None = None,
-    last: set[Node] = frozenset(),
+    roots: Sequence[Root], retain_graph: bool, recorded: bool, targets: Targets | None, last: set
 ) -> None:
     """Walk back from `roots`.
 

@@ -14,28 +14,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import dtypes
 from ..func.interpreter import Wrapper
-from ..tensor import InferenceTensor, Tensor, full_name, wrap
-from ..words import FREED, INFERENCE_SAVED
+from ..ops.run import fit
+from ..tensor import Tensor, full_name, wrap
+from ..words import FREED
 from .anomaly import remember_traceback
 from .hooks import of_outputs
 from .modes import anomaly, local, no_grad, recording
 from .node import Node, edge, new_node, next_sequence
-from .saved import Packed, modified_error, version_of
+from .saved import Packed, twin
 from .views import check_writable, count_write, hang, make_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 __dir__ = __all__.copy  # what completion offers
-
-
-def twin(t: Tensor) -> Tensor:
-    """A tensor on the same memory without history (at its level, inside a transform)."""
-    out = t.face() if isinstance(t, Wrapper) else wrap(t._array)
-    out._counter = t._own_counter()
-    if t.is_inference():
-        out.__class__ = InferenceTensor
-    return out
 
 
 class FunctionCtx(Node):
@@ -63,7 +54,7 @@ class FunctionCtx(Node):
         self._input_nrs = tuple(t._output_nr for t in tensors)
         self.needs_input_grad = tuple(isinstance(a, Tensor) and a._requires_grad for a in args)
         self._hooks = self._counter = None
-        self._kept = ()  # what `_keep` made of each saved tensor
+        self._kept = ()  # the saved tensors
         self._inputs, self._outputs = looks(args), ()
 
     def __repr__(self) -> str:
@@ -106,31 +97,7 @@ class FunctionCtx(Node):
             return self.saved_for_forward or self.to_save
         if self._kept is None:
             raise RuntimeError(FREED)
-        return tuple([kept and self._given_back(kept) for kept in self._kept])
-
-    def _keep(self, t: Tensor | None) -> Packed | tuple[Tensor, int, int | None] | None:
-        """What is kept of a tensor: what the innermost saved_tensors_hooks makes of it, or the tensor and its version; of an
-        output, and then its number as well, a twin, for a node must not hold what holds the node."""
-        if t is None:
-            return None
-        if t.is_inference():
-            raise RuntimeError(INFERENCE_SAVED)
-        if local.saved_hooks:
-            return Packed(t, local.saved_hooks[-1], self)
-        return (twin(t), version_of(t), t._output_nr) if t._grad_fn is self else (t, version_of(t), None)
-
-    def _given_back(self, kept: Packed | tuple[Tensor, int, int | None]) -> Tensor:
-        """The tensor of which this was kept, at its place in the graph. Raises if it was written to since."""
-        if isinstance(kept, Packed):
-            return kept.unpack(self)
-        t, version, output_nr = kept
-        now = version_of(t)
-        if output_nr is not None:
-            t = twin(t)
-            t._requires_grad, t._grad_fn, t._output_nr = True, self, output_nr
-        if now != version:
-            raise modified_error(t._array, t.grad_fn, output_nr or 0, now, version)
-        return t
+        return tuple([kept and kept.unpack(self) for kept in self._kept])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         """Call the user's `backward`, and check what it returns."""
@@ -167,15 +134,13 @@ class FunctionCtx(Node):
 
     def _fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
         """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
-        if g._array.shape != shape:
-            try:
-                g = g.sum_to_size(shape)
-            except RuntimeError:
-                raise RuntimeError(
-                    f"Function {self.name()} returned an invalid gradient at index {index} - got "
-                    f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
-                ) from None
-        return g if g._array.dtype == dtype else g.to(dtypes.of_numpy(dtype))
+        try:
+            return fit(g, shape, dtype)
+        except RuntimeError:
+            raise RuntimeError(
+                f"Function {self.name()} returned an invalid gradient at index {index} - got "
+                f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
+            ) from None
 
 
 def looks(values: tuple) -> tuple[tuple | None, ...]:
@@ -287,7 +252,8 @@ def run_forward(
     ctx._outputs = looks(outputs)
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
-        ctx._kept, ctx.to_save = tuple(map(ctx._keep, ctx.to_save)), ()
+        hooks = local.saved_hooks[-1] if local.saved_hooks else None
+        ctx._kept, ctx.to_save = tuple([t if t is None else Packed(t, hooks, ctx) for t in ctx.to_save]), ()
         if anomaly.on:
             remember_traceback(ctx)
     return outputs if isinstance(result, tuple) else outputs[0], ctx

@@ -99,9 +99,6 @@ class Node:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
-    def __reduce_ex__(self, protocol: int) -> None:
-        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
-
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
@@ -133,10 +130,6 @@ class Node:
     def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
         return add_hook(self._all_hooks().pre, fn)
-
-    def _vjp(self, grad: object, recorded: bool) -> tuple:
-        """The gradients of the inputs, from those of the outputs; see the class."""
-        raise NotImplementedError(f"{self.name()} has no backward formula")
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""

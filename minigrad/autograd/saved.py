@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
-from ..words import DETACHED, FREED, MODIFIED, MODIFIED_HINT, MODIFIED_THERE, PACK_WRITES
+from ..words import DETACHED, FREED, INFERENCE_SAVED, MODIFIED, MODIFIED_HINT, MODIFIED_THERE, PACK_WRITES
 from .modes import anomaly, no_grad
 from .node import AccumulateGrad, Node, edge, grad_fn
 
@@ -106,14 +106,21 @@ def read(node: Node, i: int) -> object:
     return wrap(np.asarray(found._number)) if hasattr(found, "_number") else found
 
 
+def twin(t: Tensor) -> Tensor:
+    """A tensor on the same memory without history (a transform's tensor keeps what it has below its level)."""
+    out = getattr(type(t), "face", Tensor.detach)(t)
+    out._counter = t._own_counter()
+    return out
+
+
 def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
-    out = wrap(kept) if isinstance(kept, np.ndarray) else kept.face()
+    out = wrap(kept) if isinstance(kept, np.ndarray) else twin(kept)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
     out._grad_fn = node if reader is None else reader()
-    out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter
+    out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter or out._counter
     return out
 
 
@@ -141,28 +148,41 @@ def modified_error(
 
 
 class Packed:
-    """A saved tensor that a pair of saved_tensors_hooks has packed; `unpack()` gives it back, at its place in the graph.
+    """A saved tensor: what a pair of saved_tensors_hooks has packed, or without hooks itself and the version that it had.
+    `unpack()` gives it back, at its place in the graph.
 
     `keeper` is the node that saves it. Of its own result it must keep nothing that leads back to it.
     """
 
-    __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed")
+    __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed", "version")
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
-    def __init__(self, t: Tensor, hooks: tuple[Callable, Callable], keeper: Node):
+    def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
+        if t.is_inference():
+            raise RuntimeError(INFERENCE_SAVED)
         node = edge(t)
-        self.is_result, self.output_nr, self.dtype = node is keeper, t._output_nr, t._array.dtype
+        self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
-        before = version_of(t)
-        with no_grad():
-            packed, self.hook = hooks[0](t), hooks[1]
-        if version_of(t) != before:
-            raise RuntimeError(PACK_WRITES)
+        self.dtype, self.version, self.hook = t._array.dtype, version_of(t), None
+        packed = t
+        if hooks is not None:
+            with no_grad():
+                packed, self.hook = hooks[0](t), hooks[1]
+            if version_of(t) != self.version:
+                raise RuntimeError(PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
-        self.packed = t._array if self.is_unchanged else packed
+        self.packed = twin(t) if self.is_unchanged else packed
 
     def unpack(self, keeper: Node) -> Tensor:
-        t = self.hook(saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed)
+        t = saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed
+        if self.hook is None:
+            now = version_of(t)
+            if now != self.version:
+                raise modified_error(
+                    t._array, grad_fn(t), self.is_unchanged * t._output_nr, now, self.version
+                )
+            return t
+        t = self.hook(t)
         if not isinstance(t, Tensor):
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"

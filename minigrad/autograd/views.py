@@ -127,16 +127,13 @@ class CopySlices(Node):
         if self._kept is None:
             raise RuntimeError(FREED)
         inner, where = self._kept
-        if recorded:
-            first, *others = inner._vjp(grad._take_places(where), True)
-            first = wrap(np.zeros(where.shape, grad._array.dtype)) if first is None else first
-            rest = grad._put_places(first, where)
-        else:
-            rest = np.array(grad, order="C")
-            flat = rest.reshape(-1)
-            first, *others = inner._vjp(flat[where], False)
-            flat[where] = 0 if first is None else first
-        return (None if self._edges[0] is None else rest, *others)
+        grad = grad if recorded else wrap(grad)
+        part = grad._take_places(where)
+        first, *others = inner._vjp(part if recorded else part._array, recorded)
+        first = np.zeros(where.shape, grad._array.dtype) if first is None else first
+        rest = grad._put_places(first if isinstance(first, Tensor) else wrap(first), where)
+        rest = None if self._edges[0] is None else rest if recorded else rest._array
+        return (rest, *others)
 
 
 # ---------------------------------------------------------------- writing
@@ -215,11 +212,10 @@ def check_memory(inputs: tuple) -> None:
         raise RuntimeError(STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is not None and t._counter is inputs[0]._counter:
-            other = t._array
-            same = other.strides == array.strides and other.shape == array.shape
-            if same and t.data_ptr() == inputs[0].data_ptr():
-                continue
-            if np.shares_memory(array, other):
+            look = t._array.strides, t._array.shape, t.data_ptr()
+            if look != (array.strides, array.shape, inputs[0].data_ptr()) and np.shares_memory(
+                array, t._array
+            ):
                 raise RuntimeError(OVERLAP)
 
 
@@ -231,12 +227,13 @@ def check_result(result: ndarray, target: ndarray) -> None:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    if "biuf".index(result.dtype.kind) > "biuf".index(target.dtype.kind) and not (
-        result.dtype.kind == "u" and target.dtype.kind == "i"
-    ):
+    if RANKS[result.dtype.kind] > RANKS[target.dtype.kind]:
         raise RuntimeError(
             f"result type {dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
         )
+
+
+RANKS = {"b": 0, "u": 1, "i": 1, "f": 2}
 
 
 def count_write(t: Tensor) -> None:
@@ -269,29 +266,21 @@ def save_again(node: Node, t: Tensor) -> None:
 
 def hang(t: Tensor, node: Node) -> None:
     """`node` is the history of what was just written into `t`."""
-    base, counter = t._base, t._counter
+    base = t._base
     if base is None:
-        known = t._requires_grad
         rebase(t, node)
-        if counter.views and not known:
-            t._tell_views()
         return
     where, shape = places(t), base._array.shape
+    numbers = node._input_nrs or (0,) * len(node._edges)
     slices = new_node(
-        CopySlices,
-        (edge(base), *node._edges[1:]),
-        (base._output_nr, *(node._input_nrs or (0,) * len(node._edges))[1:]),
-        (node, where),
+        CopySlices, (edge(base), *node._edges[1:]), (base._output_nr, *numbers[1:]), (node, where)
     )
     if anomaly.on:
         remember_traceback(slices)
-    known = base._requires_grad
     rebase(base, slices)
-    if counter.views and not known:
-        base._tell_views()
     # The view's new history is made now, not when somebody asks: the node's number decides when it runs.
     rebase(t, read_of(slices, 0, where, shape))
-    t._meta.seen_version = counter.version
+    t._meta.seen_version = t._counter.version
     if node._op is not None and node._op.saved_results:
         whole, part = weakref.ref(slices), weakref.ref(t._grad_fn)
         written_views[node] = lambda: part() or (whole() and read_of(whole(), 0, where, shape))
@@ -299,12 +288,14 @@ def hang(t: Tensor, node: Node) -> None:
 
 def rebase(t: Tensor, node: Node) -> None:
     """Make `node` the history of a tensor that has been written to; a retained gradient moves with it."""
-    old = t._grad_fn
+    known, old = t._requires_grad, t._grad_fn
     if t._meta is not None and t._meta.retains_grad and old is not None and old._hooks is not None:
         ref = old._hooks.retain.pop(t._output_nr, None)
         if ref is not None:
             node._all_hooks().retain[0] = ref
     t._requires_grad, t._grad_fn, t._output_nr = True, node, 0
+    if not known and t._counter.views:
+        t._tell_views()
 
 
 def refusal(view: Tensor, modified: str) -> str:
