@@ -50,14 +50,7 @@ def __getattr__(name: str) -> object:
     )
 
 
-class GradcheckPath(types.ModuleType):
-    """`minigrad.autograd.gradcheck`, which PyTorch has as a module and as a function of the same name. As a module it gives
-    what the chapter `numerical` has; the attribute of this package stays the function, whichever is asked for first."""
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(importlib.import_module(f"{__package__}.numerical"), name)
-
-
-sys.modules[f"{__name__}.gradcheck"] = GradcheckPath(f"{__name__}.gradcheck")
+# PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
+# `numerical` has; the attribute of this package stays the function, whichever is asked for first.
+_path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
+_path.__getattr__ = lambda name: getattr(importlib.import_module(f"{__name__}.numerical"), name)

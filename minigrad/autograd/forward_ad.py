@@ -21,7 +21,7 @@ from ..tensor import Tensor, plain_types
 from .function import Function, context, refuse_old_form, run_forward
 from .modes import enable_grad, local
 from .node import edge
-from .passes import grad, zeros_like
+from .passes import grad_of_any, zeros_like
 from .views import places
 
 if TYPE_CHECKING:
@@ -70,24 +70,17 @@ def transposed(op: Op, inputs: list, moves: Tangents, results: tuple, params: tu
     """J t as the derivative of uᵀJ t with respect to u."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
-        us = [
-            zeros_like(r) if r.is_floating_point() else None
-            for r in results[: len(results) - len(op.constants)]
-        ]
-        us = [
-            u if level is None else level.lift(u) for u in us
-        ]  # outer transforms must see what becomes of them
-        wanted = [u for u in us if u is not None]
-        for u in wanted:
+        us = [zeros_like(r) for r in results[: len(results) - len(op.constants)]]
+        if level is not None:
+            us = list(map(level.lift, us))  # outer transforms must see what becomes of them
+        for u in us:
             u._requires_grad = True
         cotangent = us if len(us) > 1 else us[0]
         found = [(rule(cotangent), t) for rule, t in rules_of(op, inputs, moves, results, params)]
-        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_like(wanted[0].sum()))
-        moved = [None] * len(wanted)
-        if total._requires_grad:
-            moved = grad(total, wanted, create_graph=recording, allow_unused=True)
-    moved = iter([zeros_like(u) if t is None else t for t, u in zip(moved, wanted, strict=True)])
-    return (*[u if u is None else next(moved) for u in us], *(None for _ in op.constants))
+        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_like(us[0].sum()))
+        moved = grad_of_any([total], us, [None], create_graph=recording)
+    pairs = zip(moved, us, strict=True)
+    return (*[zeros_like(u) if t is None else t for t, u in pairs], *(None for _ in op.constants))
 
 
 # ---------------------------------------------------------------- dual numbers

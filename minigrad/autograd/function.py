@@ -128,19 +128,14 @@ class FunctionCtx(Node):
             if g is not None and not isinstance(g, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
             if look is not None:
-                unused = g is None or self._edges[len(out)] is None
-                out.append(g if unused else self._fitted(g, len(out), *look))
+                try:
+                    out.append(g if g is None or self._edges[len(out)] is None else fit(g, *look))
+                except RuntimeError:
+                    raise RuntimeError(
+                        f"Function {name} returned an invalid gradient at index {len(out)} - got "
+                        f"{list(g._array.shape)} but expected shape compatible with {list(look[0])}"
+                    ) from None
         return tuple(out)
-
-    def _fitted(self, g: Tensor, index: int, shape: tuple, dtype: np.dtype) -> Tensor:
-        """A gradient in its input's shape and dtype: a larger one is summed, a wrong one refused."""
-        try:
-            return fit(g, shape, dtype)
-        except RuntimeError:
-            raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {index} - got "
-                f"{list(g._array.shape)} but expected shape compatible with {list(shape)}"
-            ) from None
 
 
 def looks(values: tuple) -> tuple[tuple | None, ...]:
@@ -247,7 +242,13 @@ def run_forward(
                 "modified inplace must all be outputs of the Function."
             )
     ctx._sequence = next_sequence()
-    recorded = [recording and is_differentiable(ctx, out) for out in outputs]
+    recorded = [
+        recording
+        and isinstance(out, Tensor)
+        and out.is_floating_point()
+        and not is_among(out, ctx.non_differentiable)
+        for out in outputs
+    ]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
@@ -261,12 +262,6 @@ def run_forward(
 
 def is_among(t: object, others: tuple | list) -> bool:
     return any(t is other for other in others)
-
-
-def is_differentiable(ctx: FunctionCtx, out: object) -> bool:
-    """Is this output one that a gradient comes from?"""
-    floating = isinstance(out, Tensor) and out._array.dtype.kind == "f"
-    return floating and not is_among(out, ctx.non_differentiable)
 
 
 def finish_output(
@@ -330,9 +325,7 @@ class Error(Node):
 def once_differentiable(fn: Callable) -> Callable:
     """Decorator for a `backward` whose own operations must not be differentiated (because it uses NumPy, say)."""
 
-    def refusing(t: Tensor | None) -> Tensor | None:
-        if t is None:
-            return None
+    def refusing(t: Tensor) -> Tensor:
         out = wrap(t._array, requires_grad=True)
         out._grad_fn = new_node(Error, (edge(wrap(t._array, requires_grad=True)),), None)
         return out
@@ -341,8 +334,9 @@ def once_differentiable(fn: Callable) -> Callable:
     def wrapper(ctx: FunctionCtx, *grads: Tensor | None) -> object:
         with no_grad():
             results = fn(ctx, *grads)
-        if not local.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
-            return results
-        return tuple(map(refusing, results)) if isinstance(results, tuple) else refusing(results)
+        if local.grad and any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+            results = results if isinstance(results, tuple) else (results,)
+            results = tuple([t if t is None else refusing(t) for t in results])
+        return results
 
     return wrapper

@@ -109,7 +109,7 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     node, running = place(), local.backward_pass
     if isinstance(node, Tensor):  # a leaf, which may have ceased to require grad since
         accumulator = node._own_meta().accumulator
-        node = None if accumulator is None else accumulator()
+        node = accumulator and accumulator()
     if node not in running:
         return False
     if isinstance(running, PartialPass):

@@ -29,7 +29,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1636,
     " ".join(f"autograd.{name}" for name in CORE.split()): 1488,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
-    "autograd.anomaly": 1230,
+    "autograd.anomaly": 1210,
     "ops.*": 3881,
     "func.*": 892,
     "nn.*": 1778,
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_704
+    assert sum(LINES.values()) <= 11_684
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
