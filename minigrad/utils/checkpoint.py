@@ -14,6 +14,7 @@ from functools import partial
 
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import enable_grad, local
+from ..autograd.saved import Packed
 from ..basics import not_offered
 from ..random import rng
 from ..tensor import Tensor
@@ -41,40 +42,38 @@ class AllSavedAgain(Exception):
     """Everything that was saved has been computed again; the rest of the function need not run."""
 
 
-class Note:
-    """Stands in a node for a tensor that will be computed again."""
-
-    __slots__ = ("call", "looks", "number")
-
-    def __init__(self, call: Recomputation, number: int, t: Tensor):
-        self.call, self.number, self.looks = call, number, {"shape": t.shape, "dtype": t.dtype}
-
-
 class Recomputation:
     """One call of a checkpointed function, and what it saved, once it has been computed again."""
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict, preserve_rng_state: bool):
-        self.function, self.args, self.kwargs = function, args, kwargs
+        hooks = (
+            local.saved_hooks[-1] if local.saved_hooks else None
+        )  # which see the inputs, as those are kept
+        self.args = [Packed(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
+        self.function, self.kwargs = function, kwargs
         self.random_state = rng().get_state() if preserve_rng_state else None
         self.saved = 0
         self.again: dict[int, Tensor] = {}
 
-    def pack(self, t: Tensor) -> Note:
+    def pack(self, t: Tensor) -> tuple[int, dict]:
+        """A note that stands in a node for a tensor that will be computed again."""
         self.saved += 1
-        return Note(self, self.saved - 1, t)
+        return self.saved - 1, {"shape": t.shape, "dtype": t.dtype}
 
-    def unpack(self, note: Note) -> Tensor:
-        if note.number not in self.again:
+    def unpack(self, note: tuple[int, dict]) -> Tensor:
+        number, looks = note
+        if number not in self.again:
             self.run_again()
-        t = self.again.pop(note.number)
-        looks = {"shape": t.shape, "dtype": t.dtype}
-        if looks != note.looks:
-            raise CheckpointError(OTHER_METADATA.format(note.number, note.looks, looks))
+        t = self.again.pop(number)
+        found = {"shape": t.shape, "dtype": t.dtype}
+        if found != looks:
+            raise CheckpointError(OTHER_METADATA.format(number, looks, found))
         return t
 
     def run_again(self) -> None:
         """Call the function once more, with the random numbers of the first time, and keep what it saves."""
         found: list[Tensor] = []
+        args = [a.unpack(self) if isinstance(a, Packed) else a for a in self.args]
 
         def keep(t: Tensor) -> Tensor:
             found.append(t.detach())
@@ -88,7 +87,7 @@ class Recomputation:
             rng().set_state(self.random_state)
         try:
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
-                self.function(*self.args, **self.kwargs)
+                self.function(*args, **self.kwargs)
         finally:
             local.update(saved_hooks=hooks)
             if self.random_state is not None:
