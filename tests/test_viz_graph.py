@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
@@ -437,3 +438,39 @@ def test_rows_without_a_fork_are_folded_where_a_map_is_still_large(t):
     for box, inside in rows["insides"].items():
         members = {f for f, where in rows["folds"].items() if where == box}
         assert set(inside["nodes"]) == members
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("view", ["graph", "cards", "functions"])
+def test_detach_is_a_cut_from_what_it_was_called_on(t, view, recorded):
+    """Where a node keeps the numbers, or a recording saw them: one place in memory, one of the two without a graph."""
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with viz.record() if recorded else contextlib.nullcontext():
+        h = (x * 2).tanh()
+        z = ((h - x) - h.detach() if recorded else h * h.detach()).sum()
+    drawing = viz.draw(z, view=view)
+    (cut,) = [link for link in drawing.picture.links if link.kind == "cut"]
+    assert cut.head.name == "h" and "detach" in cut.tooltip
+    assert view == "functions" or cut.tail.name == "h.detach()"
+    sent = [s for step in viz.trace(z) for s in step.sent if s.edge.detached]
+    assert [s.reason for s in sent] == ["cut: h.detach() was detached from h"]
+
+
+def test_what_only_looks_like_a_detached_tensor_is_none(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 2
+    same = t.tensor([2.0, 4.0])  # the same numbers elsewhere
+    part = h.detach()[:1]  # the same place, another shape: no output of the graph
+    copied = h.detach().clone()
+    with viz.record():
+        z = (h * same + h * copied + x[:1] * part + (h - t.tensor([2.0, 4.0]))).sum()
+    assert not [link for link in viz.draw(z).picture.links if link.kind == "cut"]
+    assert [e.detached for e in viz.draw(z).graph.edges if e.label == "copied"] == [None]
+
+
+def test_a_tensor_detached_from_another_graph_has_its_name(t):
+    x, w = (t.tensor([v], requires_grad=True) for v in (1.0, 2.0))
+    h1 = (x * 2).tanh()
+    z = (h1.detach() * w).sum()
+    assert [e.label for e in viz.draw(z).graph.edges if e.target is None] == ["h1.detach()"]
+    assert not [link for link in viz.draw(z).picture.links if link.kind == "cut"]

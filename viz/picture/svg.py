@@ -134,12 +134,14 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
     dx, dy = tip[0] - base[0], tip[1] - base[1]
     long = (dx * dx + dy * dy) ** 0.5 or 1.0
     ux, uy = dx / long, dy / long
-    if link.kind == "cut":  # two strokes across: nothing gets through
-        out = ""
-        for by in (1.0, 5.5):
-            x, y = tip[0] - ux * by, tip[1] - uy * by
-            out += f"M{_n(x - uy * 6 + ux * 2)},{_n(y + ux * 6 + uy * 2)}L{_n(x + uy * 6 - ux * 2)},{_n(y - ux * 6 - uy * 2)}"
-        return _tag("path", "head", d=out, fill="none", stroke=colour, stroke_width=2)
+    if link.kind == "cut":  # a pair of scissors on its way to the head
+
+        def at(along: float, across: float) -> str:
+            return _p((base[0] + ux * along - uy * across, base[1] + uy * along + ux * across))
+
+        blades = "".join(f"M{at(-9.5, 3 * side)}L{at(7, -3.4 * side)}" for side in (1, -1))
+        rings = "".join(f"M{at(-9.5, 3 * side)}A2.7,2.7 0 1 0 {at(-9.6, 3.2 * side)}" for side in (1, -1))
+        return _tag("path", "head", d=blades + rings, fill="none", stroke=colour, stroke_width=1.6)
     if link.kind == "not_computed":  # a bar across: the way ends here
         a, b = (tip[0] - uy * 5, tip[1] + ux * 5), (tip[0] + uy * 5, tip[1] - ux * 5)
         return _tag("path", "head", d=f"M{_p(a)}L{_p(b)}", fill="none", stroke=colour, stroke_width=2)

@@ -149,6 +149,7 @@ class _View:
         self.labelled = len(graph) <= LABELS_UP_TO
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
+        self.cuts: set[tuple[Item, Item]] = set()
 
     def leaf_item(self, f: Function) -> Item:
         raise NotImplementedError
@@ -192,6 +193,15 @@ class _View:
     def root_mark(self, f: Function) -> list[str]:
         root = ["root"] if any((f, nr) in self.roots for nr in range(len(f.outputs))) else []
         return root + (["stack"] if f.outputs[0].batch is not None else [])
+
+    def detached_link(self, e: Edge, tail: Item, head: Item | None) -> None:
+        """Where ``detach()`` cut the graph: from what it returned to what it was called on, and nothing goes along it."""
+        if head is None or head is tail or (tail, head) in self.cuts:
+            return
+        self.cuts.add((tail, head))
+        name = e.detached[0].output(e.detached[1]).name
+        tip = f"cut by detach(): no gradient goes from {e.source.name} back to {name}"
+        self.p.link(tail, head, "cut", tip, backwards=True, label="detach()" if self.labelled else "")
 
     def backward_link(self, f: Function, e: Edge, tail: Item, head: Item, **more) -> Link:
         out = e.target.output(e.nr)
@@ -314,6 +324,10 @@ class _GraphView(_View):
                 tip = f"not computed: {source.name} does not require grad"
                 more = {"label": "not computed" if self.labelled else "", "edge": e, "constraint": False}
                 p.link(item, source, "not_computed", tip, backwards=True, **more)
+            if e.detached is not None:
+                self.detached_link(
+                    e, source, self.tensors.get(e.detached) or self.first_use.get(e.detached[0])
+                )
 
 
 # -- the compact views ----------------------------------------------------------------------------------------------------
@@ -358,6 +372,10 @@ class _Compact(_View):
             for e, source in pairs:
                 if source is not None:
                     self.join(f, e, item, source)
+            for e in f.edges:
+                if e.detached is not None and e.detached[0] in self.within:
+                    at = self.plain.get(e.label) if self.draws_plain else None
+                    self.detached_link(e, at or item, self.p.of_function.get(e.detached[0]))
 
     def leaves_the_group(self, e: Edge, group: Group) -> bool:
         return e.target is not None and self.group_of.get(e.target) is not group

@@ -12,12 +12,13 @@ It reads the graph protocol and nothing else, so it is the same for every framew
 
 Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
-``_backward_hooks`` and ``_post_accumulate_grad_hooks``, a node's ``_hooks`` with dicts ``pre`` and ``post`` (PyTorch hides
-its own). ``Graph.release()`` lets go of the live nodes.
+``_backward_hooks``, ``_post_accumulate_grad_hooks`` and ``data_ptr()`` (what ``detach()`` returned is found by it), a node's
+``_hooks`` with dicts ``pre`` and ``post`` (PyTorch hides its own). ``Graph.release()`` lets go of the live nodes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -75,6 +76,8 @@ class Edge:
     label: str | None = None  # with no target: what the caller calls this input, or the constant itself
     value: Value | None = None  # with no target: what it holds, where the node keeps it
     tensor: bool = False  # with no target: the caller has a variable for it
+    # with no target: the output whose numbers it shares, as what detach() returns does
+    detached: tuple[Function, int] | None = None
     cut: bool = False  # nothing is sent along it, as if its input were detached here; see Graph.cut
 
 
@@ -188,6 +191,14 @@ def is_tensor(x: Any) -> bool:
     return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
         hasattr(x, "__dict__") and "grad_fn" in x.__dict__ and "requires_grad" in x.__dict__
     )
+
+
+def place(tensor: Any) -> tuple | None:
+    """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` leaves the same. None if unknown."""
+    with contextlib.suppress(Exception):  # a tracer's tensor, a sparse one
+        where = int(tensor.data_ptr())
+        return (where, tuple(tensor.shape)) if where else None
+    return None
 
 
 def as_tensors(what: Any, verb: str) -> list[Any]:

@@ -12,7 +12,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from . import rules
-from .graph import Edge, Function, Graph, describe_output, is_tensor
+from .graph import Edge, Function, Graph, describe_output, is_tensor, place
 from .shapes import infer_shapes
 from .text import one_line
 from .values import KEPT, Value, dtype_name, size_of
@@ -99,14 +99,19 @@ def give_names(
     plain: dict[int, str] = {}
     graph.classes = classes(frame)
     leaves = {id(f.leaf): f for f in graph.leaves}
+    places: dict[tuple | None, Any] = {place(f.leaf): (f, 0) for f in graph.leaves}
     for name, tensor in [*overrides(names), *variables(frame)]:
         name = one_line(name) or "?"
         f = leaves.get(id(tensor)) if tensor.grad_fn is None else graph.by_fn.get(tensor.grad_fn)
         if f is None:
             if not tensor.requires_grad:
                 plain.setdefault(id(tensor), name)
+            else:
+                places.setdefault(place(tensor), name)  # of another graph
             continue
-        out = f.output(int(getattr(tensor, "output_nr", 0)) if tensor.grad_fn is not None else 0)
+        nr = int(getattr(tensor, "output_nr", 0)) if tensor.grad_fn is not None else 0
+        out = f.output(nr)
+        places.setdefault(place(tensor), (f, nr))
         if not out.named:
             out.name, out.named = name, True
         if out.value is None:
@@ -119,10 +124,13 @@ def give_names(
         f.leaf_grad = Value.seen(grad) if grad is not None else None
     if recall is not None:
         recall(graph)
-    _values_from_saved(graph, plain)
-    _label_constants(graph)
+    _values_from_saved(graph, plain, places)
+    _label_constants(graph, places)
     infer_shapes(graph)
     _name_the_rest(graph)
+    for e in graph.edges:
+        if e.detached is not None and e.label is None:
+            e.label, e.tensor = f"{e.detached[0].output(e.detached[1]).name}.detach()", True
     for f in graph.functions:
         if not f.edges:
             continue
@@ -137,8 +145,8 @@ def _keep(out: Any, tensor: Any) -> None:
         out.value = Value.seen(tensor)
 
 
-def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
-    """A temporary that no variable holds may be alive as a saved tensor of its user: then we know its value."""
+def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> None:
+    """A temporary that no variable holds may be alive as a saved tensor of its user: then we know its value and place."""
     if len(graph) > 2_000:
         return
     leaves = {id(f.leaf): f for f in graph.leaves}
@@ -153,13 +161,15 @@ def _values_from_saved(graph: Graph, plain: dict[int, str]) -> None:
                 made_by, nr = graph.by_fn.get(s.tensor.grad_fn), int(getattr(s.tensor, "output_nr", 0))
             if made_by is not None:
                 out = made_by.output(nr)
+                places.setdefault(place(s.tensor), (made_by, nr))
                 if out.value is None:
                     out.value = s.value
                     out.shape, out.dtype = tuple(s.tensor.shape), dtype_name(s.tensor)
 
 
-def _label_constants(graph: Graph) -> None:
-    """Inputs that do not require grad: their name or their number, where the node keeps them."""
+def _label_constants(graph: Graph, places: dict) -> None:
+    """Inputs that do not require grad: their name or their number, where the node keeps them, and what they share memory
+    with: two live tensors, one with a graph and one without, at one place are ``h`` and ``h.detach()``."""
     for f in graph.functions:
         if f._saved is None:
             continue
@@ -167,7 +177,22 @@ def _label_constants(graph: Graph) -> None:
         for name, edge in zip(rules.input_names(f), f.edges, strict=True):
             s = kept.get(name)
             if edge.target is None and s is not None:
-                edge.label, edge.value, edge.tensor = s.label or constant(s), s.value, s.label is not None
+                if s.tensor is not None and (at := place(s.tensor)) is not None:
+                    cut_off(edge, places.get(at))
+                label = s.label or edge.label or constant(s)
+                edge.label, edge.value, edge.tensor = label, s.value, (s.label or edge.label) is not None
+
+
+def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:
+    """Note that an input is what ``detach()`` returned of the output ``at``, made before, or of what is called so."""
+    if at is None or (not isinstance(at, str) and at[0].index >= edge.source.index):
+        return
+    name = at
+    if not isinstance(at, str):
+        edge.detached, out = at, at[0].output(at[1])
+        name = out.name if out.named else None
+    if name and edge.label is None:
+        edge.label, edge.tensor = f"{name}.detach()", True
 
 
 def _label(saved: Any, f: Function) -> str | None:

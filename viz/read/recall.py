@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any
 
 from .graph import Graph, as_tensors, read
-from .names import give_names
-from .record import KEY, TANGENT
+from .names import cut_off, give_names
+from .record import KEY, TANGENT, sequence
 
 
 def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
@@ -24,6 +24,7 @@ def recall(graph: Graph) -> None:
     """Apply what was recorded about ``graph``: names and values where the caller's variables gave none, lines and source."""
     lines: dict[Any, tuple[str, int]] = {}
     taken = {o.name for f in graph.functions for o in f.outputs if o.named}
+    numbered = {sequence(f.fn): f for f in graph.functions if f.edges}
     for f in graph.functions:
         metadata = getattr(f.fn, "metadata", None)
         made = metadata.get(KEY) if isinstance(metadata, dict) else None
@@ -36,6 +37,9 @@ def recall(graph: Graph) -> None:
         unknown = [e for e in f.edges if e.target is None and e.label is None]
         if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):
             unknown[0].label, unknown[0].value, unknown[0].tensor = made["other"]
+            number, nr = made["detached"] or (None, 0)
+            if number in numbered:
+                cut_off(unknown[0], (numbered[number], nr))
         for nr, entry in made["outputs"].items():
             out = f.output(nr)
             if entry["value"] is not None and out.value is None:

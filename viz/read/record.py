@@ -16,7 +16,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from .graph import Graph, is_tensor, read
+import numpy as np
+
+from .graph import Graph, is_tensor, place, read
 from .names import give_names, variables
 from .replay import replay
 from .values import KEPT, Value, scalar_text, size_of
@@ -67,6 +69,7 @@ class Recording:
         self._values: dict[tuple[Any, int], tuple[Value, Value | None]] = {}
         # of what vmap made: examples, and their axis
         self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
+        self._places: dict[tuple | None, tuple[Any, int]] = {}  # where numbers are -> whose they are
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
@@ -136,7 +139,7 @@ class Recording:
             self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
             self._given = {}
             self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
-            self._batches, self._duals, self._others, self._plain = {}, [], {}, {}
+            self._batches, self._places, self._duals, self._others, self._plain = {}, {}, [], {}, {}
             self._modules, self._handles, self._running, self._made_by = {}, [], [], {}
 
     # -- the results of operations
@@ -177,6 +180,7 @@ class Recording:
                 self._others[out.grad_fn] = (other, Value.seen(other) if small else None)  # as it is now
         if size_of(out.shape) <= KEPT:
             self._values[at] = (Value.seen(out), _tangent(out))
+            self._places[place(out)] = at
 
     def _unwatch(self) -> None:
         for kind, own in self._watched.items():
@@ -213,7 +217,7 @@ class Recording:
 
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
-        newest = max((_sequence(t.grad_fn) for t in _tensors(args)), default=-1)
+        newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
         self._running.append((module, newest))
 
     @looking
@@ -230,7 +234,7 @@ class Recording:
         new, seen = [], set()
         while stack:
             fn = stack.pop()
-            if fn in seen or fn in before or not fn.next_functions or _sequence(fn) <= newest:
+            if fn in seen or fn in before or not fn.next_functions or sequence(fn) <= newest:
                 continue
             seen.add(fn)
             if fn not in self._made_by:
@@ -339,6 +343,7 @@ class Recording:
         for fn, other in self._others.items():
             if fn in self._seen:
                 self._seen[fn]["other"] = self._described(*other)
+                self._seen[fn]["detached"] = self._cut_from(*other)
         ends = list(self._seen)
         if not ends or len(ends) > 2_000:
             return
@@ -366,6 +371,13 @@ class Recording:
                     computed = None if again is None else Value(again.astype(plain), dtype)
                     entry["value"] = seen or out.value or computed
 
+    def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
+        """Of what ``other`` was detached, where its numbers are still those: the number of the function, and the output."""
+        at = self._places.get(place(other)) if value is not None else None
+        seen = self._values[at][0] if at is not None else None
+        same = seen is not None and np.array_equal(seen.array, value.array, equal_nan=True)
+        return (sequence(at[0]), at[1]) if same else None
+
     def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
         """Label, value, and whether it is a named tensor, of an operand that needs no gradient."""
         if not is_tensor(other):
@@ -387,7 +399,7 @@ def _tensors(values: Any) -> list[Any]:
     return out
 
 
-def _sequence(fn: Any) -> int:
+def sequence(fn: Any) -> int:
     number = getattr(fn, "_sequence_nr", None)
     return int(number()) if number is not None else 0
 

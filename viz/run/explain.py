@@ -104,6 +104,9 @@ def _missing(f: Function, fired: dict, done: set) -> list[Function]:
 def _reason(sent: Sent, target: Function | None) -> str:
     if target is None:
         label = sent.edge.label
+        if sent.edge.detached is not None:
+            made_by, nr = sent.edge.detached
+            return f"cut: {clipped(label or sent.input, 60)} was detached from {made_by.output(nr).name}"
         if label and not sent.edge.tensor:
             return f"not computed: {clipped(label, 30)} is a constant"
         return f"not computed: {clipped(label or sent.input, 60)} does not require grad"
