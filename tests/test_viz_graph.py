@@ -315,13 +315,13 @@ def test_the_parts_of_a_module_stand_in_a_frame(t):
     for view in ("graph", "cards", "functions"):
         drawing = viz.draw(loss, view=view)
         frames = dict(drawing.picture.clusters)
-        assert list(frames) == ["m.0", "m.2"]
-        functions = {i.function.name for i in frames["m.2"] if i.kind == "function"}
+        assert list(frames) == ["m.0: Linear", "m.2: Linear"]
+        functions = {i.function.name for i in frames["m.2: Linear"] if i.kind == "function"}
         assert functions == {
             "TBackward0",
             "AddmmBackward0",
         }  # not the loss, and not tanh: it has no parameters
-        assert [i.name for i in frames["m.0"] if i.kind == "leaf"] == ["m.0.weight", "m.0.bias"]
+        assert [i.name for i in frames["m.0: Linear"] if i.kind == "leaf"] == ["m.0.weight", "m.0.bias"]
         for (_, items), (x, y, w, h, base) in zip(
             drawing.picture.clusters, drawing.places.frames, strict=True
         ):
@@ -336,7 +336,7 @@ def test_a_module_that_is_used_twice_has_a_frame_for_each_call(t):
     layer = t.nn.Linear(3, 3)
     z = layer(layer(t.ones(5, 3)).tanh()).sum()
     frames = dict(viz.draw(z).picture.clusters)
-    assert list(frames) == ["layer, call 1", "layer, call 2"]
+    assert list(frames) == ["layer, call 1: Linear", "layer, call 2: Linear"]
     for items in frames.values():
         # the leaves are shared, so they stand outside; tanh has no parameters
         assert {i.function.name for i in items} == {"TBackward0", "AddmmBackward0"}
@@ -384,7 +384,7 @@ def test_a_module_around_others_is_not_folded_into_a_cycle(t):
         "AddBackward0",
         "SumBackward0",
     ]
-    assert dict(viz.draw(z).picture.clusters).keys() == {"tied"}
+    assert dict(viz.draw(z).picture.clusters).keys() == {"tied: Tied"}
 
 
 def unrolled(t, times):
@@ -474,3 +474,21 @@ def test_a_tensor_detached_from_another_graph_has_its_name(t):
     z = (h1.detach() * w).sum()
     assert [e.label for e in viz.draw(z).graph.edges if e.target is None] == ["h1.detach()"]
     assert not [link for link in viz.draw(z).picture.links if link.kind == "cut"]
+
+
+def test_the_caption_of_a_frame_is_in_sight_whatever_the_direction(t):
+    """Graphviz leaves room for it at the other end where it lays out from bottom to top."""
+    m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
+    data = viz.show.payload.payload((m(t.ones(5, 3)) ** 2).mean())
+    seen = set()
+    for picture in (data, *data["pictures"]):
+        captions = re.findall(r'<text class="caption" x="([\d.]+)" y="([\d.]+)"[^>]*>m\.', picture["svg"])
+        seen |= {picture["direction"]} if captions else set()
+        for x, y in captions:
+            for node in picture["nodes"].values():
+                left, top, wide, tall = node["at"]
+                assert not (left < float(x) < left + wide and top < float(y) - 4 < top + tall), (
+                    picture["direction"],
+                    node,
+                )
+    assert "BT" in seen

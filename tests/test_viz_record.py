@@ -261,6 +261,55 @@ def test_operands_that_the_graph_does_not_keep_are_known(t):
     assert "err + 3" in [i.name for i in items]
 
 
+def star(*args):
+    return args[0] * 2
+
+
+def stars(**kwargs):
+    return kwargs["p"] * 2
+
+
+def listed(ps):
+    return ps[0] * 2
+
+
+def inside(p):
+    def inner():
+        return p * 2
+
+    return inner()
+
+
+def comprehended(p):
+    first, _ = [p * k for k in (2, 3)]
+    return first
+
+
+def later(p):
+    yield p * 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        star,
+        lambda v: stars(p=v),
+        lambda v: listed([v]),
+        inside,
+        comprehended,
+        lambda p: p * 2,
+        lambda v: next(later(v)),
+    ],
+    ids=["*args", "**kwargs", "list", "closure", "comprehension", "lambda", "generator"],
+)
+def test_a_parameter_never_gives_its_name_to_what_it_was_called_with(t, call):
+    x, w = (t.tensor([[v]], requires_grad=True) for v in (2.0, 3.0))
+    with viz.record():
+        loss = call((x @ w).tanh()).sum()
+    names = [f.outputs[0].name for f in viz.draw(loss).graph.functions if f.edges]
+    assert names[:2] == ["x @ w", "tanh(x @ w)"] and names[-1] == "loss"
+
+
 # -- modules: a recording sees them run, so what they made is known for certain
 
 
@@ -269,7 +318,7 @@ class Shown:
 
     def __init__(self, loss):
         self.frames = {
-            caption: [i.function.name for i in items if i.kind == "function"]
+            caption.partition(": ")[0]: [i.function.name for i in items if i.kind == "function"]
             for caption, items in viz.draw(loss).picture.clusters
         }
         self.folds = [i.name for i in viz.draw(loss, fold="module").picture.items if i.kind == "fold"]
@@ -323,7 +372,7 @@ def test_what_a_module_does_around_its_parts_is_its_own_and_stays_open(t):
     module = {f.name: f.module for f in drawing.graph.functions if f.edges}
     assert module["ReluBackward0"] == module["AddBackward0"] == "block"
     assert module["ExpBackward0"] is module["MulBackward0"] is module["SumBackward0"] is None
-    assert [caption for caption, _ in drawing.picture.clusters] == ["block.a", "block.b"]
+    assert [caption for caption, _ in drawing.picture.clusters] == ["block.a: Linear", "block.b: Linear"]
     assert "in block" in next(
         i.tooltip for i in drawing.picture.items if i.kind == "function" and "Relu" in i.function.name
     )

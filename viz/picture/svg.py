@@ -104,10 +104,9 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
     if "hooked" in link.classes:
-        x, y = _before(points[-1], tip or points[-1], 9)
-        if link.kind == "store":  # a short arrow, and its label is on it: the mark stands beside the head
-            x, y = points[-1][0] + 11, points[-1][1]
-        out.append(_hook_mark(x, y))
+        (x, y), (ux, uy) = points[-1], _unit(points[-1], tip or points[-1])
+        # a short arrow, and its label is on it: the mark stands beside the head, else before it
+        out.append(_hook_mark(x + 11, y) if link.kind == "store" else _hook_mark(x - 9 * ux, y - 9 * uy))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
@@ -117,11 +116,11 @@ def _hook_mark(x: float, y: float) -> str:
     return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
 
 
-def _before(base: tuple[float, float], tip: tuple[float, float], by: float) -> tuple[float, float]:
-    """The point that lies ``by`` before the arrow head."""
-    dx, dy = base[0] - tip[0], base[1] - tip[1]
+def _unit(base: tuple[float, float], tip: tuple[float, float]) -> tuple[float, float]:
+    """The direction in which an arrow points."""
+    dx, dy = tip[0] - base[0], tip[1] - base[1]
     long = (dx * dx + dy * dy) ** 0.5 or 1.0
-    return base[0] + dx / long * by, base[1] + dy / long * by
+    return dx / long, dy / long
 
 
 def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
@@ -131,9 +130,7 @@ def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
 
 
 def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colour: str) -> str:
-    dx, dy = tip[0] - base[0], tip[1] - base[1]
-    long = (dx * dx + dy * dy) ** 0.5 or 1.0
-    ux, uy = dx / long, dy / long
+    ux, uy = _unit(base, tip)
     if link.kind == "cut":  # a pair of scissors on its way to the head
 
         def at(along: float, across: float) -> str:
@@ -218,7 +215,7 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
         arc = f"A{_n(w / 2)},{r:g} 0 0"
         up, low = _n(y + r), _n(y + h - r)
         body = f"M{left},{up}{arc} 1 {right},{up}V{low}{arc} 1 {left},{low}Z"
-        rim = f"M{left},{_n(y + r)}{arc} 0 {right},{_n(y + r)}"
+        rim = f"M{left},{up}{arc} 0 {right},{up}"
         return _tag("path", "shape", d=body + rim, **paint)
     if item.outline == "tag":  # points at what it belongs to, as a label on a string
         c = min(10.0, h / 2)

@@ -49,7 +49,7 @@ def build(
         _GraphView(graph, picture).draw()
     else:
         (_Cards if view == "cards" else _Functions)(graph, picture, groups or []).draw()
-    _frame_modules(made, picture)
+    _frame_modules(made, picture, graph.classes)
     return picture
 
 
@@ -60,16 +60,17 @@ def inside(graph: Graph, members: list[Function], direction: str) -> Picture:
     return picture
 
 
-def _frame_modules(made: dict[tuple[str, int], tuple[str, list[Function]]], p: Picture) -> None:
-    """A frame around the functions of each call of a module, with the leaves that only this call uses."""
+def _frame_modules(made: dict, p: Picture, classes: dict[str, str]) -> None:
+    """A frame around the functions of each call of a module, with its class and the leaves that only this call uses."""
     clusters = []
-    for caption, functions in made.values():
+    for (module, _), (caption, functions) in made.items():
         inside = set(functions)
         leaves = {e.target for f in functions for e in f.edges if e.target and e.target.kind == "accumulate"}
         inside |= {f for f in leaves if all(e.source in inside for e in f.users)}
         members = [item for item in p.items if item.function in inside and item.kind != "alias"]
         if len(members) > 1:
-            clusters.append((one_line(caption), members))
+            kind = classes.get(module)
+            clusters.append((one_line(f"{caption}: {kind}" if kind else caption), members))
     p.clusters = clusters
 
 

@@ -29,7 +29,7 @@ def variables(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
     for scope in scopes:
         held = [(k, v) for k, v in list(scope.items()) if not k.startswith("_") and k not in ("In", "Out")]
-        for look in (_itself, _members):
+        for look in (itself, members):
             for name, value in held:
                 try:
                     found = list(look(name, value))
@@ -38,12 +38,12 @@ def variables(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
                 yield from found
 
 
-def _itself(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def itself(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if is_tensor(value):
         yield name, value
 
 
-def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, type | ModuleType | FunctionType) or is_tensor(value):
         return
     if isinstance(value, list | tuple):

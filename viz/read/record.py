@@ -13,13 +13,14 @@ import functools
 import sys
 import threading
 from collections.abc import Callable
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from .graph import Graph, is_tensor, place, read
-from .names import give_names, variables
+from .names import give_names, itself, members, variables
 from .replay import replay
 from .values import KEPT, Value, scalar_text, size_of
 
@@ -135,12 +136,9 @@ class Recording:
             self._unwatch()
             for handle in self._handles:
                 handle.remove()
-            self.operations = len(self._seen)
-            self.lines = len({(m["file"], m["line"]) for m in self._seen.values()})
-            self._given = {}
-            self._seen, self._at, self._frame, self._leaves, self._values = {}, {}, None, {}, {}
-            self._batches, self._places, self._duals, self._others, self._plain = {}, {}, [], {}, {}
-            self._modules, self._handles, self._running, self._made_by = {}, [], [], {}
+            operations, lines = len(self._seen), {(m["file"], m["line"]) for m in self._seen.values()}
+            self.__init__()  # nothing of the program is held
+            self.operations, self.lines = operations, len(lines)
 
     # -- the results of operations
 
@@ -254,10 +252,18 @@ class Recording:
         if not mine:
             return None
         self._at[frame] = frame.f_lineno
-        code = frame.f_code
-        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self._given[frame] = {name: id(frame.f_locals[name]) for name in named if name in frame.f_locals}
+        self._given[frame] = {}
+        self._take_given(frame)
         return self._local
+
+    @looking
+    def _take_given(self, frame: FrameType) -> None:
+        """What the parameters of a function hold as it is called, and the members of those that are lists or dicts."""
+        code, here = frame.f_code, frame.f_locals
+        stars = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]:
+            look = members if isinstance(here.get(name), list | tuple | dict) else itself
+            self._given[frame] |= {called: id(tensor) for called, tensor in look(name, here.get(name))}
 
     def _local(self, frame: FrameType, event: str, arg: object):
         if event in ("line", "return"):
@@ -276,11 +282,10 @@ class Recording:
             return
         self._watch_modules(frame)
         found = list(variables(frame))[:NAMES_IN]
-        given = self._given.get(frame, {})
         for name, tensor in found:
             self._watch(type(tensor))
-            if given.get(name) == id(tensor):
-                name = None  # what a function calls its parameter is not the name of what it was given
+            if any(given.get(name) == id(tensor) for given in self._given.values()):
+                name = None  # what a function, and those inside it, call a parameter is no name of what it was given
             tensor, batch = _whole(tensor)
             if batch is not None and tensor.grad_fn is not None:
                 self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
