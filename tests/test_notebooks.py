@@ -106,7 +106,7 @@ def minutes_of(path):
 
 
 WORDS, CODE, LIVE = 200, 15, 2.5
-"""Words read and lines of code looked at in a minute; minutes at a stepper, an explorer or a slider."""
+"""Words read and lines of code looked at in a minute; minutes at a stepper, an explorer, a slider or a film."""
 
 
 @each_lesson
@@ -116,7 +116,7 @@ def test_the_minutes_are_those_that_it_takes(path):
     words = sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     lines = sum(bool(line.strip()) for line in code.splitlines())
-    live = len(re.findall(r"viz\.(?:step|beside|explore)\(|secant\(", code))
+    live = len(re.findall(r"viz\.(?:step|beside|explore)\(|secant\(|^film$", code, re.M))
     takes = words / WORDS + lines / CODE + LIVE * live + every
     assert abs(declared - takes) <= 3, f"it takes {takes:.0f} minutes"
     assert abs(short - (takes - waiting)) <= 3, f"without what can wait {takes - waiting:.0f}"
