@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.modes import local
-from ..ops.nn import unsafe_split
+from ..ops.nn import turned, unsafe_split
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
 from . import functional as F
@@ -166,7 +166,7 @@ class _Layers(_Recurrent):
             ends.append(state)
         last = [stack(parts) for parts in reversed(list(zip(*ends, strict=True)))][::-1]  # PyTorch's order
         if self.batch_first:  # in place unless it is an LSTM, as in PyTorch
-            inputs = rewritten(inputs, "transpose", 0, 1) if self._states == 1 else inputs.transpose(0, 1)
+            inputs = turned(inputs, 0, 1) if self._states == 1 else inputs.transpose(0, 1)
         return inputs, tuple(last) if self._states == 2 else last[0]
 
 

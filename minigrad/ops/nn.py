@@ -19,7 +19,7 @@ from .pointwise import abs, erf, exp, log, log1p, sigmoid
 from .publish import function
 from .reduction import sum_dim
 from .run import ones
-from .shape import split_equally
+from .shape import split_equally, transpose
 from .table import is_array, op
 
 ndarray = np.ndarray
@@ -353,4 +353,7 @@ lookup_back = op("embedding_backward(self, indices, rows: int)", _lookup_back, a
 # The gates of an LSTM, which are written over: no views, so whoever writes to a part must not use the whole again.
 unsafe_split = op("unsafe_split(self, split_size: int, dim: dim)", split_equally.op.forward, kind="linear", outputs=(),
     at="", **split_equally.op.rules)
+# The batch in front again: what transpose_ records.
+turned = op("turned(self, dim0: dim, dim1: dim)", transpose.op.forward, kind="linear", at="", node="TransposeBackward1",
+    **transpose.op.rules)
 # fmt: on

@@ -119,15 +119,23 @@ def compared(program: Program, given: dict[str, Any], must_raise: bool) -> list[
     return [text for text in differences(*transcripts) if not is_rounding(text)]
 
 
+def wanted(options: dict[str, Any], *takers: Any) -> dict[str, Any]:
+    """Options without those that minigrad does not take, where the sample has PyTorch's default: bidirectional=False."""
+    known = {name for taker in takers for name in inspect.signature(taker).parameters}
+    return {n: v for n, v in options.items() if n in known or repr(v) not in ("False", "0", "None", "'tanh'")}
+
+
 def compare_module(name: str, sample: Any, must_raise: bool, training: bool = True) -> list[str]:
     """What differs for one input of a module: its printed form, results, gradients, state, warnings and errors."""
     source = MODULE.strip().replace("NAME", name).replace("TRAINING", str(training)) + "\n"
     built, called = sample.constructor_input, sample.forward_input
-    # what minigrad does not offer is left out where the sample only says that it is not wanted: bidirectional=False
-    known = {key for cls in getattr(minigrad.nn, name).__mro__ for key in inspect.signature(cls.__init__).parameters}
-    options = {key: value for key, value in built.kwargs.items() if value or key in known}
-    given = {"args": built.args, "kwargs": options}
-    given |= {"inputs": called.args if called else (), "options": called.kwargs if called else {}}
+    classes = getattr(minigrad.nn, name).__mro__
+    given = {"args": built.args, "kwargs": wanted(built.kwargs, *[c.__init__ for c in classes])}
+    given |= (
+        {"inputs": called.args, "options": wanted(called.kwargs, classes[0].forward)}
+        if called
+        else {"inputs": (), "options": {}}
+    )
     return compared(Program(f"{name}/{training}", source), given, must_raise)
 
 
