@@ -302,8 +302,7 @@ def _nll(self, target, weight, reduction, ignore_index):
     losses = np.where(shares == 0, 0, picked * shares)  # what does not count may be infinite
     if reduction == NONE:
         return losses.reshape(target.shape), np.zeros((), self.dtype)
-    empty = not at.size and reduction == MEAN  # 0 / 0
-    return np.nan if empty else np.add.reduce(losses, axis=None), summed
+    return np.nan if reduction == MEAN and not at.size else np.add.reduce(losses, axis=None), summed
 
 
 def _nll_spread(self, target, weight, sizes, reduction, ignore_index):
@@ -338,9 +337,8 @@ def _lookup(weight, indices):
 
 def _lookup_back(self, indices, rows):
     """The transpose of looking up: the gradients of the same row are added up."""
-    width = self.shape[-1]
-    out = np.zeros((rows, width), self.dtype)
-    at = indices.reshape(-1, 1) * width + np.arange(width)
+    out = np.zeros((rows, self.shape[-1]), self.dtype)
+    at = indices.reshape(-1, 1) * self.shape[-1] + np.arange(self.shape[-1])
     np.add.at(out.reshape(-1), at.reshape(-1), self.reshape(-1))
     return out
 
@@ -350,10 +348,9 @@ lookup = op("embedding(weight, indices)", _lookup, at="", kind="linear", batch=l
     weight=lambda grad, weight_sym_sizes, indices: lookup_back(grad, indices, weight_sym_sizes[0]))
 lookup_back = op("embedding_backward(self, indices, rows: int)", _lookup_back, at="", kind="linear",
     node="EmbeddingDenseBackwardBackward0", self=lambda grad, indices: lookup(grad, indices))
-# The gates of an LSTM, which are written over: no views, so whoever writes to a part must not use the whole again.
+# Gates that are written over: no views, so who writes to a part must not use the whole again; and what transpose_ records.
 unsafe_split = op("unsafe_split(self, split_size: int, dim: dim)", split_equally.op.forward, kind="linear", outputs=(),
     at="", **split_equally.op.rules)
-# The batch in front again: what transpose_ records.
 turned = op("turned(self, dim0: dim, dim1: dim)", transpose.op.forward, kind="linear", at="", node="TransposeBackward1",
     **transpose.op.rules)
 # fmt: on
