@@ -15,14 +15,14 @@ import numpy as np
 
 from ..picture.layout import quiet_c_level
 from ..read.text import fit, width, write_whole
-from ..show.frames import join
 from .findings import Looker, say
+from .gif import animation
 from .norms import NONE
 from .scene import short
 
 RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"]
 INK, MUTED, RULE, ALARM, NOW = "#1b1f24", "#57606a", "#d8dee4", "#b42318", "#c05000"
-TOP, FOOT, WIDE, SHADES, MOST = 78, 22, 880, 32, 60
+TOP, FOOT, WIDE, SHADES, MOST = 78, 22, 880, 32, 48
 PAUSE, END = 0.12, 2.0  # seconds
 
 Mark = tuple  # ("box", x, y, w, h, fill, line, label) | ("line", points, wide, colour, head) | ("text", x, y, said, ...)
@@ -42,10 +42,11 @@ def text(
 
 
 class Still:
-    """One film, ready to be painted at any of its frames; ``x`` moves it to the right, beside another."""
+    """One film, ready to be painted at any of its frames; ``place`` counts those beside it, two in a line."""
 
-    def __init__(self, film: Any, label: str, wide: float = WIDE, x: float = 0.0):
-        self.film, self.label, self.x, self.wide = film, label, x, wide
+    def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
+        self.film, self.label, self.wide, self.line = film, label, wide, place // 2
+        x = self.x = wide * (place % 2)
         losses = [np.nan if v is None else v for v in film.losses]
         self.looks = {
             n: Looker(reel, rows, film.steps, losses, n) for n, reel, rows in film.scenes() if reel.at
@@ -195,7 +196,8 @@ def svg(film: Any, label: str) -> str:
 
 def dot(stills: list[Still], frames: list[int]) -> str:
     """The films at these frames, beside each other, as DOT with all places fixed."""
-    wide, height = sum(s.wide for s in stills), max(s.height for s in stills)
+    pitch = max(s.height for s in stills)
+    wide, height = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
 
     def quoted(said: str) -> str:
         plain = "".join(c if c.isprintable() else " " for c in said)
@@ -210,6 +212,7 @@ def dot(stills: list[Still], frames: list[int]) -> str:
     ]
     out.append("g " + node(0, 0, wide, height, "shape=box fillcolor=white"))
     for s, (still, frame) in enumerate(zip(stills, frames, strict=True)):
+        down = still.line * pitch
         for i, (kind, *mark) in enumerate(still.marks(frame)):
             name = f"n{s}_{i}"
             if kind == "text":
@@ -218,9 +221,10 @@ def dot(stills: list[Still], frames: list[int]) -> str:
                 left = x - {"start": 2, "middle": w / 2, "end": w - 2}[anchor]
                 face = "Helvetica-Bold" if bold else "Helvetica"
                 look = f'shape=plain style="" label={quoted(said)} fontsize={size:.1f} fontcolor="{colour}" fontname="{face}"'
-                out.append(f"{name} " + node(left, y - size, w, size * 1.3, look))
+                out.append(f"{name} " + node(left, down + y - size, w, size * 1.3, look))
             elif kind == "line":
-                points, w, colour, head = mark
+                way, w, colour, head = mark
+                points = [(x, down + y) for x, y in way]
                 tip = points[-1]
                 if head:  # the arrow's head stands between the end of the line and its tip
                     (x1, y1), (x2, y2) = points[-2:]
@@ -238,24 +242,32 @@ def dot(stills: list[Still], frames: list[int]) -> str:
                 shape = "ellipse penwidth=1" if kind == "oval" else "box"
                 ink = INK if kind == "oval" else "white"
                 look = f'shape={shape} fillcolor="{fill}" color="{line}" label={quoted(said)} fontsize=10 fontcolor="{ink}"'
-                out.append(f"{name} " + node(x, y, w, h, look))
+                out.append(f"{name} " + node(x, down + y, w, h, look))
     return "\n".join([*out, "}"])
 
 
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
-    """The films as one animated GIF of at most 60 frames, on one axis of training steps."""
+    """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
     import pygraphviz
 
     wide = WIDE if len(films) == 1 else 430
-    stills = [Still(f, label, wide, i * wide) for i, (f, label) in enumerate(zip(films, labels, strict=True))]
+    stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(zip(films, labels, strict=True))]
+    low, high = min(s.low for s in stills), max(s.high for s in stills)  # one scale
+    for still in stills:
+        still.low, still.high = max(low, high - 12), high
     steps = sorted({step for f in films for step in f.steps})
     chosen = [
         steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, min(MOST, len(steps))).round().astype(int))
     ]
-    pictures = []
-    for step in chosen:
+
+    dpi = 80 if len(films) <= 2 else 72
+
+    def painted(step: int) -> bytes:
         frames = [max(0, int(np.searchsorted(f.steps, step, "right")) - 1) for f in films]
         with quiet_c_level():
-            graph = pygraphviz.AGraph(string=dot(stills, frames).replace("graph [", "graph [dpi=80 ", 1))
-            pictures.append(graph.draw(format="gif", prog="nop2"))
-    return write_whole(path, join(pictures, [PAUSE] * (len(pictures) - 1) + [END]))
+            graph = pygraphviz.AGraph(string=dot(stills, frames).replace("graph [", f"graph [dpi={dpi} ", 1))
+            return graph.draw(format="gif", prog="nop2")
+
+    samples = (painted(step) for step in dict.fromkeys([chosen[0], chosen[len(chosen) // 2], chosen[-1]]))
+    pauses = [PAUSE] * (len(chosen) - 1) + [END]
+    return write_whole(path, animation(map(painted, chosen), pauses, samples, [NOW, ALARM]))

@@ -297,7 +297,7 @@ def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144, window: tu
         return pygraphviz.AGraph(string=source).draw(format=form, prog="nop2")
 
 
-def _parts(gif: bytes) -> tuple[tuple[int, int], bytes, bytes]:
+def parts(gif: bytes) -> tuple[tuple[int, int], bytes, bytes]:
     """Size, colour table and image data of a GIF with one picture."""
     width, height, flags = struct.unpack("<HHB", gif[6:11])
     colours = 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
@@ -317,11 +317,11 @@ def _parts(gif: bytes) -> tuple[tuple[int, int], bytes, bytes]:
 
 def join(frames: list[bytes], seconds: list[float]) -> bytes:
     """One animated GIF (GIF89a, repeated for ever) of GIFs with one picture each, all of the same size."""
-    parts = [_parts(frame) for frame in frames]
-    (width, height), _, _ = parts[0]
+    pictures = [parts(frame) for frame in frames]
+    (width, height), _, _ = pictures[0]
     size = struct.pack("<HHBBB", width, height, 0x70, 0, 0)
     out = [b"GIF89a", size, b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"]
-    for (size, table, image), pause in zip(parts, seconds, strict=True):
+    for (size, table, image), pause in zip(pictures, seconds, strict=True):
         bits = (len(table) // 3).bit_length() - 2
         out.append(struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0, round(pause * 100), 0, 0))
         out.append(struct.pack("<BHHHHB", 0x2C, 0, 0, *size, 0x80 | bits) + table + image)
