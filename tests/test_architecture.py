@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -16,7 +17,7 @@ import yaml
 from tools.architecture import imported
 
 ROOT = Path(__file__).resolve().parent.parent
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = ("minigrad", "viz", "notebooks", "tools", "benchmarks", "tests")
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -29,7 +30,7 @@ def modules(*under: str) -> list[Path]:
 
 
 def imports_of(path: Path) -> set[str]:
-    return set(imported(path.read_text(), ".".join(path.relative_to(ROOT).parent.parts)))
+    return set(imported(path.read_text(encoding="utf-8"), ".".join(path.relative_to(ROOT).parent.parts)))
 
 
 def inside(name: str, *packages: str) -> bool:
@@ -74,7 +75,7 @@ def test_exercises_import_no_torch(path):
 
 
 def test_environment_yml_has_the_names_and_bounds_of_pyproject():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     (packages,) = (entry["pip"] for entry in environment if isinstance(entry, dict))
     assert sorted(packages) == sorted([*PYPROJECT["project"]["dependencies"], "-e ."])
     assert f"python{PYPROJECT['project']['requires-python']}" in environment
@@ -141,4 +142,44 @@ def test_there_are_no_emoji():
 
 @each_module
 def test_a_file_says_at_its_door_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text()))
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls that read or write a file as text without saying in which encoding."""
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or any(word.arg == "encoding" for word in call.keywords):
+            continue
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        mode = ast.unparse(call.args[1]) if len(call.args) > 1 else ""
+        if (
+            (name == "read_text" and not call.args)
+            or (name == "write_text" and len(call.args) < 2)
+            or (isinstance(call.func, ast.Name) and name == "open" and "b" not in mode)
+        ):
+            yield call
+
+
+@each_module
+def test_text_is_read_and_written_in_utf_8_on_every_system(path):
+    """Windows has an encoding of its own, in which half of the mathematics here cannot be written."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert [f"line {call.lineno}: {ast.unparse(call)}" for call in opened_as_text(tree)] == []
+
+
+@pytest.mark.parametrize(
+    "path", modules("minigrad", "viz", "notebooks"), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_what_a_learner_runs_needs_no_unix(path):
+    """What Windows does not have is asked for with hasattr first, or not at all."""
+    assert not imports_of(path) & {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+    source = path.read_text(encoding="utf-8")
+    lacking = r"\b(os)\.(?:fork|gete?uid|getpgid|killpg|setsid)\b|\b(signal)\.(?:SIGKILL|SIGALRM|SIGHUP|setitimer)\b"
+    asked = {match[1] or match[2] for match in re.finditer(lacking, source)}
+    assert [module for module in asked if f"hasattr({module}, " not in source] == []
+
+
+def test_no_name_of_a_file_is_forbidden_on_windows():
+    names = [path.relative_to(ROOT).as_posix() for path in tracked()]
+    assert [name for name in names if re.search(r'[<>:"|?*\\]|[. ](/|$)', name)] == []
+    assert len({name.lower() for name in names}) == len(names)

@@ -568,7 +568,7 @@ def test_progress_is_kept_in_one_file_beside_the_lessons(tmp_path, monkeypatch):
     check("3.1", 7)
     check("3.5", "c")
     assert repr(progress("3")) == "Lesson 3: predicted 2 of 3, surprised 1, solved 1 of 5"
-    assert json.loads(file.read_text()) == {
+    assert json.loads(file.read_text(encoding="utf-8")) == {
         "predicted": {"3.a": False, "3.b": True},
         "guesses": {"3.a": "1", "3.b": "None"},
         "solved": ["3.5"],
@@ -605,8 +605,8 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(tmp_path, monkeypatc
         for _again in range(2):  # twice the same try counts once
             check("4.2", 3, mixed, 20)
     check("4.2", 3, 11, 20)
-    (tmp_path / "broken.json").write_text("{")
-    (tmp_path / "other.json").write_text('["a list"]')
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    (tmp_path / "other.json").write_text('["a list"]', encoding="utf-8")
     assert answers_of(["--class", str(tmp_path)]) == 0
     page = capsys.readouterr().out
     assert page.startswith("# What a class found hard: 3 learners\n\n2 more files could not be read.")
@@ -633,7 +633,7 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(tmp_path, monkeypatc
 )
 def test_a_damaged_progress_file_counts_as_empty(tmp_path, monkeypatch, damage):
     file = tmp_path / "progress.json"
-    file.write_text(damage)
+    file.write_text(damage, encoding="utf-8")
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(file))
     monkeypatch.setattr(store, "_session", {})
     assert "solved 0 of 5" in repr(progress(3))

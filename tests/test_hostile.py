@@ -116,6 +116,11 @@ WRITERS = {  # what is made ready while there is room, then what writes
     "save": ("", "minigrad.save({'w': minigrad.zeros(20_000)}, path)", ".npz"),
     "picture": ("drawing = viz.draw(loss); drawing.svg", "drawing.save(path)", ".svg"),
     "page": ("stepper = viz.step(loss)", "stepper.save(path)", ".html"),
+    "report": (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'notebooks')!r}); from exercises.exam import Report, Result",
+        "Report([Result(k, 5, 3, 1, 1, ('early',)) for k in range(40)]).save(path)",
+        ".html",
+    ),
     "film": ("film = viz.film(); film.backward(loss)", "film.save(path)", ".html"),
 }
 
@@ -126,7 +131,7 @@ def test_a_full_disk_leaves_the_old_file_whole(name, tmp_path):
     """No file may be longer than 2,000 bytes, which is how a full disk looks to who writes."""
     ready, write, suffix = WRITERS[name]
     path = tmp_path / f"kept{suffix}"
-    path.write_text("what was there before")
+    path.write_text("what was there before", encoding="utf-8")
     code = f"""
 import resource, signal, pathlib, minigrad, viz
 x = minigrad.ones(40, 40, requires_grad=True)
@@ -301,7 +306,7 @@ def test_any_number_is_drawn_and_stepped(value, tmp_path):
     x = torch.tensor([value, 1.0], dtype=torch.float64, requires_grad=True)
     loss = (x * value).sum()
     viz.draw(loss, values=True).save(tmp_path / "picture.svg")
-    page = viz.step(loss).save(tmp_path / "page.html").read_text()
+    page = viz.step(loss).save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "NaN" not in page.split("<script")[0]  # JSON has no such number; the data writes it as text
 
 

@@ -9,7 +9,7 @@ from tests.lesson_files import LESSONS
 from tools.readme import with_lessons
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_lesson_is_listed_with_its_title_and_minutes():
@@ -19,7 +19,7 @@ def test_every_lesson_is_listed_with_its_title_and_minutes():
 
 
 def test_every_make_command_exists():
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     named = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.M))
     assert {"lessons", "test"} <= named <= targets
 

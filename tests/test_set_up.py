@@ -45,7 +45,7 @@ def make(project: Path, *words: str, **environment: str) -> tuple[int, str]:
 def wrapper(project: Path, script: str) -> str:
     """A `python3` that does what the shell `script` says, and otherwise is this Python."""
     file = project / "python3"
-    file.write_text(f'#!/bin/sh\n{script}\nexec "{sys.executable}" "$@"\n')
+    file.write_text(f'#!/bin/sh\n{script}\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     file.chmod(0o755)
     return str(file)
 
@@ -81,7 +81,7 @@ def test_a_newer_python_on_the_path_is_found_by_itself(project, monkeypatch):
 
 def test_the_set_up_is_readable_for_an_old_python():
     """Else the sentence about the version would be a SyntaxError."""
-    ast.parse((ROOT / "tools/set_up.py").read_text(), feature_version=(3, 6))
+    ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
 def test_no_venv_module(project):
@@ -128,7 +128,7 @@ def test_what_is_installed_is_not_installed_again(project, monkeypatch, capsys):
     set_up.main(["torch"])  # another extra: with those that were there
     assert installed[1:] == [["tests", "torch"]]
 
-    (project / "pyproject.toml").write_text("# changed")
+    (project / "pyproject.toml").write_text("# changed", encoding="utf-8")
     set_up.main([])
     assert installed[2:] == [["tests", "torch"]]
 

@@ -86,7 +86,10 @@ def layout_in(environment: dict[str, str]) -> str:
 
 def test_the_geometry_does_not_depend_on_fonts(tmp_path):
     empty = tmp_path / "fonts.conf"
-    empty.write_text('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>')
+    empty.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>',
+        encoding="utf-8",
+    )
     without = layout_in({"FONTCONFIG_FILE": str(empty), "XDG_CACHE_HOME": str(tmp_path)})
     assert "<svg" in without
     assert without == layout_in({})

@@ -35,7 +35,7 @@ number = 3
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM)
+    file.write_text(PROGRAM, encoding="utf-8")
     return file
 
 

@@ -97,7 +97,11 @@ def test_each_file_of_the_front_end_imports_what_it_uses_from_those_before_it(na
     text = (FRONT / f"{name}.js").read_text(encoding="utf-8")
     before = PROGRAM.split()[: PROGRAM.split().index(name)]
     offered = {
-        other: set(re.findall(r"^export (?:const|function) (\w+)", (FRONT / f"{other}.js").read_text(), re.M))
+        other: set(
+            re.findall(
+                r"^export (?:const|function) (\w+)", (FRONT / f"{other}.js").read_text(encoding="utf-8"), re.M
+            )
+        )
         for other in before
     }
     for names, other in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', text, re.MULTILINE):

@@ -108,13 +108,15 @@ class Lab:
         for name, values in settings.items():
             file = self.home / "settings/@jupyterlab" / f"{name}.jupyterlab-settings"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(values))
+            file.write_text(json.dumps(values), encoding="utf-8")
         # what `make lessons` sets up in .venv
         plugin = self.home / "settings/@jupyter-widgets/jupyterlab-manager/plugin.jupyterlab-settings"
         plugin.parent.mkdir(parents=True)
-        plugin.write_text(json.dumps(LAB_SETTINGS["@jupyter-widgets/jupyterlab-manager:plugin"]))
+        plugin.write_text(
+            json.dumps(LAB_SETTINGS["@jupyter-widgets/jupyterlab-manager:plugin"]), encoding="utf-8"
+        )
         (self.home / "config").mkdir()
-        (self.home / "config/jupyter_server_config.json").write_text(json.dumps(EXPORT))
+        (self.home / "config/jupyter_server_config.json").write_text(json.dumps(EXPORT), encoding="utf-8")
 
     def _start(self) -> None:
         with socket.socket() as probe:
@@ -151,7 +153,7 @@ class Lab:
                     return
             time.sleep(0.1)
         raise RuntimeError(
-            f"{self.module} did not start within {STARTS_WITHIN} s:\n{log.read_text()[-3000:]}"
+            f"{self.module} did not start within {STARTS_WITHIN} s:\n{log.read_text(encoding='utf-8')[-3000:]}"
         )
 
     @contextmanager
@@ -206,7 +208,7 @@ class Lesson:
     def __init__(self, page: Page, lab: Lab, name: str):
         self.page = page
         self.complaints: list[str] = []
-        notebook = json.loads((lab.folder / name).read_text())
+        notebook = json.loads((lab.folder / name).read_text(encoding="utf-8"))
         code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         self.runnable = ["".join(cell["source"]).strip() != "" for cell in code]
 

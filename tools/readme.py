@@ -48,6 +48,6 @@ def map_file() -> str:
 
 if __name__ == "__main__":
     readme = ROOT / "README.md"
-    readme.write_text(with_lessons(readme.read_text()))
+    readme.write_text(with_lessons(readme.read_text(encoding="utf-8")), encoding="utf-8")
     TEACHING.write_text(with_evenings(TEACHING.read_text(encoding="utf-8")), encoding="utf-8")
     MAP.write_text(map_file(), encoding="utf-8")

@@ -76,7 +76,7 @@ def find_python():
 
 def recorded():
     try:
-        with open(RECORD) as file:
+        with open(RECORD, encoding="utf-8") as file:
             return json.load(file)
     except FileNotFoundError:  # nothing was installed yet
         return {"folder": None, "pyproject": None, "extras": []}
@@ -121,7 +121,7 @@ def configure():
     for name, content in CONFIGURATION.items():
         path = os.path.join(VENV, *name.split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
+        with open(path, "w", encoding="utf-8") as file:
             json.dump(content, file)
 
 
@@ -134,7 +134,7 @@ def main(extras):
         make_venv(find_python())
     install(goal["extras"])
     configure()
-    with open(RECORD, "w") as file:
+    with open(RECORD, "w", encoding="utf-8") as file:
         json.dump(goal, file)
     say("the environment is ready")
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
+from viz.read.text import write_whole
 
 SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
     "sign": 1,
@@ -133,12 +134,11 @@ class Report:
             )
         lines = "<p>Name: ______________________________ &nbsp; Date: ________________</p>"
         style = "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }"
-        path.write_text(
+        return write_whole(
+            path,
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Exam</title><style>{style}</style>'
             f"<h1>Exam: ten graphs</h1>{lines}{self._repr_html_()}</html>\n",
-            encoding="utf-8",
         )
-        return path
 
 
 COLUMNS = ("asked", "first", "later", "shown", "open")

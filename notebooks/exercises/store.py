@@ -16,6 +16,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from viz.read.text import write_whole
+
 TRIES = 12  # of an exercise are kept, the last ones
 
 _session: dict[str, Any] = {}  # all there is, while it cannot be written to the file
@@ -82,9 +84,7 @@ def note(
     place = path()
     try:
         if place is not None:
-            part = place.with_name(place.name + ".part")
-            part.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-            part.replace(place)
+            write_whole(place, json.dumps(data, indent=1, sort_keys=True) + "\n")
             _session.clear()
             return
     except OSError:

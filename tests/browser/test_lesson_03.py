@@ -14,7 +14,7 @@ import minigrad
 from tests.lesson_files import BY_NUMBER, read
 
 LESSON = BY_NUMBER[3]
-CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
 def source(ident: str) -> str:

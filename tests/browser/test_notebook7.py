@@ -22,7 +22,7 @@ x = torch.tensor(2.0, requires_grad=True)
 y = x * x
 z = (y + 1) * y
 viz.step(z)"""
-CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 pytestmark = pytest.mark.skipif(
     find_spec("notebook") is None,

@@ -138,7 +138,7 @@ def test_it_wears_the_theme(stepper: Lesson):
     light = stepper.page.locator("body").get_attribute("data-jp-theme-light") == "true"
     ground = stepper.page.evaluate("getComputedStyle(document.querySelector('.mgv-frame')).backgroundColor")
     assert (sum(json.loads(ground.replace("rgb(", "[").replace(")", "]"))) > 380) is light
-    weak = stepper.page.evaluate(Path(__file__).with_name("contrast.js").read_text())
+    weak = stepper.page.evaluate(Path(__file__).with_name("contrast.js").read_text(encoding="utf-8"))
     assert weak == []
 
 

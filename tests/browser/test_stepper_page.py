@@ -17,7 +17,7 @@ from viz.show.ask import questions
 from viz.show.page import page
 from viz.show.payload import payload
 
-CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
 def test_keys_buttons_and_slider_move_through_the_pass(browser: Browser, tmp_path: Path):

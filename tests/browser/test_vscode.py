@@ -15,7 +15,7 @@ from tests.browser.pages import Pane, recorded
 from viz.show.ask import questions
 from viz.show.page import asset, shared
 
-CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 WEBVIEW = """<!doctype html>
 <html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-abc' blob:; \
