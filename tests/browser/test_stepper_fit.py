@@ -87,10 +87,12 @@ def look(browser: Browser, html: str, tmp: Path, width: int, height: int) -> dic
 
 
 def check(data: dict, browser: Browser, tmp: Path) -> None:
-    seen = look(browser, page(data), tmp, 1280, 800)
-    assert seen["least"] >= 8.99
-    assert seen["outside"] == [] or len(data["steps"]) > TEXTS_UP_TO
-    assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == []
+    html = page(data)
+    for size in ((1280, 800), (1366, 768)):
+        seen = look(browser, html, tmp, *size)
+        assert seen["least"] >= 8.99, size
+        assert seen["outside"] == [] or len(data["steps"]) > TEXTS_UP_TO, size
+        assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], size
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

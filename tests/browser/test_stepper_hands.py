@@ -220,3 +220,26 @@ def test_all_leaves_on_show_follow_the_steps(browser: Browser, tmp_path: Path, t
                 assert (
                     pane.page.locator(".mgv-changed").get_attribute("data-leaf") == step["accumulate"]["leaf"]
                 )
+
+
+@pytest.mark.parametrize("name", ["diamond", "mlp"])
+def test_two_fingers_zoom_what_is_between_them(browser: Browser, tmp_path: Path, name: str):
+    """A pinch, as a screen sends it: the picture grows with the way between the fingers, and no step is taken."""
+    with opened(browser, page_of(name), tmp_path, has_touch=True) as pane:
+        box = pane.page.locator(".mgv-view").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        wide = "() => document.querySelector('.mgv-svg').getBoundingClientRect().width"
+        before, touch = pane.page.evaluate(wide), pane.page.context.new_cdp_session(pane.page)
+
+        def put(kind: str, *ways: int) -> None:
+            points = [
+                {"x": x + side * way, "y": y, "id": k} for way in ways for k, side in enumerate((-1, 1))
+            ]
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        put("touchStart", 40)
+        for way in range(45, 81, 5):
+            put("touchMove", way)
+        put("touchEnd")
+        assert pane.page.evaluate(wide) / before == pytest.approx(2, rel=0.15)
+        pane.at(0)
