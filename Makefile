@@ -29,11 +29,11 @@ test: python  ## run the tests and every lesson from top to bottom; needs neithe
 
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
 	@$(SETUP) tests torch
-	@$(PYTEST) -n 2 --dist loadscope tests -m torch
+	@$(PYTEST) -n 2 --dist worksteal tests -m torch
 
 browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
 	@$(SETUP) tests
-	@$(PYTEST) -n 2 --dist loadscope tests/browser
+	@$(PYTEST) -n 2 --dist worksteal tests/browser
 
 notebooks: python  ## run all lessons in place and normalise what they print (twice changes nothing)
 	@$(SETUP) tests
