@@ -38,7 +38,7 @@ for _ in range(8):
     film.backward(loss)
     optimizer.step()
 film"""
-CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 NAMELESS = """() => [...document.querySelectorAll(
     ".mgf button, .mgf input, .mgf select, .mgf [role=img], .mgf canvas:not([aria-hidden]), .mgf [role=group]"
 )].filter(e => e.getClientRects().length && !e.closest("[aria-hidden=true]") &&
