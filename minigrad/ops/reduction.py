@@ -126,12 +126,12 @@ def restored(x, sizes: tuple, dims: tuple, keepdim: bool):
 
 def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool = False):
     """A gradient of a reduction's result, stretched back over the dimensions (None: all) that were reduced."""
-    reduced = tuple(range(len(sizes))) if dims is None else dims
     if isinstance(grad, Tensor):
-        return restored(grad, sizes, reduced, keepdim).expand(sizes)
+        return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
         return grad * ones(sizes, grad.dtype.char)
     # what np.broadcast_to does, ten times as fast
+    reduced = tuple(range(len(sizes))) if dims is None else dims
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
