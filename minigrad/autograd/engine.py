@@ -30,12 +30,7 @@ class PartialPass(dict[Node, bool]):
 
 
 def execute(
-    roots: Sequence[Root],
-    *,
-    retain_graph: bool,
-    create_graph: bool,
-    targets: Targets | None = None,
-    last: set[Node] = frozenset(),
+    roots: Sequence[Root], retain_graph: bool, create_graph: bool, targets: Targets | None, last: set[Node]
 ) -> None:
     """Do a whole backward pass, recorded if `create_graph` (see `walk` for the arguments)."""
     modes = local.__dict__  # the thread's own, looked up once

@@ -42,20 +42,17 @@ def backward(
     """
     if local.transform_depth or not (local.interpreter is None or local.interpreter.user):
         raise RuntimeError(IN_TRANSFORM)
-    if inputs is not None:
-        inputs = as_inputs(inputs, "backward")
+    inputs = None if inputs is None else as_inputs(inputs, "backward")
     if create_graph:
         warnings.warn(CREATES_CYCLE, stacklevel=3)
     roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
-    targets, last = None, set()
-    if inputs is not None:
-        targets = {}
-        for i in inputs:
-            if isinstance(i, Tensor):
-                retain_grad(i)  # a result keeps its gradient from now on
-            last.add(edge_of(i)[0])  # this node is run, nothing behind it
-    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets, last=last)
+    for i in inputs or ():
+        if isinstance(i, Tensor):
+            retain_grad(i)  # a result keeps its gradient from now on
+    last = {edge_of(i)[0] for i in inputs or ()}  # these nodes are run, nothing behind them
+    targets = None if inputs is None else {}
+    execute(roots, retain, create_graph, targets, last)
 
 
 def grad(
@@ -82,7 +79,7 @@ def grad(
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph
-    execute(roots, retain_graph=retain, create_graph=create_graph, targets=targets)
+    execute(roots, retain, create_graph, targets, set())
     results = []
     for number, (place, i) in enumerate(zip(places, inputs, strict=True)):
         found = targets[place]
