@@ -51,28 +51,7 @@ from .autograd.modes import (
 )
 from .basics import Size, device, not_offered
 from .creation import *  # noqa: F403
-from .dtypes import (
-    bool,
-    double,
-    dtype,
-    finfo,
-    float,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    half,
-    int,
-    int8,
-    int16,
-    int32,
-    int64,
-    long,
-    promote_types,
-    set_default_dtype,
-    short,
-    uint8,
-)
+from .dtypes import *  # noqa: F403
 from .ops import comparison, indexing, pointwise, publish, reduction, shape
 from .ops import linalg as _linalg
 from .ops import nn as _nn
@@ -112,6 +91,18 @@ def is_tensor(obj: object, /) -> "bool":
     return isinstance(obj, Tensor)
 
 
+# Not what this file needs for itself, and of the modules only those that PyTorch has.
+OFFERED = {
+    name
+    for name, value in globals().items()
+    if name[0] != "_" and not name.isupper() and name != "not_offered"
+}
+OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)} - {
+    "autograd",
+    "linalg",
+    "random",
+}
+
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {
     "func": "func", "nn": "nn", "optim": "optim", "utils": "utils", "save": "serialization.save",
@@ -121,9 +112,7 @@ LATER = {
 
 def __dir__() -> "list[str]":
     """What PyTorch has, too, those included that are loaded when they are first used."""
-    return sorted(
-        {name for name in globals() if name[0] != "_" and name not in HIDDEN} | LATER.keys() | {"__version__"}
-    )
+    return sorted({*OFFERED, *LATER, "__version__"})
 
 
 def __getattr__(name: "str") -> "object":
@@ -132,10 +121,3 @@ def __getattr__(name: "str") -> "object":
         found = importlib.import_module("." + module, __name__)
         return getattr(found, attribute) if attribute else found
     return not_offered("")(name)
-
-
-HIDDEN = {
-    "HIDDEN", "LATER", "METHODS", "basics", "comparison", "creation", "dtypes", "importlib", "indexing",
-    "mersenne", "not_offered", "np", "ops", "pointwise", "printing", "reduction", "publish", "shape", "tensor_",
-    "types", "warnings", "words",
-}  # fmt: skip

@@ -234,7 +234,6 @@ def arange(
     """The numbers start, start + step, ... below end (0, 1, ... below `start` if that is all); integers if all are."""
     if end is None:
         start, end = 0, start
-    start = 0 if start is None else start
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     wanted = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())

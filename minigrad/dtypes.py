@@ -142,11 +142,6 @@ def _join(a: np.dtype | None, b: np.dtype) -> np.dtype:
     return np.promote_types(a, b)
 
 
-def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The dtype that holds both, by PyTorch's lattice."""
-    return _of_numpy[_join(to_numpy(type1), to_numpy(type2))]
-
-
 class finfo:
     """Machine limits of a floating point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
@@ -155,3 +150,7 @@ class finfo:
         for name in ("min", "max", "eps", "smallest_normal", "tiny"):
             setattr(self, name, getattr(info, name).item())
         self.dtype, self.bits, self.resolution = info.dtype.name, info.bits, 10.0**-info.precision
+
+
+__all__ = ["dtype", "finfo", "get_default_dtype", "set_default_dtype"]
+__all__ += [name for name, value in globals().items() if isinstance(value, dtype) and name[0] != "_"]

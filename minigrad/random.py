@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import basics, dtypes
+from . import dtypes
 from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Stream
@@ -21,10 +21,7 @@ ndarray = np.ndarray
 class Generator:
     """A source of random numbers of its own."""
 
-    device = basics.cpu
-
-    def __init__(self, device: object = "cpu"):
-        basics.device(device)  # raises for any but the CPU
+    def __init__(self):
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:

@@ -110,7 +110,6 @@ class Tensor:
     ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
     itemsize = property(lambda self: self._array.itemsize, doc="Bytes of one element.")
     nbytes = property(lambda self: self._array.nbytes, doc="Bytes of all elements.")
-    is_cuda = property(lambda self: False, doc="False: everything is on the CPU.")
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -120,7 +119,7 @@ class Tensor:
         """The number of elements."""
         return self._array.size
 
-    nelement, ndimension = numel, dim  # older names
+    nelement = numel  # its older name
 
     def element_size(self) -> int:
         """Bytes of one element."""

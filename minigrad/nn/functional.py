@@ -234,7 +234,7 @@ def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         )
         shape = common_shape(input.shape, target.shape)
         input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
-    wanted = dtypes.promote_types(input.dtype, target.dtype)
+    wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
     return input.to(wanted), target.to(wanted)
 
 

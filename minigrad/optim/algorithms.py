@@ -37,12 +37,8 @@ class Algorithm(Optimizer):
         for name, told in NOT_NEGATIVE.items():
             if not defaults.get(name, 0) >= 0:
                 raise ValueError(f"Invalid {told}: {defaults[name]}")
-        betas = defaults.get("betas", ())
-        floats, tensors = (all(isinstance(b, kind) for b in betas) for kind in (float, Tensor))
-        if not floats and (not tensors or defaults["foreach"]):
-            raise ValueError("betas must be either both floats or both Tensors")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
+        for i, beta in enumerate(defaults.get("betas", ())):
+            if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         if defaults["differentiable"]:
             raise NotImplementedError(

@@ -62,14 +62,6 @@ class LRScheduler:
         """The rates as they stand in the optimizer."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict:
-        """Everything but the optimizer and functions."""
-        return {name: value for name, value in vars(self).items() if name not in ("optimizer", "lr_lambdas")}
-
-    def load_state_dict(self, state_dict: dict) -> None:
-        """Take over what `state_dict` gave."""
-        self.__dict__.update(state_dict)
-
 
 class LambdaLR(LRScheduler):
     """The initial rate times a function of the epoch; one function, or one per parameter group."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +20,6 @@ __all__ = [
     "Subset",
     "TensorDataset",
     "default_collate",
-    "default_convert",
     "random_split",
 ]
 __dir__ = __all__.copy  # what completion offers
@@ -64,17 +62,10 @@ class Subset(Dataset):
 
 
 def random_split(
-    dataset: Dataset, lengths: Sequence[int | float], generator: Generator | None = None
+    dataset: Dataset, lengths: Sequence[int], generator: Generator | None = None
 ) -> list[Subset]:
-    """Subsets of these lengths, without overlap, drawn at random; fractions that add up to 1 do as well."""
+    """Subsets of these lengths, without overlap, drawn at random."""
     total = len(dataset)
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9:
-        for i, part in enumerate(lengths):
-            if part < 0 or part > 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        lengths = [math.floor(total * part) for part in lengths]
-        for i in range(total - sum(lengths)):
-            lengths[i % len(lengths)] += 1
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order, ends = rng(generator).permutation(total).tolist(), itertools.accumulate(lengths)
@@ -112,55 +103,34 @@ def default_collate(batch: Sequence) -> object:
     )
 
 
-def default_convert(data: object) -> object:
-    """An array as a tensor, also inside a tuple or list; everything else as it is."""
-    if isinstance(data, np.ndarray):
-        return wrap(data)
-    return [default_convert(v) for v in data] if isinstance(data, (list, tuple)) else data
-
-
 class DataLoader:
     """Walks through a dataset in batches. Each `for` starts anew, in a new order if `shuffle`.
 
-    batch_size: None gives single examples. collate_fn: makes a batch of a list of examples (default_collate).
-    sampler: an order of one's own. drop_last: no smaller batch at the end. generator: the source of the random order.
-    Everything happens in this process: num_workers must be 0.
+    collate_fn: makes a batch of a list of examples (default_collate). drop_last: no smaller batch at the end. generator:
+    the source of the random order. Everything happens in this process: num_workers must be 0.
     """
 
     def __init__(
-        self, dataset: Dataset, batch_size: int | None = 1, shuffle: bool | None = None,
-        sampler: Iterable[int] | None = None, *, num_workers: int = 0, collate_fn: Callable[[list], object] | None = None,
-        pin_memory: bool = False, drop_last: bool = False, generator: Generator | None = None,
+        self, dataset: Dataset, batch_size: int = 1, shuffle: bool | None = None, *, num_workers: int = 0,
+        collate_fn: Callable[[list], object] | None = None, pin_memory: bool = False, drop_last: bool = False,
+        generator: Generator | None = None,
     ):  # fmt: skip
         if num_workers:
             raise ValueError(
                 f"minigrad loads data in its own process, so num_workers={num_workers} would do nothing: leave it at 0. The "
                 "batches are the same"
             )
-        if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
-        if batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-            )
-        if batch_size is not None and (not isinstance(batch_size, int) or batch_size <= 0):
+        if not isinstance(batch_size, int) or batch_size <= 0:
             raise ValueError(
                 f"batch_size should be a positive integer value, but got batch_size={batch_size}"
             )
-        self.dataset, self.batch_size, self.shuffle, self.drop_last = (
-            dataset,
-            batch_size,
-            bool(shuffle),
-            drop_last,
-        )
-        self.sampler, self.generator = sampler, generator
-        self.collate_fn = collate_fn or (default_convert if batch_size is None else default_collate)
+        self.dataset, self.batch_size, self.shuffle = dataset, batch_size, bool(shuffle)
+        self.drop_last, self.generator = drop_last, generator
+        self.collate_fn = collate_fn or default_collate
 
     def __iter__(self) -> Iterator:
         random_seed(self.generator)  # PyTorch draws one for its workers, so the order depends on it
         order = self._order()
-        if self.batch_size is None:
-            return (self.collate_fn(self.dataset[i]) for i in order)
         batches = iter(lambda: list(itertools.islice(order, self.batch_size)), [])
         full = (batch for batch in batches if len(batch) == self.batch_size or not self.drop_last)
         return (self.collate_fn([self.dataset[i] for i in batch]) for batch in full)
@@ -168,8 +138,8 @@ class DataLoader:
     def _order(self) -> Iterator[int]:
         """The numbers of the examples, in the order of one walk."""
         count = len(self.dataset)
-        if self.sampler is not None or not self.shuffle:
-            yield from range(count) if self.sampler is None else self.sampler
+        if not self.shuffle:
+            yield from range(count)
             return
         stream = rng(self.generator)
         if self.generator is None:  # a seed of the default stream, and a stream of that
@@ -178,7 +148,5 @@ class DataLoader:
         stream.permutation(count)  # for nothing, as in PyTorch
 
     def __len__(self) -> int:
-        count = len(self.dataset if self.sampler is None else self.sampler)
-        if self.batch_size is None:
-            return count
+        count = len(self.dataset)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
