@@ -281,10 +281,12 @@ def film(
 ) -> Film:
     """A film of a training run: call ``film.backward(loss)`` where ``loss.backward()`` stood.
 
-    every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose whole pass is recorded, to be
-    stepped through inside the film. names: ``{"w": tensor}``, wins over the caller's variables. title: shown above it.
+    every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose pass is kept whole, to be
+    stepped through inside the film; so are always the last and the first with a NaN or Inf (of graphs of up to 600 nodes that
+    save up to 16 million numbers, held until the next frame). names: ``{"w": tensor}``, wins over the caller's variables.
+    title: shown above it.
 
-    Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. A frame keeps norms
+    Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. Other frames keep norms
     only. Raises ValueError where ``every`` is not a whole number of steps.
     """
     return Film(every, keep, names, title)
