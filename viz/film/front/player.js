@@ -61,7 +61,7 @@ class Player {
     const any = this.films.some((film) => Object.keys(film.kept).length);
     this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, speeds, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
       this.slider, this.counter, any ? this.insideButton : null, this.mode);
-    this.words = h("div", { class: "mgf-words", style: this.films.length > 1 ? `height: ${12 + 24 * this.films.length}px` : null, role: "status", "aria-live": "polite" });
+    this.words = h("div", { class: "mgf-words", style: this.films.length > 1 ? `height: ${12 + 24 * this.films.length}px` : `--words: ${14 + 22 * Math.min(3, 1 + new Set(this.films[0].findings.map((f) => f.kind)).size)}px`, role: "status", "aria-live": "polite" });
     this.views = this.films.map((film, n) => this.buildView(film, n));
     this.stage = h("div", { class: `mgf-stage${this.films.length > 1 ? " mgf-beside" : ""}` }, this.views.map((view) => view.box));
     this.rowLine = h("div", { class: "mgf-row", hidden: true });
