@@ -505,3 +505,18 @@ def test_arrows_sent_in_short_are_painted_as_they_were_laid_out(browser: Browser
         assert row[0] == other[0] and np.allclose(
             [*map(float, row[1:])], [*map(float, other[1:])], atol=0.11
         ), (row, other)
+
+
+def test_complex_numbers_are_shown_as_real_and_imaginary_part(browser: Browser, tmp_path: Path, torch):
+    z = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    y = z * torch.tensor([0.5 - 1j, 2j])
+    loss = torch.view_as_real(y * y.conj())[:, 0].sum()
+    with opened(browser, page(payload(loss, names={"z": z})), tmp_path) as pane:
+        pane.press("End")
+        text = pane.page.locator(".mgv-side").inner_text()
+        shown = pane.page.locator(".mgv-now-side .mgv-complex, .mgv-side .mgv-complex").first.locator(
+            "[data-values]"
+        )
+        real, imaginary = (json.loads(one.get_attribute("data-values")) for one in shown.all())
+    assert "real" in text and "imaginary" in text
+    assert np.allclose(np.array(real) + 1j * np.array(imaginary), z.grad.numpy())

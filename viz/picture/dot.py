@@ -74,8 +74,8 @@ def digraph(p: Picture) -> graphviz.Digraph:
     for k, (caption, items) in enumerate(p.clusters):
         text = fit(caption, WIDEST, CAPTION, bold=True)
         label = _table(f"<TR><TD>{escaped(text)}</TD></TR>", width(text, CAPTION, bold=True), CAPTION + 3)
-        place = "b" if p.direction == "BT" else "t"  # turned round, Graphviz makes the room at the other end
-        style = f'label=<{label}> labelloc={place} margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        loc = "bt"[p.direction != "BT"]  # turned round, Graphviz makes the room at the other end
+        style = f'label=<{label}> labelloc={loc} margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
         members = " ".join([*inside[k], *(item.id for item in items)])
         body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
     body.extend(_edge(link) for link in p.links)

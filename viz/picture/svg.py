@@ -136,9 +136,9 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
         def at(along: float, across: float) -> str:
             return _p((base[0] + ux * along - uy * across, base[1] + uy * along + ux * across))
 
-        blades = "".join(f"M{at(-9.5, 3 * side)}L{at(7, -3.4 * side)}" for side in (1, -1))
-        rings = "".join(f"M{at(-9.5, 3 * side)}A2.7,2.7 0 1 0 {at(-9.6, 3.2 * side)}" for side in (1, -1))
-        return _tag("path", "head", d=blades + rings, fill="none", stroke=colour, stroke_width=1.6)
+        halves = [(at(-9.5, 3 * side), at(7, -3.4 * side), at(-9.6, 3.2 * side)) for side in (1, -1)]
+        d = "".join(f"M{ring}L{blade}M{ring}A2.7,2.7 0 1 0 {end}" for ring, blade, end in halves)
+        return _tag("path", "head", d=d, fill="none", stroke=colour, stroke_width=1.6)
     if link.kind == "not_computed":  # a bar across: the way ends here
         a, b = (tip[0] - uy * 5, tip[1] + ux * 5), (tip[0] + uy * 5, tip[1] - ux * 5)
         return _tag("path", "head", d=f"M{_p(a)}L{_p(b)}", fill="none", stroke=colour, stroke_width=2)

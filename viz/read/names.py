@@ -187,10 +187,9 @@ def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:
     """Note that an input is what ``detach()`` returned of the output ``at``, made before, or of what is called so."""
     if at is None or (not isinstance(at, str) and at[0].index >= edge.source.index):
         return
-    name = at
-    if not isinstance(at, str):
-        edge.detached, out = at, at[0].output(at[1])
-        name = out.name if out.named else None
+    name, out = at, None if isinstance(at, str) else at[0].output(at[1])
+    if out is not None:
+        edge.detached, name = at, out.name if out.named else None
     if name and edge.label is None:
         edge.label, edge.tensor = f"{name}.detach()", True
 

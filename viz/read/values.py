@@ -184,6 +184,8 @@ class Value:
             out["values"] = _plain(self.array.ravel().tolist())
         else:
             out["text"] = self.text
+        if self.array.dtype.kind == "c":
+            out["parts"] = [Value(a, str(a.dtype)).json() for a in (self.array.real, self.array.imag)]
         if smaller or not every:
             grid["values"] = _plain(cells.ravel().tolist())
         object.__setattr__(self, "_json", out)

@@ -125,6 +125,7 @@ export function arrayView(a) {
   const { rows, cols } = grid(a);
   const data = a.values ? JSON.stringify(a.values) : null;
   const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
+  if (a.parts) return h("span", { class: "mgv-array mgv-complex", title }, a.parts.map((part, i) => h("span", { class: "mgv-part" }, h("span", { class: "mgv-who" }, ["real", "imaginary"][i]), arrayView(part))));
   if (a.values && a.values.length === 0)
     return h("span", { class: "mgv-array", title }, h("span", { class: "mgv-none" }, "empty"), h("span", { class: "mgv-shape" }, shapeText(a.shape)));
   const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols) : null;
@@ -145,7 +146,7 @@ export function arrayView(a) {
   return h("span", { class: "mgv-array mgv-heat", title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, svg,
     h("span", { class: "mgv-caption" },
       h("span", { class: "mgv-shape" }, shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
-      h("span", {}, `${number(a.min)} … ${number(a.max)}`), String(a.dtype).startsWith("complex") ? h("span", {}, "magnitudes of complex numbers") : null,
+      h("span", {}, `${number(a.min)} … ${number(a.max)}`),
       h("span", { class: "mgv-scale", title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${scale}`),
       a.nonfinite ? h("span", { class: "mgv-alarm" }, `${a.nonfinite} not finite`) : null));
 }

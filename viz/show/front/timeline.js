@@ -6,11 +6,11 @@ import { number } from "./numbers.js";
 export function unpack(sent) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
   if (!data.arrays) return data;
-  const arrays = data.arrays.map((a) => {
-    if (!a.values) return a;
-    const known = a.values.filter((x) => typeof x === "number");
-    return { ...a, min: known.length ? Math.min(...known) : "nan", max: known.length ? Math.max(...known) : "nan", nonfinite: a.values.filter((x) => typeof x === "string").length };
-  });
+  const arrays = [];
+  for (const a of data.arrays) {
+    const known = (a.values || []).filter((x) => typeof x === "number"), parts = a.parts?.map((part) => arrays[part.$]); // of a complex one: sent before it
+    arrays.push(!a.values ? { ...a, parts } : { ...a, min: known.length ? Math.min(...known) : "nan", max: known.length ? Math.max(...known) : "nan", nonfinite: a.values.length - known.length });
+  }
   const walk = (x) => {
     if (Array.isArray(x)) return x.map(walk);
     if (!x || typeof x !== "object") return x;
