@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, plain_types, wrap
 from .comparison import isnan, where
 from .pointwise import abs, exp, sign
 from .publish import function
@@ -140,7 +140,7 @@ def prod_dim_self(grad, self, result, dim, keepdim):
     if not len(self.shape):
         return grad
     grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
-    if is_array(self) and self.all():
+    if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # vmap sees no values
         return grad * result / self
     sizes, own = tuple(self.shape), np.eye(self.shape[dim], dtype=bool)
     own = own.reshape(own.shape + (1,) * (len(sizes) - dim - 1))  # one more dimension before `dim`
