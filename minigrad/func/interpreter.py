@@ -128,7 +128,7 @@ class Interpreter:
                     views.make_view(out, inputs[0], several)
                     out.seen = out._counter.version
         if local.records and any(t._requires_grad for t in own):
-            op.record([self.lift(t) for t in inputs], params, outs)
+            op.core([self.lift(t) for t in inputs], params, outs)
         return op.as_result(outs) if several else outs[0]
 
     def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:

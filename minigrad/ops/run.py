@@ -1,8 +1,10 @@
-"""How an operation is run that is not as usual, and what the functions that template.py writes call.
+"""How an operation is run that is not as usual, and the rest of what the functions that template.py writes call: these live
+in the namespace of this file.
 
 `general` puts the arguments of a call in order, whatever they are; `perform` asks a transform if one is active, and calls the
 operation's `core`.
 """
+# ruff: noqa: F401
 
 from __future__ import annotations
 
@@ -15,18 +17,18 @@ import numpy as np
 from .. import dtypes
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, local, special
-from ..autograd.node import Node
-from ..autograd.saved import Packed, versions
+from ..autograd.node import Node, edge, next_sequence
+from ..autograd.saved import Packed, unpack, versions
+from ..autograd.views import make_view, write
 from ..basics import wrap_dim
-from ..tensor import InferenceTensor, Tensor, full_name, wrap
+from ..tensor import InferenceTensor, Tensor, full_name, new_object, plain_types, wrap
 from ..words import INFERENCE_SAVED
-from .errors import ONE_BOOL
+from .errors import ONE_BOOL, explained
 
 if TYPE_CHECKING:
     from .table import Op
 
-ndarray = np.ndarray
-ARRAYS = (ndarray, np.generic)
+ndarray, asarray, NoneType = np.ndarray, np.asarray, type(None)
 
 # ---------------------------------------------------------------- arguments
 
@@ -145,7 +147,9 @@ def general(op: Op, args: tuple, kwargs: dict, how: tuple[str, bool, Callable]) 
     values = op.signature.bind(args, kwargs, name, method)
     inputs, params = [values[n] for n in op.inputs], [values[n] for n in op.params]
     tensors = list(inputs[0]) if op.variadic else inputs
-    if not any(isinstance(t, Tensor) for t in tensors) and any(isinstance(t, ARRAYS) for t in tensors):
+    if not any(isinstance(t, Tensor) for t in tensors) and any(
+        isinstance(t, (ndarray, np.generic)) for t in tensors
+    ):
         arrays = [
             t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in tensors
         ]  # inside a rule

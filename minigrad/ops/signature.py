@@ -99,6 +99,8 @@ class Signature:
         for p in self.parameters:
             kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
             kind = words.get(kind, kind)
+            if p.kind is p.VAR_POSITIONAL and kind not in ("size", "shape", "dims"):
+                kind = "object"  # of what kind each of them is, nobody asks
             self.kinds[p.name] = kind if kind in KINDS else "object"
             self.defaults[p.name] = () if p.kind is p.VAR_POSITIONAL else p.default
         self.named = [p.name for p in self.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -132,13 +134,13 @@ class Signature:
         try:
             values = self.by_name(args, kwargs)
             for place, (n, kind) in enumerate(self.kinds.items()):
-                if values[n] is not self.defaults[n] and not self.takes(place, n, values[n]):
+                number = self.numbers and place and kind == "" and isinstance(values[n], NUMBERS)
+                if values[n] is not self.defaults[n] and not number and not KINDS[kind].accepts(values[n]):
                     position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
                     wanted, found = KINDS[kind].word, full_name(type(values[n]))
                     raise TypeError(f"argument '{shown(n)}'{position} must be {wanted}, not {found}")
-            missing = [
-                f'"{shown(n)}"' for n in self.kinds if values[n] is (() if self.is_size(n) else REQUIRED)
-            ]
+            needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
+            missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
             if missing:  # the plural is PyTorch's own
                 told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
                 raise TypeError(f"{told}: {', '.join(missing)}")
@@ -168,17 +170,6 @@ class Signature:
     def own_name(self, key: str) -> str:
         """What the parameter is called here that was given by one of its other names."""
         return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
-
-    def is_size(self, name: str) -> bool:
-        """Does it take lengths or dimensions one by one (`*size`)?"""
-        return name == self.many and self.kinds[name] in ("size", "shape", "dims")
-
-    def takes(self, place: int, name: str, value: object) -> bool:
-        """Is this value of the kind that the parameter takes?"""
-        kind = self.kinds[name]
-        if (name == self.many and not self.is_size(name)) or KINDS[kind].accepts(value):
-            return True
-        return self.numbers and place > 0 and kind == "" and isinstance(value, NUMBERS)
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""

@@ -28,18 +28,17 @@ from __future__ import annotations
 import functools
 import linecache
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from ..autograd.node import Node
 from ..autograd.saved import read
-from ..autograd.views import write
 from ..tensor import Tensor, wrap
+from . import run
 from .publish import METHODS, add_form, described, publish
-from .run import perform
 from .signature import NUMBERS, Signature, declared
-from .template import SHARED, call_text, core_text, order_text, vjp_text, write_later
+from .template import call_text, core_text, order_text, vjp_text, write_later
 
 ndarray = np.ndarray
 MASK = "grad_input_mask"
@@ -53,14 +52,9 @@ def parameters_of(function: Callable) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def gives_several(rule: Callable) -> bool:
-    """Is this a rule for several inputs, which is told whose gradients are needed?"""
-    return MASK in parameters_of(rule)
-
-
 def names_read(rule: Callable) -> tuple[str, ...]:
     """What a rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all."""
-    return parameters_of(rule)[2 if gives_several(rule) else 1 :]
+    return tuple([n for n in parameters_of(rule)[1:] if n != MASK])
 
 
 @functools.lru_cache(maxsize=2048)
@@ -143,13 +137,8 @@ class Op:
         self.frees = bool(self.saved_tensors) or "indices" in self.saves  # an index holds tensors, too
         self.single = len(outputs) == 1
         self.as_result = tuple if len(outputs) < 2 else result_type(self.name, outputs)
-        self.scope = {"forward": forward, "op": self, "how": (self.name, False, perform)} | SHARED
-        self.scope |= {
-            "known": self.known,
-            "as_result": self.as_result,
-            "with_flat": with_flat,
-            "write": write,
-        }
+        self.scope = vars(run) | {"forward": forward, "op": self, "how": (self.name, False, run.perform)}
+        self.scope |= {"known": self.known, "as_result": self.as_result, "with_flat": with_flat}
         self.scope |= {f"rule_{n}": rule for n, rule in self.rules.items()}
         self.node_class = None
         if self.rules:
@@ -159,12 +148,10 @@ class Op:
 
     # ------------------------------------------------------------ what a rule reads
 
-    gives_several = staticmethod(gives_several)
-
     def sharing(self, name: str) -> list[str]:
-        """The inputs whose gradients the rule of this one gives: itself, unless the rule gives several."""
-        several = gives_several(self.rules[name])
-        return [n for n in self.rules if n == name or (several and self.rules[n] is self.rules[name])]
+        """The inputs whose gradients the rule of this one gives, if it gives several."""
+        rule = self.rules[name]
+        return [n for n in self.rules if self.rules[n] is rule] if MASK in parameters_of(rule) else []
 
     def guard_of(self, name: str) -> str:
         """The input whose gradient must be wanted for a value to be saved; none if it is always saved, as a result is.
@@ -198,16 +185,20 @@ class Op:
         for source, place in map(self.source_of, self.wanted[name]):
             values = {"input": inputs, "result": results, "param": params}.get(source)
             read.append(values[place] if values else getattr(inputs[place]._array, source))
-        if not gives_several(rule):
+        sharing = self.sharing(name)
+        if not sharing:
             return lambda grad: rule(grad, *read)
-        mask = tuple([n == name for n in self.sharing(name)])
+        mask = tuple([n == name for n in sharing])
         return lambda grad: rule(grad, mask, *read)[mask.index(True)]
 
     @property
     def rule_sources(self) -> dict[str, str]:
         """The text of each rule, as the visualiser shows it."""
-        places = {n: f"[{self.sharing(n).index(n)}]" * gives_several(rule) for n, rule in self.rules.items()}
-        return {n: source_text(rule) + places[n] for n, rule in self.rules.items()}
+        shared = {n: self.sharing(n) for n in self.rules}
+        return {
+            n: source_text(r) + (f"[{shared[n].index(n)}]" if shared[n] else "")
+            for n, r in self.rules.items()
+        }
 
     @property
     def text(self) -> str:
@@ -242,24 +233,20 @@ class Op:
     ) -> Callable:
         """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
         called = self.name + "_" * in_place if operator else name
-        how = called, method, write if in_place else perform
+        how = called, method, run.write if in_place else run.perform
         call = write_later(self, functools.partial(call_text, operator=operator, in_place=in_place), how=how)
         call.op, doc = self, self.doc
         if in_place:
             doc = f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
         return described(call, name, doc, self.signature, method)
 
-    def record(self, inputs: Sequence, params: Sequence, outs: Sequence[Tensor]) -> None:
-        """Hang this operation's node on results that a transform has computed."""
-        self.core(inputs, params, outs)
-
 
 def result_type(name: str, outputs: tuple[str, ...]) -> Callable:
     """The named tuple in which an operation with several results returns them, as torch.return_types has it."""
     made = namedtuple(name.strip("_"), outputs, module="torch.return_types")
     made.__repr__ = lambda self: (
-        f"torch.return_types.{name.strip('_')}(\n"
-        + ",\n".join(f"{n}={v!r}" for n, v in zip(outputs, self, strict=True))
+        f"torch.return_types.{made.__name__}(\n"
+        + ",\n".join([f"{n}={v!r}" for n, v in self._asdict().items()])
         + ")"
     )
     return made._make

@@ -12,36 +12,17 @@ its gradient goes to, s_self what is saved of it, r_self its gradient.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import dtypes
-from ..autograd.modes import anomaly, local, special
-from ..autograd.node import edge, next_sequence
-from ..autograd.saved import FIELD, unpack, versions
-from ..autograd.views import make_view
-from ..basics import wrap_dim
-from ..tensor import InferenceTensor, Tensor, new_object, plain_types
-from .errors import explained
-from .run import as_dims, as_number, as_shape, as_size, finish, fit, fit_each, general, operand, promoted
+from ..autograd.saved import FIELD
 from .signature import KINDS, compiled
 
 if TYPE_CHECKING:
     from .table import Op
-
-# What the written functions call, beside their own operation, its forward function, node class and rules.
-FUNCTIONS = (
-    as_dims, as_number, as_shape, as_size, edge, explained, finish, fit, fit_each, general, make_view, operand, promoted,
-    unpack, versions, wrap_dim, Tensor, np.ndarray, dtypes.default_float, np.asarray, type(None),
-)  # fmt: skip
-SHARED = {f.__name__: f for f in FUNCTIONS} | dict(
-    __builtins__=builtins, anomaly=anomaly, dtypes=dtypes, local=local, new_object=new_object, next_sequence=next_sequence,
-    plain_types=plain_types, special=special, InferenceTensor=InferenceTensor,
-)  # fmt: skip
 
 NO_HISTORY = "out._requires_grad, out._grad_fn = False, None"
 EDGE_OF = "({t}._grad_fn or (edge({t}) if {t}._requires_grad else None)) if {t}._meta is None else edge({t})"
@@ -59,29 +40,17 @@ def joined(parts: Iterable[str]) -> str:
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
-def if_given(op: Op, name: str, question: str) -> str:
-    """A question about an input, `{t}`, answered with False if that may be absent and is."""
-    return (
-        f"({name} is not None and {question.format(t=name)})"
-        if name in op.absent
-        else question.format(t=name)
-    )
-
-
 def unless_absent(op: Op, name: str, value: str, absent: str = "None") -> str:
-    """An expression about an input, `{t}`, None if that may be absent and is."""
-    return (
-        f"{absent} if {name} is None else ({value.format(t=name)})"
-        if name in op.absent
-        else value.format(t=name)
-    )
+    """An expression about an input, `{t}`; another one if it may be absent and is."""
+    value = value.format(t=name)
+    return f"({absent} if {name} is None else {value})" if name in op.absent else value
 
 
 def any_of(op: Op, names: Iterable[str], question: str) -> str:
     """Is the answer to a question about a tensor yes for one of these inputs?"""
     if op.variadic:
         return f"any([{question.format(t='t')} for t in {op.inputs[0]}])"
-    return " or ".join([if_given(op, n, question) for n in names])
+    return " or ".join([unless_absent(op, n, question, "False") for n in names])
 
 
 def of_each(op: Op, value: str, absent: str = "None") -> str:
@@ -110,54 +79,43 @@ def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterato
     Anything that is not plain goes to `general`, arrays inside a rule to `forward`.
     """
     signature, (first, *others) = op.signature, op.inputs
-    heads, called, odd = signature.heads, *everything_given(op.signature)
+    heads, many, array = signature.heads, signature.many, f"{first}[0]" if op.variadic else first
+    named = "".join([f"{n!r}: {n}, " for n in signature.only])
+    called = f"{joined([*signature.named, '*' + (many or 'more')])}, {{{named}**others}}"
+    too_many = [f"others or not {many}"] if many else ["more", "others"]
     if operator:
-        heads, called, odd = ", ".join(signature.named), f"{joined(signature.named)}, {{}}", []
-    otherwise = (
-        f"general(op, {called}, how)" + f" if known({signature.named[-1]}) else NotImplemented" * operator
+        heads, called, too_many = ", ".join(signature.named), f"{joined(signature.named)}, {{}}", []
+    otherwise = f"return general(op, {called}, how)"
+    if operator:
+        otherwise += f" if known({signature.named[-1]}) else NotImplemented"
+    foreign, beside = (
+        "(type({t}) is not Tensor and type({t}) not in plain_types)",
+        "ndarray" + ", float, int" * op.numbers,
     )
-    foreign, array = "type({t}) is not Tensor and type({t}) not in plain_types", first
+    unlike, alone = any_of(op, [first] if op.numbers else op.inputs, foreign), [f"type({first}) is ndarray"]
+    alone += [unless_absent(op, n, f"type({n}) in ({beside},)", "True") for n in others]
     if op.variadic:
-        array = f"{first}[0]"
         unlike = f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
         alone = [f"type({first}) is list and {first} and type({array}) is ndarray"]
-    else:
-        unlike, kinds = (
-            any_of(op, [first] if op.numbers else op.inputs, f"({foreign})"),
-            ", float, int" * op.numbers,
-        )
-        alone = [
-            f"(type({n}) in (ndarray{kinds or ','}){f' or {n} is None' * (n in op.absent)})" for n in others
-        ]
-        alone = [f"type({first}) is ndarray", *alone]
+    checked = [n for n, k in signature.kinds.items() if signature.defaults[n] is not None or k == "dims"]
+    unusual = [KINDS[signature.kinds[n]].unusual.format(n) for n in checked]
     yield f"def call({heads}):"
     yield "    recording = not special or (None if anomaly.on else local.recording)"
-    yield f"    if {' or '.join(['recording is None', *odd, unlike])}:"
-    yield f"        if {' and '.join([*alone, *[f'not ({o})' for o in odd]])}:"
+    yield f"    if {' or '.join(['recording is None', *too_many, unlike, *filter(None, unusual)])}:"
+    yield f"        if {' and '.join([*alone, *[f'not ({t})' for t in too_many]])}:"
     yield from indented(put_in_order(op, array), 3)
     yield f"            return forward({', '.join([*op.inputs, *op.params])})"
-    yield f"        return {otherwise}"
+    yield f"        {otherwise}"
     for n in others if op.numbers else ():
-        yield f"    if {if_given(op, n, foreign)}:"
+        yield f"    if {unless_absent(op, n, foreign, 'False')}:"
         yield f"        if type({n}) is not float and type({n}) is not int:"
-        yield f"            return {otherwise}"
+        yield f"            {otherwise}"
         yield f"        {n} = operand({n}, {first}, {op.floating})"
-    for n, kind in signature.kinds.items():
-        if KINDS[kind].unusual and (signature.defaults[n] is not None or kind == "dims"):
-            yield f"    if {KINDS[kind].unusual.format(n)}:"
-            yield f"        return {otherwise}"
     in_order = put_in_order(op, f"{array}._array")
     if in_place:
         yield from indented([*in_order, f"return write(op, {joined(op.inputs)}, {joined(op.params)})"])
     else:
         yield from indented([*array_lines(op), *compute_lines(op, called, in_order), *record_lines(op)])
-
-
-def everything_given(signature) -> tuple[str, list[str]]:
-    """(positional and keyword arguments, as far as Python has not given them to parameters, too; are there such?)"""
-    named = "".join([f"{n!r}: {n}, " for n in signature.only])
-    called = f"{joined([*signature.named, '*' + (signature.many or 'more')])}, {{{named}**others}}"
-    return called, [f"others or not {signature.many}" if signature.many else "more or others"]
 
 
 def order_text(op: Op) -> Iterator[str]:
@@ -198,18 +156,15 @@ def array_lines(op: Op) -> Iterator[str]:
         yield f"x_{n} = {unless_absent(op, n, '{t}._array')}"
     first, *others = alike = list(op.rules or op.inputs)
     if op.kind == "elementwise" and others:
-        unlike = [if_given(op, n, "x_{t}.dtype is not dtype") for n in others] + [
-            "dtype.kind != 'f'"
-        ] * op.floating
-        names = joined([f"x_{n}" for n in alike])
+        names, not_floating = joined([f"x_{n}" for n in alike]), " or dtype.kind != 'f'" * op.floating
         yield f"dtype = x_{first}.dtype"
-        yield f"mixed = {' or '.join(unlike)}"
+        yield f"mixed = {any_of(op, others, 'x_{t}.dtype is not dtype')}{not_floating}"
         yield "if mixed:"
         yield f"    {names} = promoted({names}, op)"
     elif op.floating:
         for n in alike:
             yield f"if x_{n}.dtype.kind != 'f':"
-            yield f"    x_{n} = x_{n}.astype(default_float())"
+            yield f"    x_{n} = x_{n}.astype(dtypes.default_float())"
 
 
 def compute_lines(op: Op, called: str, in_order: Iterable[str] = (), core: bool = False) -> Iterator[str]:
@@ -247,11 +202,8 @@ def record_lines(op: Op, core: bool = False) -> Iterator[str]:
     """Make the node, hang it on the results and return them. core: also what is unusual about it."""
     if op.rules:
         cast = "dtype" in op.signature.kinds.values()  # into integers it has no gradient
-        yield (
-            f"if recording and ({any_of(op, op.rules, '{t}._requires_grad')})"
-            + " and y.dtype.kind == 'f'" * cast
-            + ":"
-        )
+        wanted = any_of(op, op.rules, "{t}._requires_grad") + ") and (y.dtype.kind == 'f'" * cast
+        yield f"if recording and ({wanted}):"
         yield from indented(node_lines(op, core))
     if tells_once(op):  # told here, once, as to tell it costs time
         yield from ["else:", "    " + NO_HISTORY] if op.rules else [NO_HISTORY]
@@ -268,9 +220,8 @@ def node_lines(op: Op, core: bool) -> Iterator[str]:
     yield "node = Node()"
     yield f"node._edges, node._input_nrs, node._sequence = {edges}, {numbers}, next_sequence()"
     yield "node._hooks = node._meta = node._counter = None"
-    results = (
-        [("out", "y")] if op.single else [(f"outs[{i}]", f"outs[{i}]._array") for i in range(len(op.outputs))]
-    )
+    results = [(f"outs[{i}]", f"outs[{i}]._array") for i in range(len(op.outputs))]
+    results = [("out", "y")] if op.single else results
     for place in op.saved_results[:1]:
         yield f"node._counter = {results[op.sources[place][1]][0]}._own_counter()"
     kept, counted = [], []
@@ -285,11 +236,8 @@ def node_lines(op: Op, core: bool) -> Iterator[str]:
         elif source == "param":
             kept.append(op.params[i])
         else:
-            kept.append(
-                f"[a.{source} for a in x]"
-                if op.variadic
-                else unless_absent(op, op.inputs[i], f"x_{{t}}.{source}")
-            )
+            value = unless_absent(op, op.inputs[i], f"x_{{t}}.{source}")
+            kept.append(f"[a.{source} for a in x]" if op.variadic else value)
     yield f"node._kept = {joined(kept)}"
     version = f"versions(node) if {' or '.join(counted)} else 0" if counted else "0"
     yield f"node._version = {version}"
@@ -335,15 +283,14 @@ def vjp_text(op: Op) -> Iterator[str]:
         yield f"    {saved} = node._kept"
     if not op.variadic:
         yield f"    {edges} = node._edges"
-    for name, rule in op.rules.items():
+    for name in op.rules:
         names, read = op.sharing(name), "".join([f", s_{n}" for n in op.wanted[name]])
-        if op.gives_several(rule):
+        if not names:
+            needed = f"None if e_{name} is None else " * (len(op.rules) > 1)
+            yield f"    r_{name} = {needed}rule_{name}(grad{read})"
+        elif name == names[0]:
             mask = joined([f"e_{n} is not None" for n in names])
-            yield from [f"    {joined([f'r_{n}' for n in names])} = rule_{name}(grad, {mask}{read})"] * (
-                name == names[0]
-            )
-        else:
-            yield f"    r_{name} = {f'None if e_{name} is None else ' * (len(op.rules) > 1)}rule_{name}(grad{read})"
+            yield f"    {joined([f'r_{n}' for n in names])} = rule_{name}(grad, {mask}{read})"
     results = joined([f"r_{n}" for n in op.rules])
     if op.flat:
         yield "    if recorded:"
