@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 ndarray = np.ndarray
 
-NEGATED_BOOL = (
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-    "`logical_not()` operator instead."
-)
-ONE_BOOL = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-    "`logical_not()` operator instead."
-)
+NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
+INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
+ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
+OF_BOOLS = {  # what NumPy's message has: what PyTorch's says
+    "boolean subtract": NO_BOOL.format(
+        "Subtraction", "with two bool tensors", "Use the `^` or `logical_xor()`"
+    ),
+    "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
+}
 # what NumPy's own messages speak of
 OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
 
@@ -38,32 +39,24 @@ def explained(
     """
     if args and (not isinstance(error, RuntimeError) or "Boolean value" in str(error)):
         op.signature.bind(args, kwargs, *how[:2])
-    name, elementwise = op.name, op.kind == "elementwise"
     arrays, text = [a for a in arrays if a is not None], str(error)
-    if isinstance(error, TypeError) and "boolean subtract" in text:
-        return RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
-            "instead."
-        )
-    if isinstance(error, TypeError) and "boolean negative" in text:
-        return RuntimeError(NEGATED_BOOL)
+    for words, told in OF_BOOLS.items():
+        if isinstance(error, TypeError) and words in text:
+            return RuntimeError(told)
     if isinstance(error, TypeError) and "ufunc" in text and arrays:
-        word = dtypes.word(np.result_type(*arrays))
-        return NotImplementedError(f"\"{name}_cpu\" not implemented for '{word}'")
-    if isinstance(error, ValueError) and (elementwise or "broadcast" in text):
+        return dtypes.not_implemented(f"{op.name}_cpu", np.result_type(*arrays))
+    if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
         found = unlike_sizes(arrays)
         if found is not None:
             return found
     if "cannot reshape array of size" in text:
-        numel, shape = re.fullmatch(
-            r"cannot reshape array of size (\d+) into shape \((.*?),?\)", text
-        ).groups()
+        numel, shape = re.fullmatch(r"cannot reshape .* size (\d+) into shape \((.*?),?\)", text).groups()
         return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")
     if isinstance(error, ValueError) and text.startswith("Integers to negative"):
         return RuntimeError(text)
     if isinstance(error, ValueError) and arrays and any(word in text for word in OF_NUMPY):
         shapes = ", ".join(str(list(a.shape)) for a in arrays)
-        return RuntimeError(f"{name} of {shapes}: {text}")
+        return RuntimeError(f"{op.name} of {shapes}: {text}")
     return error
 
 

@@ -19,25 +19,21 @@ MODULES: dict[str, Callable] = {}  # modules made of one function: nn.Tanh
 PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
 
 
-def described(
-    call: Callable, name: str, doc: str | None, signature: Signature, method: bool = False
-) -> Callable:
+def described(call: Callable, name: str, doc: str, signature: Signature, method: bool) -> Callable:
     """Give a function that was made what help() shows: name, docstring, signature."""
     call.__name__ = call.__qualname__ = name
-    call.__module__, call.__doc__ = "minigrad", doc
-    call.__signature__ = signature.in_python(method)
+    call.__module__, call.__doc__, call.__signature__ = "minigrad", doc, signature.in_python(method)
+    call.signature = lambda: signature
     return call
 
 
 def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
     """Let people find a function in these places (see `table.op`), under its name and the aliases."""
     for place in at.split():
-        if place.startswith("nn."):
-            MODULES[place.removeprefix("nn.")] = call
-            continue
-        for public in (name, *aliases.split()):
-            found = call.as_method if place == "Tensor" else call
-            add_form(PLACES[place], public.removeprefix("linalg_") if place == "linalg" else public, found)
+        table = PLACES.get(place, MODULES)
+        for public in (name, *aliases.split()) if table is not MODULES else (place.removeprefix("nn."),):
+            found = call.as_method if table is METHODS else call
+            add_form(table, public.removeprefix("linalg_"), found)
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:
@@ -66,24 +62,20 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
         errors = []
         for form in forms:
             try:
-                signature_of(form).bind(args, kwargs, name, method)
+                form.signature().bind(args, kwargs, name, method)
                 return form
             except TypeError as error:
                 errors.append(error)
         if name.startswith("__"):  # an operator, and nothing that it knows
             return lambda *args: NotImplemented
-        # the form that takes such a number of arguments, if there is one
-        raise next(
-            (e for e in reversed(errors) if "takes" not in str(e) and "unexpected" not in str(e)), errors[-1]
-        )
+        told = [e for e in errors if "takes" not in str(e) and "unexpected" not in str(e)]
+        raise (
+            told[-1] if told else errors[-1]
+        )  # of the form that takes such a number of arguments, if there is one
 
     call.forms = forms
-    told = "\n".join(f"    {name}{signature_of(form).in_python(method)}" for form in forms)
-    return described(call, name, f"{forms[-1].__doc__}\n\nForms:\n{told}", signature_of(forms[-1]), method)
-
-
-def signature_of(form: Callable) -> Signature:
-    return form.op.signature if hasattr(form, "op") else form.signature()
+    told = "\n".join(f"    {name}{form.signature().in_python(method)}" for form in forms)
+    return described(call, name, f"{forms[-1].__doc__}\n\nForms:\n{told}", forms[-1].signature(), method)
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:

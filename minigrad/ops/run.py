@@ -81,16 +81,13 @@ def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
 
 def as_dims(dims: object, ndim: int) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for ()."""
-    if type(dims) is tuple and len(dims) == 1 and isinstance(dims[0], (tuple, list)):
-        dims = dims[0]  # one sequence where several numbers may stand: `x.permute((1, 0))`
-        if not dims:
-            return ()
-    if dims is None or (type(dims) is tuple and not dims):
-        return tuple(range(ndim))
-    found = tuple([wrap_dim(d, ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,))])
+    size = () if dims is None else as_size(dims)
+    found = tuple([wrap_dim(d, ndim) for d in size])
     if len(set(found)) < len(found):
         twice = next(d for i, d in enumerate(found) if d in found[:i])
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    if dims and not size:
+        return ()  # `x.permute(())`
     return found[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0
 
 
@@ -142,35 +139,28 @@ def general(op: Op, args: tuple, kwargs: dict, how: tuple[str, bool, Callable]) 
     """Run an operation, whatever its arguments are and whatever is going on.
 
     how: what it was called, whether it was called as a method, and what runs it: `perform`, or `write` in place.
+    An operator leaves what it does not know to Python, which asks the other operand.
     """
     name, method, run = how
-    values = op.signature.bind(args, kwargs, name, method)
+    try:
+        values = op.signature.bind(args, kwargs, name, method)
+    except TypeError:
+        if name.startswith("__"):
+            return NotImplemented
+        raise
     inputs, params = [values[n] for n in op.inputs], [values[n] for n in op.params]
-    tensors = list(inputs[0]) if op.variadic else inputs
-    if not any(isinstance(t, Tensor) for t in tensors) and any(
-        isinstance(t, (ndarray, np.generic)) for t in tensors
-    ):
-        arrays = [
-            t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in tensors
-        ]  # inside a rule
-        return op.forward(*([arrays] if op.variadic else arrays), *op.order(arrays[0], *params))
-    tensors = as_tensors(op, tensors)
-    if tensors:
-        params = op.order(tensors[0]._array, *params)
-    return run(op, tensors, params)
-
-
-def as_tensors(op: Op, inputs: list) -> list[Tensor | None]:
-    """The inputs, Python numbers beside a tensor made tensors."""
-    if op.variadic:
-        for place, t in enumerate(inputs):
-            if not isinstance(t, Tensor):
-                told = f"expected Tensor as element {place} in argument 0, but got {full_name(type(t))}"
-                raise TypeError(told)
-        return inputs
+    inputs = list(inputs[0]) if op.variadic else inputs
     tensors = [t for t in inputs if isinstance(t, Tensor)]
-    like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
-    return [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
+    if not tensors and any(isinstance(t, (ndarray, np.generic)) for t in inputs):  # inside a rule
+        arrays = [t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in inputs]
+        return op.forward(*([arrays] if op.variadic else arrays), *op.order(arrays[0], *params))
+    if not op.variadic:
+        like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
+        inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
+    for place, t in enumerate(inputs if op.variadic else ()):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {full_name(type(t))}")
+    return run(op, inputs, op.order(inputs[0]._array, *params) if inputs else params)
 
 
 def perform(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object:

@@ -115,10 +115,7 @@ class Signature:
     def with_defaults(self, function: FunctionType) -> FunctionType:
         """Give a function with these heads the defaults."""
         function.__defaults__ = tuple([self.defaults[n] for n in self.named])
-        function.__kwdefaults__ = {
-            **(function.__kwdefaults__ or {}),
-            **{n: self.defaults[n] for n in self.only},
-        }
+        function.__kwdefaults__ = (function.__kwdefaults__ or {}) | {n: self.defaults[n] for n in self.only}
         return function
 
     @functools.cached_property
@@ -154,10 +151,9 @@ class Signature:
         values = self.locals_of(*args, **kwargs)
         if values.pop("more", ()):
             least, most = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named)
-            count = f"{most}" if least == most else f"from {least} to {most}"
-            raise TypeError(
-                f"takes {count} positional argument{'s' * (most != 1)} but {len(args)} were given"
-            )
+            count = "" if least == most else f"from {least} to "
+            told = f"takes {count}{most} positional argument{'s' * (most != 1)}"
+            raise TypeError(f"{told} but {len(args)} were given")
         for key, value in values.pop("others").items():
             own = self.own_name(key)
             if own not in self.kinds:
@@ -175,9 +171,8 @@ class Signature:
         """As help() shows it."""
         found = []
         for p in self.parameters:
-            note = KINDS[self.kinds[p.name]].word + " | float" * (
-                self.numbers and self.kinds[p.name] == "" and bool(found)
-            )
+            number = self.numbers and self.kinds[p.name] == "" and found
+            note = KINDS[self.kinds[p.name]].word + (" | float" if number else "")
             found.append(p.replace(name=p.name if method else shown(p.name), annotation=note))
         return inspect.Signature(found)
 

@@ -37,7 +37,7 @@ from ..autograd.saved import read
 from ..tensor import Tensor, wrap
 from . import run
 from .publish import METHODS, add_form, described, publish
-from .signature import NUMBERS, Signature, declared
+from .signature import Signature, declared
 from .template import call_text, core_text, order_text, vjp_text, write_later
 
 ndarray = np.ndarray
@@ -113,12 +113,8 @@ class Op:
     ):
         self.signature, self.name, self.forward, self.kind = signature, signature.name, forward, kind
         self.outputs, self.constants, self.view, self.floating = outputs, constants, view, floating
-        self.jvp, self.batch, self.flat, self.broadcasts = (
-            jvp,
-            batch,
-            flat,
-            broadcasts or kind == "elementwise",
-        )
+        self.jvp, self.batch, self.flat = jvp, batch, flat
+        self.broadcasts = broadcasts or kind == "elementwise"
         self.inputs = tuple([n for n, k in signature.kinds.items() if k in ("", "tensors")])
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
@@ -136,9 +132,11 @@ class Op:
         self.saved_tensors = self.saved_inputs + self.saved_results  # their places in `saves`
         self.frees = bool(self.saved_tensors) or "indices" in self.saves  # an index holds tensors, too
         self.single = len(outputs) == 1
+        # of one result the node is all there is to tell; a view may require grad because its base does
+        self.tells_once = self.single and not view
         self.as_result = tuple if len(outputs) < 2 else result_type(self.name, outputs)
         self.scope = vars(run) | {"forward": forward, "op": self, "how": (self.name, False, run.perform)}
-        self.scope |= {"known": self.known, "as_result": self.as_result, "with_flat": with_flat}
+        self.scope |= {"as_result": self.as_result, "with_flat": with_flat}
         self.scope |= {f"rule_{n}": rule for n, rule in self.rules.items()}
         self.node_class = None
         if self.rules:
@@ -223,17 +221,11 @@ class Op:
 
     # ------------------------------------------------------------ what users call
 
-    def known(self, other: object) -> bool:
-        """May this stand beside a tensor in an operator?"""
-        takes_number = self.numbers or len(self.inputs) == 1  # then a parameter stands there
-        return isinstance(other, (Tensor, ndarray, *NUMBERS) if takes_number else (Tensor, ndarray))
-
     def public(
         self, name: str, method: bool = True, operator: bool = False, in_place: bool = False
     ) -> Callable:
         """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
-        called = self.name + "_" * in_place if operator else name
-        how = called, method, run.write if in_place else run.perform
+        how = name, method, run.write if in_place else run.perform
         call = write_later(self, functools.partial(call_text, operator=operator, in_place=in_place), how=how)
         call.op, doc = self, self.doc
         if in_place:

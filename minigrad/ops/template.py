@@ -74,7 +74,7 @@ def put_in_order(op: Op, array: str) -> Iterator[str]:
 
 
 def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterator[str]:
-    """The function, or the operator, which leaves what is neither a tensor nor a number to Python; in_place: it writes.
+    """The function, or an operator, which has no options; in_place: it writes.
 
     Anything that is not plain goes to `general`, arrays inside a rule to `forward`.
     """
@@ -86,8 +86,6 @@ def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterato
     if operator:
         heads, called, too_many = ", ".join(signature.named), f"{joined(signature.named)}, {{}}", []
     otherwise = f"return general(op, {called}, how)"
-    if operator:
-        otherwise += f" if known({signature.named[-1]}) else NotImplemented"
     foreign, beside = (
         "(type({t}) is not Tensor and type({t}) not in plain_types)",
         "ndarray" + ", float, int" * op.numbers,
@@ -182,17 +180,12 @@ def compute_lines(op: Op, called: str, in_order: Iterable[str] = (), core: bool 
         "out._array, out._output_nr = y, 0",
         "out._meta = out._counter = None",
     ]
-    wrap += [] if tells_once(op) else [NO_HISTORY]
+    wrap += [] if op.tells_once else [NO_HISTORY]
     if op.view:
         wrap += [f"make_view(out, {op.inputs[0]}, {not op.single})"]
     elif core:
         wrap += ["if special and local.inference:", "    out.__class__ = InferenceTensor"]
     yield from wrap if op.single else ["outs = []", "for y in ys:", *indented([*wrap, "outs.append(out)"])]
-
-
-def tells_once(op: Op) -> bool:
-    """Is there one result, of which the node is all there is to tell? A view may require grad because its base does."""
-    return op.single and not op.view
 
 
 # ---------------------------------------------------------------- recording
@@ -205,7 +198,7 @@ def record_lines(op: Op, core: bool = False) -> Iterator[str]:
         wanted = any_of(op, op.rules, "{t}._requires_grad") + ") and (y.dtype.kind == 'f'" * cast
         yield f"if recording and ({wanted}):"
         yield from indented(node_lines(op, core))
-    if tells_once(op):  # told here, once, as to tell it costs time
+    if op.tells_once:
         yield from ["else:", "    " + NO_HISTORY] if op.rules else [NO_HISTORY]
     yield "return out" if op.single else "return as_result(outs)"
 
@@ -325,7 +318,7 @@ FIRST = compiled("def first(*args, rewritten, **kwargs): return rewritten()(*arg
 def write_later(op: Op, text: Callable[[Op], Iterable[str]], **names: object) -> FunctionType:
     """A function of an operation. It is written when it is first called: to write all of them would make `import minigrad`
     ten times slower. names: of what users call, what it knows beside what all functions of the operation know."""
-    function = FunctionType(FIRST, op.scope | names, op.name)
+    function = FunctionType(FIRST, op.scope | names if names else op.scope, op.name)
 
     def rewritten() -> FunctionType:
         if names:
