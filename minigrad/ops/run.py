@@ -9,6 +9,7 @@ operation's `core`.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -105,23 +106,18 @@ def as_size(size: object) -> tuple[int, ...]:
 
 def as_shape(size: object, numel: int) -> tuple[int, ...]:
     """A shape for `numel` elements, in which one length may be -1. RuntimeError in PyTorch's words if that does not fit."""
-    size, known, free = as_size(size), 1, None
+    size = as_size(size)
     if not size or min(size) >= 0:
         return size
     for place, n in enumerate(size):
-        if n >= 0:
-            known *= n
-        elif n < -1:
+        if n < -1:
             raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(size)}")
-        elif free is not None:
-            raise RuntimeError("only one dimension can be inferred")
-        else:
-            free = place
+    if size.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    known, free = -math.prod(size), size.index(-1)
     if known == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of {numel} elements into shape {list(size)} because the unspecified dimension size -1 "
-            "can be any value and is ambiguous"
-        )
+        told = "because the unspecified dimension size -1 can be any value and is ambiguous"
+        raise RuntimeError(f"cannot reshape tensor of {numel} elements into shape {list(size)} {told}")
     if numel % known:
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
     return (*size[:free], numel // known, *size[free + 1 :])
@@ -221,9 +217,7 @@ def ones(shape: int | tuple, dtype: str) -> ndarray:
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
     lead = array.ndim - len(shape)
-    axes = tuple(
-        [i for i, n in enumerate(array.shape) if i < lead or (n != 1 and i >= lead and shape[i - lead] == 1)]
-    )
+    axes = tuple([i for i, n in enumerate(array.shape) if i < lead or (n != 1 and shape[i - lead] == 1)])
     if axes:
         array = np.add.reduce(array, axis=axes, keepdims=True)
     if lead > 0:

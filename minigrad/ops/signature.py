@@ -47,6 +47,7 @@ class Kind(NamedTuple):
     ordered: str = ""  # what it becomes before it reaches the forward function, the usual case first
 
 
+INTS = "tuple of ints"
 NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}) is not float"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.ndarray, np.generic))),
@@ -62,14 +63,14 @@ KINDS = {
     "dim": Kind("int", is_int, NOT_INT, "{0} if 0 <= {0} < {1}.ndim else wrap_dim({0}, {1}.ndim)"),
     "newdim": Kind("int", is_int, "", "wrap_dim({0}, {1}.ndim + 1)"),
     "dims": Kind(
-        "tuple of ints",
+        INTS,
         lambda v: v is None or are_ints(v),
         "type({0}) not in (int, tuple, list, NoneType)",
         "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else as_dims({0}, {1}.ndim)",
     ),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
-    "size": Kind("tuple of ints", are_ints, "", "as_size({0})"),
-    "shape": Kind("tuple of ints", are_ints, "", "as_shape({0}, {1}.size)"),
+    "size": Kind(INTS, are_ints, "", "as_size({0})"),
+    "shape": Kind(INTS, are_ints, "", "as_shape({0}, {1}.size)"),
 }
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
 

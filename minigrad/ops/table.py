@@ -82,47 +82,44 @@ def source_text(rule: Callable) -> str:
 class Op:
     """All that is known of one operation: what it was declared with, and what follows from that.
 
-    forward: computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length.
-    node: PyTorch's name for the node, if it is not `<Name>Backward0`.
-    floating: the result is floating point also for integer inputs.
-    view: the result shares the memory of the first input.
-    jvp: forward-mode rule, where `kind` does not imply one. batch: how vmap runs it, where the signature does not tell.
-    flat: saved tensors on which every gradient depends, if only with slope 0: a second derivative finds zeros there.
-    broadcasts: inputs may be broadcast or cast although the kind is not elementwise; gradients are fitted to them.
-    constants: the last of several outputs, if they have no derivative: an index, a count. The node has the others only.
-    numbers: may Python numbers stand for all inputs but the first? They may in elementwise operations.
+    `forward` computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length.
     """
 
-    def __init__(
-        self,
-        signature: Signature,
-        forward: Callable,
-        rules: dict[str, Callable],
-        *,
-        kind: str | None = None,
-        node: str = "",
-        outputs: tuple[str, ...] = ("result",),
-        constants: tuple[str, ...] = (),
-        floating: bool = False,
-        view: bool = False,
-        broadcasts: bool = False,
-        numbers: bool | None = None,
-        flat: tuple[str, ...] = (),
-        jvp: Callable | None = None,
-        batch: object = None,
-    ):
-        self.signature, self.name, self.forward, self.kind = signature, signature.name, forward, kind
-        self.outputs, self.constants, self.view, self.floating = outputs, constants, view, floating
-        self.jvp, self.batch, self.flat = jvp, batch, flat
-        self.broadcasts = broadcasts or kind == "elementwise"
+    kind: str | None = None  # see the head of this file
+    node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
+    doc: str = ""
+    outputs: tuple[str, ...] = ("result",)
+    constants: tuple[
+        str, ...
+    ] = ()  # the last of several outputs, if they have no derivative: an index, a count
+    floating: bool = False  # is the result floating point also for integer inputs?
+    view: bool = False  # does the result share the memory of the first input?
+    broadcasts: bool = False  # are inputs broadcast or cast, and gradients fitted to them? Elementwise always
+    numbers: bool | None = None  # may numbers stand for all inputs but the first? Elementwise usually
+    flat: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
+    jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
+    batch: object = None  # how vmap runs it, where the signature does not tell
+
+    def __init__(self, signature: Signature, forward: Callable, rules: dict, options: dict[str, object]):
+        for option, value in options.items():
+            if option not in Op.__annotations__:
+                raise TypeError(f"op({signature.name!r}): {option!r} is neither an option nor an input")
+            setattr(self, option, value)
+        self.signature, self.name, self.forward = signature, signature.name, forward
+        elementwise = self.kind == "elementwise"
+        self.broadcasts = self.broadcasts or elementwise
         self.inputs = tuple([n for n, k in signature.kinds.items() if k in ("", "tensors")])
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
         self.absent = {n for n in self.inputs if signature.defaults[n] is None}
-        self.numbers = len(self.inputs) > 1 and (kind == "elementwise" if numbers is None else numbers)
+        self.numbers = (elementwise if self.numbers is None else self.numbers) and len(self.inputs) > 1
         signature.numbers = self.numbers
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
+        shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
+        values = {"size": sizes, "shape": shapes, "param": self.params}
+        values |= {"result": self.outputs, "input": self.inputs}
+        self.readable = {n: (source, i) for source, names in values.items() for i, n in enumerate(names)}
         self.wanted = {n: names_read(r) for n, r in self.rules.items()}  # what each rule reads
         self.saves = tuple(sorted({n for wanted in self.wanted.values() for n in wanted}))
         self.sources = [self.source_of(n) for n in self.saves]
@@ -131,17 +128,15 @@ class Op:
         self.saved_results = tuple([i for i, (s, _) in enumerate(self.sources) if s == "result"])
         self.saved_tensors = self.saved_inputs + self.saved_results  # their places in `saves`
         self.frees = bool(self.saved_tensors) or "indices" in self.saves  # an index holds tensors, too
-        self.single = len(outputs) == 1
-        # of one result the node is all there is to tell; a view may require grad because its base does
-        self.tells_once = self.single and not view
-        self.as_result = tuple if len(outputs) < 2 else result_type(self.name, outputs)
+        self.single = len(self.outputs) == 1
+        self.as_result = tuple if len(self.outputs) < 2 else result_type(self.name, self.outputs)
         self.scope = vars(run) | {"forward": forward, "op": self, "how": (self.name, False, run.perform)}
         self.scope |= {"as_result": self.as_result, "with_flat": with_flat}
         self.scope |= {f"rule_{n}": rule for n, rule in self.rules.items()}
         self.node_class = None
         if self.rules:
-            self.node_class = self.make_node_class(node or self.name.title().replace("_", "") + "Backward0")
-            self.scope["Node"] = self.node_class
+            named = self.node or self.name.title().replace("_", "") + "Backward0"
+            self.scope["Node"] = self.node_class = self.make_node_class(named)
         self.core, self.order = write_later(self, core_text), write_later(self, order_text)
 
     # ------------------------------------------------------------ what a rule reads
@@ -162,19 +157,12 @@ class Op:
 
     def source_of(self, name: str) -> tuple[str, int]:
         """Where a saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)."""
-        shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
-        places = {
-            "input": self.inputs,
-            "result": self.outputs,
-            "param": self.params,
-            "shape": shapes,
-            "size": sizes,
-        }
-        for source, names in places.items():
-            for candidate in (name, name.removeprefix("_")):
-                if candidate in names:
-                    return source, names.index(candidate)
-        raise TypeError(f"op({self.name!r}): a rule reads {name!r}, which is no input, output or parameter")
+        source = self.readable.get(name) or self.readable.get(name.removeprefix("_"))
+        if source is None:
+            raise TypeError(
+                f"op({self.name!r}): a rule reads {name!r}, which is no input, output or parameter"
+            )
+        return source
 
     def rule_of(self, position: int, inputs: tuple, results: tuple, params: tuple) -> Callable:
         """The rule of one input, by its position, as a function of the gradient alone: forward mode calls it so."""
@@ -192,11 +180,11 @@ class Op:
     @property
     def rule_sources(self) -> dict[str, str]:
         """The text of each rule, as the visualiser shows it."""
-        shared = {n: self.sharing(n) for n in self.rules}
-        return {
-            n: source_text(r) + (f"[{shared[n].index(n)}]" if shared[n] else "")
-            for n, r in self.rules.items()
-        }
+        texts = {}
+        for name, rule in self.rules.items():
+            sharing = self.sharing(name)
+            texts[name] = source_text(rule) + (f"[{sharing.index(name)}]" if sharing else "")
+        return texts
 
     @property
     def text(self) -> str:
@@ -221,12 +209,10 @@ class Op:
 
     # ------------------------------------------------------------ what users call
 
-    def public(
-        self, name: str, method: bool = True, operator: bool = False, in_place: bool = False
-    ) -> Callable:
+    def public(self, name: str, method: bool = True, in_place: bool = False, **written: bool) -> Callable:
         """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
         how = name, method, run.write if in_place else run.perform
-        call = write_later(self, functools.partial(call_text, operator=operator, in_place=in_place), how=how)
+        call = write_later(self, functools.partial(call_text, in_place=in_place, **written), how=how)
         call.op, doc = self, self.doc
         if in_place:
             doc = f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
@@ -236,11 +222,12 @@ class Op:
 def result_type(name: str, outputs: tuple[str, ...]) -> Callable:
     """The named tuple in which an operation with several results returns them, as torch.return_types has it."""
     made = namedtuple(name.strip("_"), outputs, module="torch.return_types")
-    made.__repr__ = lambda self: (
-        f"torch.return_types.{made.__name__}(\n"
-        + ",\n".join([f"{n}={v!r}" for n, v in self._asdict().items()])
-        + ")"
-    )
+
+    def text(self: tuple) -> str:
+        lines = ",\n".join([f"{n}={v!r}" for n, v in self._asdict().items()])
+        return f"torch.return_types.{made.__name__}(\n{lines})"
+
+    made.__repr__ = text
     return made._make
 
 
@@ -269,7 +256,6 @@ def op(
     aliases: str = "",
     operators: str = "",
     inplace: bool | None = None,
-    doc: str = "",
     **options_and_rules: object,
 ) -> Callable:
     """Declare an operation: see the head of this file, and `Op` for the options.
@@ -278,33 +264,25 @@ def op(
     there. operators: the dunder methods that it is. inplace: is there an in-place method? Of elementwise ones there is.
     Returns the function of this one declaration, whose `.op` is the Op. Several of one name are one public function.
     """
-    parsed, methods = declared(signature), "Tensor" in at.split()
+    parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
-    made = Op(parsed, forward, rules, **{n: v for n, v in options_and_rules.items() if n not in rules})
+    made = Op(parsed, forward, rules, {n: v for n, v in options_and_rules.items() if n not in rules})
     OPS.append(made)
-    name, made.doc = made.name, documented(made, doc)
-    call = made.public(name, method=False)
-    call.as_method = made.public(name)
-    publish(call, name, at, aliases)
+    told = "Shapes are broadcast, dtypes promoted. " * (made.kind == "elementwise" and len(made.inputs) > 1)
+    told += "Integers become floating point. " * made.floating
+    told += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
+    made.doc = f"{made.doc}\n\n{told}".strip()
+    call = made.public(made.name, method=False)
+    call.as_method = made.public(made.name)
+    publish(call, made.name, at, aliases)
     if inplace is None:
-        inplace = made.kind == "elementwise" and len(made.outputs) == 1 and not made.view
-    for public in (name + "_", *[alias + "_" for alias in aliases.split()]) if inplace and methods else ():
-        add_form(METHODS, public, made.public(public, in_place=True))
-    for operator in operators.split():
-        in_place = operator[0] == "i" and operator != "invert"
-        add_form(METHODS, f"__{operator}__", made.public(f"__{operator}__", operator=True, in_place=in_place))
+        inplace = made.kind == "elementwise" and made.single
+    for name in (made.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
+        add_form(METHODS, name + "_", made.public(name + "_", in_place=True))
+    for name in operators.split():
+        in_place = name[0] == "i" and name != "invert"
+        add_form(METHODS, f"__{name}__", made.public(f"__{name}__", operator=True, in_place=in_place))
     return call
-
-
-def documented(made: Op, doc: str) -> str:
-    """The docstring of an operation, with what is true of it by the way it is declared."""
-    told = []
-    if made.kind == "elementwise" and len(made.inputs) > 1:
-        told += ["Shapes are broadcast, dtypes promoted."]
-    if made.floating:
-        told += ["Integers become floating point."]
-    told += [f"Recorded as {made.node_class.__name__}." if made.rules else "The result never requires grad."]
-    return f"{doc}\n\n{' '.join(told)}" if doc else " ".join(told)
 
 
 constant_in = op(

@@ -86,11 +86,9 @@ def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterato
     if operator:
         heads, called, too_many = ", ".join(signature.named), f"{joined(signature.named)}, {{}}", []
     otherwise = f"return general(op, {called}, how)"
-    foreign, beside = (
-        "(type({t}) is not Tensor and type({t}) not in plain_types)",
-        "ndarray" + ", float, int" * op.numbers,
-    )
-    unlike, alone = any_of(op, [first] if op.numbers else op.inputs, foreign), [f"type({first}) is ndarray"]
+    foreign = "(type({t}) is not Tensor and type({t}) not in plain_types)"
+    unlike = any_of(op, [first] if op.numbers else op.inputs, foreign)
+    alone, beside = [f"type({first}) is ndarray"], "ndarray" + ", float, int" * op.numbers
     alone += [unless_absent(op, n, f"type({n}) in ({beside},)", "True") for n in others]
     if op.variadic:
         unlike = f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
@@ -175,12 +173,9 @@ def compute_lines(op: Op, called: str, in_order: Iterable[str] = (), core: bool 
     yield "except Exception as error:"
     yield f"    raise explained(error, op, {'x' if op.variadic else joined(xs)}, {called}, how) from None"
     wrap = [] if ufunc else ["if type(y) is not ndarray:", "    y = asarray(y)"]
-    wrap += [
-        "out = new_object(Tensor)",
-        "out._array, out._output_nr = y, 0",
-        "out._meta = out._counter = None",
-    ]
-    wrap += [] if op.tells_once else [NO_HISTORY]
+    wrap += ["out = new_object(Tensor)", "out._array, out._output_nr = y, 0"]
+    wrap += ["out._meta = out._counter = None"]
+    wrap += [] if op.single and not op.view else [NO_HISTORY]
     if op.view:
         wrap += [f"make_view(out, {op.inputs[0]}, {not op.single})"]
     elif core:
@@ -198,7 +193,9 @@ def record_lines(op: Op, core: bool = False) -> Iterator[str]:
         wanted = any_of(op, op.rules, "{t}._requires_grad") + ") and (y.dtype.kind == 'f'" * cast
         yield f"if recording and ({wanted}):"
         yield from indented(node_lines(op, core))
-    if op.tells_once:
+    if (
+        op.single and not op.view
+    ):  # a view may require grad because its base does, one of several is told before
         yield from ["else:", "    " + NO_HISTORY] if op.rules else [NO_HISTORY]
     yield "return out" if op.single else "return as_result(outs)"
 
@@ -253,9 +250,7 @@ def looks_unlike(op: Op, core: bool) -> str:
     first, *others = op.rules
     if op.variadic:
         return any_of(op, op.rules, "{t}._array.dtype is not y.dtype")
-    if (
-        op.kind == "elementwise" and len(op.rules) == len(op.inputs) > 1 and not core
-    ):  # the same in fewer steps
+    if op.kind == "elementwise" and len(op.rules) == len(op.inputs) > 1 and not core:  # in fewer steps
         return f"mixed or {any_of(op, others, f'x_{{t}}.shape != x_{first}.shape')}"
     return any_of(op, op.rules, "(x_{t}.shape != y.shape or {t}._array.dtype is not y.dtype)")
 
@@ -323,9 +318,7 @@ def write_later(op: Op, text: Callable[[Op], Iterable[str]], **names: object) ->
     def rewritten() -> FunctionType:
         if names:
             op.signature.with_defaults(function)
-        function.__code__ = compiled(
-            "\n".join(text(op))
-        )  # the last step, as another thread may be calling it
+        function.__code__ = compiled("\n".join(text(op)))  # at last, as other threads may be calling it
         return function
 
     function.__kwdefaults__ = {"rewritten": rewritten}
