@@ -63,12 +63,9 @@ def explained(
 def unlike_sizes(arrays: Sequence[ndarray]) -> RuntimeError | None:
     """PyTorch's error for shapes that do not broadcast; None if they do."""
     ndim = max((a.ndim for a in arrays), default=0)
-    shapes = [(1,) * (ndim - a.ndim) + a.shape for a in arrays]
-    for a, b in itertools.pairwise(shapes):
+    for a, b in itertools.pairwise([(1,) * (ndim - a.ndim) + a.shape for a in arrays]):
         for dim in reversed(range(ndim)):
             if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
-                return RuntimeError(
-                    f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
-                    f"dimension {dim}"
-                )
+                told = f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]})"
+                return RuntimeError(f"{told} at non-singleton dimension {dim}")
     return None

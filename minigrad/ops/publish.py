@@ -6,6 +6,7 @@ Several declarations of one name are the *forms* of one function: the first that
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 
 from .signature import Signature
@@ -32,7 +33,7 @@ def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
     for place in at.split():
         table = PLACES.get(place, MODULES)
         for public in (name, *aliases.split()) if table is not MODULES else (place.removeprefix("nn."),):
-            found = call.as_method if table is METHODS else call
+            found = call.as_method() if table is METHODS else call
             add_form(table, public.removeprefix("linalg_"), found)
 
 
@@ -66,12 +67,10 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
                 return form
             except TypeError as error:
                 errors.append(error)
-        if name.startswith("__"):  # an operator, and nothing that it knows
-            return lambda *args: NotImplemented
-        told = [e for e in errors if "takes" not in str(e) and "unexpected" not in str(e)]
-        raise (
-            told[-1] if told else errors[-1]
-        )  # of the form that takes such a number of arguments, if there is one
+        if name.startswith("__"):
+            return forms[-1]  # of an operator, which leaves to Python what it does not know
+        # the last form that takes such a number of arguments, if there is one
+        raise ([e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
 
     call.forms = forms
     told = "\n".join(f"    {name}{form.signature().in_python(method)}" for form in forms)
@@ -102,7 +101,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
             return call
 
         call = made(method=False)
-        call.as_method = made(method=True)
+        call.as_method = functools.partial(made, method=True)
         publish(call, public, at, aliases)
         return call
 
@@ -113,8 +112,7 @@ def method(*names: str) -> Callable:
     """Decorator: the function becomes a method of Tensor, under its own name if none is given."""
 
     def attach(found: Callable) -> Callable:
-        for name in names or (found.__name__,):
-            METHODS[name] = found
+        METHODS.update(dict.fromkeys(names or [found.__name__], found))
         return found
 
     return attach

@@ -52,9 +52,8 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     if found is not None:
         return found
     if isinstance(value, np.generic):
-        value = value.item()
-        kind = type(value)
-    if kind is not float and kind is not int and kind is not bool:
+        return operand(value.item(), like, floating)
+    if kind not in (float, int, bool):
         return wrap(value) if isinstance(value, ndarray) else value
     if kind is int and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError("int too big to convert")

@@ -95,18 +95,20 @@ class Signature:
     numbers = False  # may a Python number stand for any tensor but the first?
 
     def __init__(self, name: str, function: Callable, words: dict[str, str]):
-        self.name, self.kinds, self.defaults = name, {}, {}
-        self.parameters = list(inspect.signature(function).parameters.values())
-        for p in self.parameters:
-            kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
-            kind = words.get(kind, kind)
-            if p.kind is p.VAR_POSITIONAL and kind not in ("size", "shape", "dims"):
-                kind = "object"  # of what kind each of them is, nobody asks
-            self.kinds[p.name] = kind if kind in KINDS else "object"
-            self.defaults[p.name] = () if p.kind is p.VAR_POSITIONAL else p.default
-        self.named = [p.name for p in self.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        self.only = [p.name for p in self.parameters if p.kind is p.KEYWORD_ONLY]
-        self.many = next((p.name for p in self.parameters if p.kind is p.VAR_POSITIONAL), "")
+        function = inspect.unwrap(function)
+        code, names, notes = function.__code__, function.__code__.co_varnames, function.__annotations__
+        count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        self.name, self.named, self.only, self.seen = name, names[:count], names[count:total], {}
+        self.many = names[total] if code.co_flags & inspect.CO_VARARGS else ""
+        given = dict(zip(reversed(self.named), reversed(function.__defaults__ or ()), strict=False))
+        given |= (function.__kwdefaults__ or {}) | {self.many: ()}
+        self.kinds, self.defaults = {}, {}
+        for n in [*self.named, *[self.many] * bool(self.many), *self.only]:
+            kind = notes.get(n, "").removesuffix(" | None")
+            kind, self.defaults[n] = words.get(kind, kind), given.get(n, REQUIRED)
+            if kind not in KINDS or (n == self.many and kind not in ("size", "shape", "dims")):
+                kind = "object"
+            self.kinds[n] = kind
 
     @property
     def heads(self) -> str:
@@ -170,12 +172,17 @@ class Signature:
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
-        found = []
-        for p in self.parameters:
-            number = self.numbers and self.kinds[p.name] == "" and found
-            note = KINDS[self.kinds[p.name]].word + (" | float" if number else "")
-            found.append(p.replace(name=p.name if method else shown(p.name), annotation=note))
-        return inspect.Signature(found)
+        if method not in self.seen:
+            found, how = [], inspect.Parameter
+            for n, kind in self.kinds.items():
+                note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
+                place = how.KEYWORD_ONLY if n in self.only else how.POSITIONAL_OR_KEYWORD
+                default, place = (
+                    (REQUIRED, how.VAR_POSITIONAL) if n == self.many else (self.defaults[n], place)
+                )
+                found.append(how(n if method else shown(n), place, default=default, annotation=note))
+            self.seen[method] = inspect.Signature(found)
+        return self.seen[method]
 
 
 def shown(name: str) -> str:

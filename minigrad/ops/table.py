@@ -129,10 +129,8 @@ class Op:
         self.saved_tensors = self.saved_inputs + self.saved_results  # their places in `saves`
         self.frees = bool(self.saved_tensors) or "indices" in self.saves  # an index holds tensors, too
         self.single = len(self.outputs) == 1
-        self.as_result = tuple if len(self.outputs) < 2 else result_type(self.name, self.outputs)
         self.scope = vars(run) | {"forward": forward, "op": self, "how": (self.name, False, run.perform)}
-        self.scope |= {"as_result": self.as_result, "with_flat": with_flat}
-        self.scope |= {f"rule_{n}": rule for n, rule in self.rules.items()}
+        self.scope |= {"with_flat": with_flat} | {f"rule_{n}": rule for n, rule in self.rules.items()}
         self.node_class = None
         if self.rules:
             named = self.node or self.name.title().replace("_", "") + "Backward0"
@@ -192,9 +190,6 @@ class Op:
         texts = (call_text, core_text, vjp_text)[: 3 if self.rules else 2]
         return "\n\n".join("\n".join(text(self)) for text in texts)
 
-    def __repr__(self) -> str:
-        return f"<op {self.name}: {', '.join(f'{k}: {v}' for k, v in self.rule_sources.items())}>"
-
     def make_node_class(self, name: str) -> type[Node]:
         """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
         body = {"__slots__": (), "_op": self, "_frees": self.frees, "_vjp": write_later(self, vjp_text)}
@@ -209,6 +204,20 @@ class Op:
 
     # ------------------------------------------------------------ what users call
 
+    @functools.cached_property
+    def as_result(self) -> Callable:
+        """What several results are returned in: a named tuple, as torch.return_types has it, if they have names."""
+        if not self.outputs:
+            return tuple
+        made = namedtuple(self.name.strip("_"), self.outputs, module="torch.return_types")
+
+        def text(found: tuple) -> str:
+            lines = ",\n".join([f"{n}={v!r}" for n, v in found._asdict().items()])
+            return f"torch.return_types.{made.__name__}(\n{lines})"
+
+        made.__repr__ = text
+        return made._make
+
     def public(self, name: str, method: bool = True, in_place: bool = False, **written: bool) -> Callable:
         """A function that users call, under this name; in_place: it writes the result into its tensor, as `add_` does."""
         how = name, method, run.write if in_place else run.perform
@@ -217,18 +226,6 @@ class Op:
         if in_place:
             doc = f"In place: {doc}\n\nWritten into this tensor, which keeps its shape and dtype and is returned."
         return described(call, name, doc, self.signature, method)
-
-
-def result_type(name: str, outputs: tuple[str, ...]) -> Callable:
-    """The named tuple in which an operation with several results returns them, as torch.return_types has it."""
-    made = namedtuple(name.strip("_"), outputs, module="torch.return_types")
-
-    def text(self: tuple) -> str:
-        lines = ",\n".join([f"{n}={v!r}" for n, v in self._asdict().items()])
-        return f"torch.return_types.{made.__name__}(\n{lines})"
-
-    made.__repr__ = text
-    return made._make
 
 
 def with_flat(grads: tuple, values: tuple) -> tuple:
@@ -273,7 +270,7 @@ def op(
     told += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
     made.doc = f"{made.doc}\n\n{told}".strip()
     call = made.public(made.name, method=False)
-    call.as_method = made.public(made.name)
+    call.as_method = functools.partial(made.public, made.name)
     publish(call, made.name, at, aliases)
     if inplace is None:
         inplace = made.kind == "elementwise" and made.single

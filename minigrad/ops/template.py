@@ -197,7 +197,7 @@ def record_lines(op: Op, core: bool = False) -> Iterator[str]:
         op.single and not op.view
     ):  # a view may require grad because its base does, one of several is told before
         yield from ["else:", "    " + NO_HISTORY] if op.rules else [NO_HISTORY]
-    yield "return out" if op.single else "return as_result(outs)"
+    yield "return out" if op.single else "return op.as_result(outs)"
 
 
 def node_lines(op: Op, core: bool) -> Iterator[str]:
