@@ -95,20 +95,19 @@ class Signature:
     numbers = False  # may a Python number stand for any tensor but the first?
 
     def __init__(self, name: str, function: Callable, words: dict[str, str]):
-        function = inspect.unwrap(function)
-        code, names, notes = function.__code__, function.__code__.co_varnames, function.__annotations__
-        count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-        self.name, self.named, self.only, self.seen = name, names[:count], names[count:total], {}
-        self.many = names[total] if code.co_flags & inspect.CO_VARARGS else ""
-        given = dict(zip(reversed(self.named), reversed(function.__defaults__ or ()), strict=False))
-        given |= (function.__kwdefaults__ or {}) | {self.many: ()}
-        self.kinds, self.defaults = {}, {}
-        for n in [*self.named, *[self.many] * bool(self.many), *self.only]:
-            kind = notes.get(n, "").removesuffix(" | None")
-            kind, self.defaults[n] = words.get(kind, kind), given.get(n, REQUIRED)
-            if kind not in KINDS or (n == self.many and kind not in ("size", "shape", "dims")):
-                kind = "object"
-            self.kinds[n] = kind
+        self.name, self.named, self.only, self.many, self.seen = name, [], [], "", {}
+        self.kinds, self.defaults, self.parameters = {}, {}, inspect.signature(function).parameters
+        for n, p in self.parameters.items():
+            kind, how = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None"), p.kind
+            kind, self.defaults[n] = words.get(kind, kind), p.default
+            if how is p.VAR_POSITIONAL:
+                self.many, self.defaults[n] = n, ()
+                kind = (
+                    kind if kind in ("size", "shape", "dims") else "object"
+                )  # of what kind each is, nobody asks
+            else:
+                (self.only if how is p.KEYWORD_ONLY else self.named).append(n)
+            self.kinds[n] = kind if kind in KINDS else "object"
 
     @property
     def heads(self) -> str:
@@ -173,14 +172,10 @@ class Signature:
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
         if method not in self.seen:
-            found, how = [], inspect.Parameter
-            for n, kind in self.kinds.items():
+            found = []
+            for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
                 note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
-                place = how.KEYWORD_ONLY if n in self.only else how.POSITIONAL_OR_KEYWORD
-                default, place = (
-                    (REQUIRED, how.VAR_POSITIONAL) if n == self.many else (self.defaults[n], place)
-                )
-                found.append(how(n if method else shown(n), place, default=default, annotation=note))
+                found.append(p.replace(name=n if method else shown(n), annotation=note))
             self.seen[method] = inspect.Signature(found)
         return self.seen[method]
 
