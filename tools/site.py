@@ -177,7 +177,9 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
     body = "\n".join(parts)
     if "<h2" not in body:  # the glossary's terms come right under its title
         body = re.sub(r"(</?h)3\b", r"\g<1>2", body)
-    body = re.sub(r"<th(\b[^>]*)></th>", r"<td\1></td>", body)  # the corner of a table is no heading
+    body = re.sub(
+        r'<th\b(?: scope="\w+")?([^>]*)></th>', r"<td\1></td>", body
+    )  # the corner of a table is no heading
     return body
 
 
