@@ -21,7 +21,7 @@ The files, in the order in which each needs only those before it:
     tensor               an array, and what autograd needs to know of it
     autograd/            node, saved, views (with all writing in place), anomaly, hooks, engine, passes: see its first page
     ops/errors, signature, publish, run, template, table    how a declaration becomes an operation
-    ops/comparison, pointwise, reduction, shape, indexing, linalg, nn, images    the calculus: every derivative there is
+    ops/pointwise, reduction, shape, indexing, linalg, nn, images    the calculus: every derivative there is
     creation, random, mersenne    new tensors, PyTorch's stream of random numbers
     func/                functions of functions: grad, vjp, jvp, vmap and what is built from them
     autograd/            its further chapters: Function, forward mode, functional, gradcheck, more hooks
@@ -52,7 +52,7 @@ from .autograd.modes import (
 from .basics import Size, device, not_offered
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
-from .ops import comparison, indexing, pointwise, publish, reduction, shape
+from .ops import indexing, pointwise, publish, reduction, shape
 from .ops import linalg as _linalg
 from .ops import nn as _nn
 from .random import *  # noqa: F403

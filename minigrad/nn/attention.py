@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..ops.products import baddbmm, bmm
+from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
@@ -100,7 +100,7 @@ class MultiheadAttention(Module):
 
 def parted(t: Tensor, parts: int) -> tuple[Tensor, ...]:
     """The last dimension in equal parts."""
-    t = t.unflatten(-1, (parts, t.shape[-1] // parts))
+    t = t.view(*t.shape[:-1], parts, -1)
     t = t.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
     return tuple(t[i] for i in range(parts))
 

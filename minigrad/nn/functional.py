@@ -14,8 +14,8 @@ from .. import dtypes
 from ..autograd.modes import local
 from ..basics import not_offered
 from ..ops import images, nn
-from ..ops.comparison import clamp_min, where
 from ..ops.nn import MEAN, NONE, SUM
+from ..ops.pointwise import clamp_min
 from ..ops.publish import NN
 from ..ops.shape import common_shape
 from ..random import drawn, rng
@@ -257,41 +257,26 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
     return nn.smooth_l1(input, target, _number(reduction), beta)
 
 
-def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
-) -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """`-(t·log x + (1 - t)·log(1 - x))` for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
     if input.shape != target.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
             "ensure they have the same size."
         )
-    return nn.bce(input, target, weight, _number(reduction))
+    return nn.bce(input, target, _number(reduction))
 
 
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: weight of the ones, broadcast."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """`binary_cross_entropy` of sigmoid(input), computed without overflow."""
     if input.shape != target.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    return nn.bce_logits(input, target, weight, pos_weight, _number(reduction))
+    return nn.bce_logits(input, target, _number(reduction))
 
 
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of the target class. input: (N, C) or (C,); target: int64 (N,) or ().
 
-    weight: of each class, (C,); the mean is then weighted too. Targets equal to ignore_index do not count.
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, _number(reduction)
@@ -301,15 +286,9 @@ def nll_loss(
         _refuse_target(x.shape, t.shape)
     if t.dtype.char not in INDICES:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.word}")
-    classes = x.shape[-1]
-    if weight is not None and weight._array.shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight.shape)}"
-        )
-    if local.interpreter is not None:
-        return _nll_composed(input, target, weight, ignore_index, kind)
-    return nn.nll(input, target, weight, kind, ignore_index)[0]
+    if local.interpreter is not None:  # of operations that every transform knows
+        return nn.reduced(-input.gather(-1, target.unsqueeze(-1)).squeeze(-1), kind)
+    return nn.nll(input, target, kind)[0]
 
 
 def _refuse_target(size: tuple, target: tuple) -> None:
@@ -321,54 +300,32 @@ def _refuse_target(size: tuple, target: tuple) -> None:
     raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
 
 
-def _nll_composed(input, target, weight, ignore_index: int, kind: int) -> Tensor:
-    """The loss inside a transform, of operations that every transform knows."""
-    dim, kept = min(1, input.dim() - 1), target != ignore_index
-    classes = where(kept, target, 0)
-    shares = kept.to(input.dtype) if weight is None else where(kept, weight[classes], 0.0)
-    losses = -input.gather(dim, classes.unsqueeze(dim)).squeeze(dim) * shares
-    return losses.sum() / shares.sum() if kind == MEAN else nn.reduced(losses, kind)
-
-
 def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
+    input: Tensor, target: Tensor, *, reduction: str = "mean", label_smoothing: float = 0.0
 ) -> Tensor:
-    """`nll_loss` of log_softmax(input). input: logits, (N, C, *) or (C,).
+    """`nll_loss` of log_softmax(input). input: logits, (N, C) or (C,); target: classes, int64 (N,) or ().
 
-    target: classes, int64 (N, *). label_smoothing: in 0..1, how much of each is spread evenly over the classes.
+    label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
     """
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         name, place, wrong = ("target", 2, target) if isinstance(input, Tensor) else ("self", 1, input)
         raise TypeError(
             f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {full_name(type(wrong))}"
         )
-    ndim = input._array.ndim
-    dim = 1 if ndim > 1 else 0
-    logs = nn.log_softmax(input, dim)
     if input._array.shape == target._array.shape:
-        raise NotImplementedError(
-            f"cross_entropy of probabilities is not offered here: size {list(target.shape)}"
-        )
-    loss = nll_loss(logs, target, weight, ignore_index, reduction)
+        raise NotImplementedError("cross_entropy with a probability for each class is not offered here")
+    logs = nn.log_softmax(input, min(1, input._array.ndim - 1))
+    loss = nll_loss(logs, target, reduction=reduction)
     if not label_smoothing:
         return loss
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    classes, kind = logs.shape[dim], _number(reduction)
-    by_class = weight if weight is None else weight.view([-1 if i == dim else 1 for i in range(ndim)])
     # a part of the loss replaced by the mean over all classes; the nodes, and their order, are PyTorch's
-    ignored = target == ignore_index
-    smooth = (-nn.weighted(logs, by_class).sum(dim)).masked_fill(ignored, 0.0)
-    smooth = smooth if kind == NONE else smooth.sum()
-    if kind == MEAN:
-        counts = (
-            ~ignored if weight is None else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0)
-        )
-        smooth = smooth / counts.sum()
-    smooth = nn.mul_number(smooth, label_smoothing / classes)  # first, as the order of backward shows
+    ignored = target == -100
+    smooth = (-logs.sum(-1)).masked_fill(ignored, 0.0)
+    if reduction != "none":
+        smooth = smooth.sum()
+    if reduction == "mean":
+        smooth = smooth / (~ignored).sum()
+    smooth = nn.mul_number(smooth, label_smoothing / logs.shape[-1])  # first, as the order of backward shows
     return nn.mul_number(loss, 1 - label_smoothing) + smooth

@@ -6,17 +6,13 @@ too (`batch=`), are written for arrays and Tensors alike.
 
 from __future__ import annotations
 
-import functools
 import math
 from functools import partial
 
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor
-from .comparison import clamp, clamp_min, where
-from .pointwise import abs, erf, exp, log, log1p, sigmoid
-from .publish import function
+from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, where
 from .reduction import sum_dim
 from .run import ones
 from .shape import split_equally, transpose
@@ -24,7 +20,6 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
-remembered = functools.lru_cache(maxsize=128)  # what depends on sizes alone is worked out once
 
 
 def floats(x, kernel: str):
@@ -37,20 +32,10 @@ def floats(x, kernel: str):
 # ---------------------------------------------------------------- activations
 
 
-@remembered
-def _zeros(shape: tuple, dtype: str) -> ndarray:
-    return np.zeros(shape if math.prod(shape) <= 4096 else (), dtype)
-
-
 def _relu(self: ndarray) -> ndarray:
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    return np.maximum(self, _zeros(self.shape, self.dtype.char))  # arrays of one shape are quicker
-
-
-def _leaky_relu(self: ndarray, negative_slope: float) -> ndarray:
-    scaled = floats(self, "leaky_relu_cpu") * negative_slope
-    return np.maximum(self, scaled) if 0 <= negative_slope <= 1 else np.where(self > 0, self, scaled)
+    return np.maximum(self, 0)
 
 
 def normal_cdf(x):
@@ -73,13 +58,10 @@ def gelu_backward(grad, self):
 relu = activation("relu(self)", _relu, at="torch Tensor F nn.ReLU", flat=("result",),
     doc="`max(x, 0)`. Its derivative at 0 is 0.",
     self=lambda grad, result: where(result != 0, grad, 0.0))  # it is positive then, or NaN
-leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", _leaky_relu, at="F nn.LeakyReLU", flat=("self",),
+leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda self, negative_slope:
+        np.where(self > 0, self, floats(self, "leaky_relu_cpu") * negative_slope), at="F nn.LeakyReLU", flat=("self",),
     doc="`x` where positive, else `negative_slope * x`; so is its derivative at 0.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
-elu = activation("elu(self, alpha: Scalar=1.0)",
-    lambda self, alpha: np.maximum(self, 0) + alpha * np.expm1(np.minimum(floats(self, "elu_cpu"), 0)),
-    at="F nn.ELU", doc="`x` where positive, else `alpha * (exp(x) - 1)`. Its derivative at 0 is alpha.",
-    self=lambda grad, self, alpha: grad * where(self > 0, 1.0, exp(where(self >= 0, 0.0, self)) * alpha))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU",
     doc="`x` times the probability that a normal variable is below it.", self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F nn.SiLU",
@@ -95,12 +77,6 @@ logsigmoid = activation("logsigmoid(self)",
     at="F nn.LogSigmoid", node="LogSigmoidBackward0", doc="`log(sigmoid(x))`, without overflow.",
     self=lambda grad, self: grad * sigmoid(-self))
 # fmt: on
-
-
-@function(at="F nn.Softsign")
-def softsign(input: Tensor) -> Tensor:
-    """`x / (1 + |x|)`."""
-    return input / (input.abs() + 1)
 
 
 # ---------------------------------------------------------------- softmax
@@ -175,10 +151,9 @@ def reduced(values, reduction: int):
     return summed / values.size if reduction == MEAN else summed
 
 
-def spread(grad, like, weight, reduction: int):
+def share(grad, like, reduction: int):
     """The transpose of `reduced`, not yet broadcast: the gradient that each element of `like` gets."""
-    grad = grad / math.prod(like.shape) if reduction == MEAN else grad
-    return grad if weight is None else grad * weight
+    return grad / math.prod(like.shape) if reduction == MEAN else grad
 
 
 def weighted(values, weight):
@@ -197,73 +172,41 @@ def _smooth_l1(self, target, reduction, beta):
 
 def smooth_l1_backward(grad, grad_input_mask, self, target, reduction, beta):
     """∂self = grad · clip((self - target) / beta, -1, 1), ∂target = -∂self."""
-    slope = clamp((self - target) / beta, -1.0, 1.0) * spread(grad, self, None, reduction)
+    slope = clamp((self - target) / beta, -1.0, 1.0) * share(grad, self, reduction)
     return slope if grad_input_mask[0] else None, -slope if grad_input_mask[1] else None
 
 
-def _bce(self, target, weight, reduction):
+def _bce(self, target, reduction):
     if is_array(self) and target.dtype != self.dtype:
         raise RuntimeError(f"Found dtype {dtypes.word(target.dtype)} but expected {dtypes.word(self.dtype)}")
     if is_array(self) and not ((self >= 0) & (self <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
     # logarithms of at least -100, so that a certain and wrong answer costs 100, not infinity
     yes, no = clamp_min(log(floats(self, "binary_cross_entropy")), -100.0), clamp_min(log1p(-self), -100.0)
-    return reduced(weighted((target - 1) * no - target * yes, weight), reduction)
+    return reduced((target - 1) * no - target * yes, reduction)
 
 
-def bce_backward(grad, self, target, weight, reduction):
-    return spread(grad, self, weight, reduction) * (self - target) / clamp_min((1 - self) * self, 1e-12)
-
-
-def _bce_logits(self, target, weight, pos_weight, reduction):
-    gain = weighted(logsigmoid(self), None if pos_weight is None else (pos_weight - 1) * target + 1)
-    return reduced(weighted((1 - target) * self - gain, weight), reduction)
-
-
-def bce_logits_backward(grad, self, target, weight, pos_weight, reduction):
-    if pos_weight is None:
-        return spread(grad, self, weight, reduction) * (sigmoid(self) - target)
-    t = pos_weight * target
-    return spread(grad, self, weight, reduction) * ((t + 1 - target) * sigmoid(self) - t)
-
-
-def bce_logits_target(grad, self, weight, pos_weight, reduction):
-    less = self if pos_weight is None else self + (pos_weight - 1) * logsigmoid(self)
-    return spread(grad, self, weight, reduction) * -less
+def _bce_logits(self, target, reduction):
+    return reduced((1 - target) * self - logsigmoid(self), reduction)
 
 
 # fmt: off
 squared_error = op("mse_loss(self, target, reduction: int)", _mse, at="", batch=_mse,
-    self=lambda grad, self, target, reduction: spread(grad, self, None, reduction) * 2 * (self - target),
-    target=lambda grad, self, target, reduction: spread(grad, self, None, reduction) * -2 * (self - target))
+    self=lambda grad, self, target, reduction: share(grad, self, reduction) * 2 * (self - target),
+    target=lambda grad, self, target, reduction: share(grad, self, reduction) * -2 * (self - target))
 smooth_l1 = op("smooth_l1_loss(self, target, reduction: int, beta: float)", _smooth_l1, at="", batch=_smooth_l1,
     node="SmoothL1LossBackward0", self=smooth_l1_backward, target=smooth_l1_backward)
-bce = op("binary_cross_entropy(self, target, weight=None, reduction: int=1)", _bce, at="", batch=_bce,
-    self=bce_backward, target=lambda grad, self, weight, reduction:
-        spread(grad, self, weight, reduction) * (log(1 - self) - log(self)))
+bce = op("binary_cross_entropy(self, target, reduction: int)", _bce, at="", batch=_bce,
+    self=lambda grad, self, target, reduction:
+        share(grad, self, reduction) * (self - target) / clamp_min((1 - self) * self, 1e-12),
+    target=lambda grad, self, reduction: share(grad, self, reduction) * (log(1 - self) - log(self)))
+bce_logits = op("binary_cross_entropy_with_logits(self, target, reduction: int)", _bce_logits, at="", batch=_bce_logits,
+    self=lambda grad, self, target, reduction: share(grad, self, reduction) * (sigmoid(self) - target),
+    target=lambda grad, self, reduction: share(grad, self, reduction) * -self)
 # with a number, as PyTorch has it inside its functions
-add_number = activation("add(self, other: Scalar)", lambda self, other: self + other, at="", node="AddBackward1",
-    self=lambda grad: grad)
 mul_number = activation("mul(self, other: Scalar)", lambda self, other: self * other, at="", node="MulBackward1",
     self=lambda grad, other: grad * other)
-div_number = activation("div(self, other: Scalar)", lambda self, other: self / other, at="", node="DivBackward1",
-    self=lambda grad, other: grad / other)
-bce_logits = op(
-    "binary_cross_entropy_with_logits(self, target, weight=None, pos_weight=None, reduction: int=1)", _bce_logits,
-    at="", batch=_bce_logits, self=bce_logits_backward, target=bce_logits_target)
 # fmt: on
-
-
-@remembered
-def _row_starts(count: int, length: int) -> ndarray:
-    """Where the rows of a matrix begin among its elements."""
-    return np.arange(count) * length
-
-
-@remembered
-def _equal_shares(count: int, mean: bool, dtype: str) -> tuple[ndarray, ndarray]:
-    """(what each of the targets counts, with its sign, if they have no weights; how many there are)."""
-    return np.full(count, -1 / count if mean else -1, dtype), np.asarray(count, dtype)
 
 
 def leaves(index: ndarray, length: int) -> bool:
@@ -272,57 +215,33 @@ def leaves(index: ndarray, length: int) -> bool:
     return index.size > 0 and numbers.item(numbers.argmax()) >= length
 
 
-def _chosen(sizes: tuple, dtype: np.dtype, target, weight, reduction, ignore_index) -> tuple:
-    """(the places of the targets' classes in the flattened input, what each of them counts, the sum of the weights).
-
-    It counts minus its class's weight, over the sum of all for the mean; nothing if it is to be ignored. Raises IndexError
-    for a target that is no class.
-    """
-    classes, target, kept = sizes[-1], target.reshape(-1), None
-    if leaves(target, classes) or 0 <= ignore_index < classes:
-        kept = target != ignore_index
-        target = np.where(kept, target, 0)
-        if leaves(target, classes):
-            bad = next(t for t in target.flat if not 0 <= t < classes)
-            raise IndexError(f"Target {bad} is out of bounds.")
-    at = _row_starts(target.size, classes) + target
-    if weight is None and kept is None and at.size:
-        return at, *_equal_shares(at.size, reduction == MEAN, dtype.char)
-    weights = np.ones(at.shape, dtype) if weight is None else weight[target]
-    weights = weights if kept is None else np.where(kept, weights, dtype.type(0))
-    summed = np.add.reduce(weights, axis=None)
-    return at, weights / -summed if reduction == MEAN else -weights, summed
+def _named(sizes: tuple, target: ndarray) -> ndarray:
+    """The places of the targets' classes in the flattened input. Raises IndexError for a target that is no class."""
+    if leaves(target, sizes[-1]):
+        bad = next(t for t in target.flat if not 0 <= t < sizes[-1])
+        raise IndexError(f"Target {bad} is out of bounds.")
+    return np.arange(target.size) * sizes[-1] + target.reshape(-1)
 
 
-def _nll(self, target, weight, reduction, ignore_index):
-    at, shares, summed = _chosen(self.shape, self.dtype, target, weight, reduction, ignore_index)
-    picked = self.reshape(-1).take(at)
-    if summed.item() == at.size and at.size and reduction != NONE:
-        return picked.dot(shares), summed
-    losses = np.where(shares == 0, 0, picked * shares)  # what does not count may be infinite
+def _nll(self, target, reduction):
+    picked = -self.reshape(-1).take(_named(self.shape, target))
     if reduction == NONE:
-        return losses.reshape(target.shape), np.zeros((), self.dtype)
-    return np.nan if reduction == MEAN and not at.size else np.add.reduce(losses, axis=None), summed
+        return picked.reshape(target.shape), np.zeros((), self.dtype)
+    return reduced(picked, reduction), np.asarray(picked.size, self.dtype)
 
 
-def _nll_spread(self, target, weight, sizes, reduction, ignore_index):
-    at, shares, _ = _chosen(sizes, self.dtype, target, weight, reduction, ignore_index)
-    out = np.zeros(sizes, self.dtype)
-    out.put(at, self.reshape(-1) * shares)
+def _nll_spread(self, target, sizes, reduction):
+    places, out = _named(sizes, target), np.zeros(sizes, self.dtype)
+    out.put(places, share(-self.reshape(-1), places, reduction))
     return out
 
 
 # fmt: off
-nll = op(
-    "nll_loss(self, target, weight=None, reduction: int=1, ignore_index: int=-100)", _nll, at="",
-    outputs=("result", "total_weight"), constants=("total_weight",), flat=("self",),
-    self=lambda grad, self, target, weight, total_weight, reduction, ignore_index:
-        nll_loss_backward(grad, target, weight, tuple(self.shape), reduction, ignore_index))
-nll_loss_backward = op(
-    "nll_loss_backward(self, target, weight=None, sizes: object=(), reduction: int=1, ignore_index: int=-100)",
-    _nll_spread, at="", node="NllLossBackwardBackward0",
-    self=lambda grad, target, weight, reduction, ignore_index:
-        nll(grad, target, weight, reduction, ignore_index)[0])
+nll = op("nll_loss(self, target, reduction: int)", _nll, at="", outputs=("result", "total_weight"),
+    constants=("total_weight",), flat=("self",), self=lambda grad, self, target, total_weight, reduction:
+        nll_loss_backward(grad, target, tuple(self.shape), reduction))
+nll_loss_backward = op("nll_loss_backward(self, target, sizes: object, reduction: int)", _nll_spread, at="",
+    node="NllLossBackwardBackward0", self=lambda grad, target, reduction: nll(grad, target, reduction)[0])
 # fmt: on
 
 

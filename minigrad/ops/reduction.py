@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
-from .comparison import isnan, where
-from .pointwise import abs, exp, sign
+from .pointwise import abs, exp, isnan, sign, where
 from .publish import function
 from .run import ones
 from .table import is_array, op
@@ -268,8 +267,6 @@ all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: tru
          doc="Are all elements (over `dim`) nonzero?")
 any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
          doc="Is any element (over `dim`) nonzero?")
-count_nonzero = op("count_nonzero(self, dim: dims=None)", lambda self, dim: added(self != 0, dim),
-                   doc="How many elements (over `dim`) are not zero.")
 var = op("var(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", _variance, self=var_self,
          doc="The variance: the sum of squares divided by the count, which is one less if `unbiased`.")
 std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),

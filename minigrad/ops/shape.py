@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 
@@ -87,13 +88,6 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if shape and start == end:
         return self
     return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
-
-
-@function(at="torch Tensor")
-def unflatten(self: Tensor, dim: int, sizes: tuple) -> Tensor:
-    """Dimension `dim` split into several of lengths `sizes`, one of which may be -1."""
-    shape, dim = self._array.shape, wrap_dim(dim, self._array.ndim)
-    return view(self, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
 # ---------------------------------------------------------------- dimensions of length 1, order of dimensions
@@ -236,26 +230,15 @@ def _joined(tensors: list[ndarray], dim: int) -> ndarray:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     try:
         result = np.ascontiguousarray(np.concatenate(tensors, dim))
-    except ValueError:
-        raise not_joined(tensors, dim) from None
-    return (
-        result
-        if result.dtype == tensors[0].dtype
-        else result.astype(promote([(a.dtype, 2) for a in tensors]))
-    )
-
-
-def not_joined(tensors: list[ndarray], dim: int) -> RuntimeError:
-    """PyTorch's error for tensors that cannot be joined: the first one that is unlike the first of all."""
-    first = tensors[0].shape
-    place, shape = next(
-        (i, a.shape) for i, a in enumerate(tensors) if along(dim, 0, a.shape) != along(dim, 0, first)
-    )
-    if len(shape) != len(first):
-        return RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
-    n, m = next((n, m) for d, (n, m) in enumerate(zip(first, shape, strict=True)) if n != m and d != dim)
-    told = f"Expected size {n} but got size {m} for tensor number {place} in the list."
-    return RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}")
+    except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
+        *_, first, place, other = re.findall(r"\d+", str(error))
+        if "same number of dimensions" in str(error):
+            told = f"Tensors must have same number of dimensions: got {first} and {other}"
+            raise RuntimeError(told) from None
+        told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
+        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
+    wanted = promote([(a.dtype, 2) for a in tensors])
+    return result if result.dtype == wanted else result.astype(wanted)
 
 
 def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
@@ -331,7 +314,7 @@ split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)",
 # fmt: on
 
 
-@function(at="torch")
+@function(at="torch Tensor")
 def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
     """Consecutive parts along `dim`: of one size (the last may be shorter), or of the sizes given. Views."""
     if not self._array.ndim:
@@ -340,12 +323,6 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
     if isinstance(size, (tuple, list)):
         return split_with_sizes(self, tuple(size), dim)
     return split_equally(self, operator.index(size), dim)
-
-
-@method("split")
-def split_method(self: Tensor, split_size: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """`torch.split` of this tensor: parts of a length, or of the lengths that are given."""
-    return split(self, split_size, dim)
 
 
 @function(at="torch Tensor")

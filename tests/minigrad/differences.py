@@ -49,7 +49,7 @@ APART = {
     r"chunk\(": "no parts at all are refused in Python's words",
     r"(roll|split|split_with_sizes|moveaxis|movedim|permute|flip|unsqueeze)_?\(": "places may be whatever counts as whole",
     r"(sum_to_size|new_zeros|new_ones|reshape|repeat|expand|copy_)\(": "sizes may be whatever counts as whole numbers",
-    r"(norm|unflatten)\(": "PyTorch's is written in Python, and its errors speak of its inside",
+    r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
     r"\((True|False),": "a truth value is not taken for a tensor in the first place",
     r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp)_?\(": "truth values are numbers",
     r"(add|sub|subtract|multiply|divide|split|log_softmax|squeeze)_?\(": "forms of old are not offered: a factor in the middle",

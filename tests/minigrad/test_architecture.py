@@ -30,9 +30,9 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1480,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1210,
-    "ops.*": 3724,
+    "ops.*": 3550,
     "func.*": 892,
-    "nn.*": 1778,
+    "nn.*": 1735,
     "optim.* utils.*": 754,
 }
 
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_450
+    assert sum(LINES.values()) <= 11_233
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
@@ -73,7 +73,7 @@ dtypes basics printing mersenne words autograd.modes
 tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.engine autograd.passes
 ops.errors ops.signature ops.run ops.template ops.publish ops.table
-ops.comparison ops.pointwise ops.reduction ops.shape ops.indexing ops.arranging ops.products ops.linalg
+ops.pointwise ops.reduction ops.shape ops.indexing ops.linalg
 ops.nn ops.images
 creation random
 func.trees func.interpreter
