@@ -11,7 +11,7 @@ from ..tensor import wrap
 from .indexing import index_put
 from .nn import floats, weighted
 from .pointwise import rsqrt
-from .reduction import mean_dim, sum_dim
+from .reduction import average, mean_dim, sum_dim
 from .run import ones
 from .table import is_array, op, zeros_beside
 
@@ -122,10 +122,10 @@ def _max_pool(self, kernel_size, stride, padding):
     met = windows(padded(self, padding, lowest), kernel_size, stride)
     met = met.reshape(*met.shape[:-2], -1)
     k = met.argmax(-1)
-    row, column = np.indices(k.shape[-2:], sparse=True)
-    row = row * stride[0] - padding[0] + k // kernel_size[1]
-    column = column * stride[1] - padding[1] + k % kernel_size[1]
-    return np.take_along_axis(met, k[..., None], -1)[..., 0], row * self.shape[-1] + column
+    row = np.arange(k.shape[-2])[:, None] * stride[0] - padding[0] + k // kernel_size[1]
+    column = np.arange(k.shape[-1]) * stride[1] - padding[1] + k % kernel_size[1]
+    values = met.take(k + np.arange(0, met.size, met.shape[-1]).reshape(k.shape))
+    return values, row * self.shape[-1] + column
 
 
 def max_pool_put(grad, indices, sizes):
@@ -182,8 +182,7 @@ def moments(x, mean, eps: float) -> tuple:
 
 
 def normalised(centred, r, weight, bias):
-    out = centred * weighted(r, weight)
-    return out if bias is None else out + bias
+    return centred * weighted(r, weight) if bias is None else centred * weighted(r, weight) + bias
 
 
 def normalised_backward(grad, mask, centred, r, weight, mean, sums, constant=False) -> tuple:
@@ -196,10 +195,11 @@ def normalised_backward(grad, mask, centred, r, weight, mean, sums, constant=Fal
     return grad_input, sums(grad * centred * r) if mask[1] else None, sums(grad) if mask[2] else None
 
 
-def last_dims(sizes: tuple, normalized_shape: tuple) -> tuple[partial, tuple]:
+def last_dims(sizes: tuple, normalized_shape: tuple) -> tuple:
     """(what averages over the last dimensions, the others)."""
     first = len(sizes) - len(normalized_shape)
-    return partial(mean_dim, dim=tuple(range(first, len(sizes))), keepdim=True), tuple(range(first))
+    dims = tuple(range(first, len(sizes)))
+    return lambda x: (average if is_array(x) else mean_dim)(x, dims, True), tuple(range(first))
 
 
 def _layer_norm(input, weight, bias, normalized_shape, eps):
