@@ -72,7 +72,7 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
     numbers = bare(data, found)
     wanted = dtypes.to_numpy(dtype or dtypes.get_default_dtype())
     if dtype is None and found:
-        wanted = dtypes.promote([(d, 2) for d in found])
+        wanted = found.pop() if len(found) == 1 else dtypes.promote([(d, 2) for d in found])
     try:
         array = np.array(numbers)
     except ValueError:

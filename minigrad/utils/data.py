@@ -14,14 +14,7 @@ from ..ops.shape import stack
 from ..random import Generator, rng
 from ..tensor import Tensor, wrap
 
-__all__ = [
-    "DataLoader",
-    "Dataset",
-    "Subset",
-    "TensorDataset",
-    "default_collate",
-    "random_split",
-]
+__all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
 __dir__ = __all__.copy  # what completion offers
 __getattr__ = not_offered("utils.data.")
 
