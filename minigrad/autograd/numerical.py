@@ -31,14 +31,18 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    fast_mode: bool = False,
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
-    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|.
+    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. fast_mode: only one number for each input and
+    output is compared, uᵀJv with random u and v.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)
     refuse_unsuitable(arguments)
+    if fast_mode:
+        func, arguments = projected(func, arguments)
     try:
         check(func, arguments, eps, atol, rtol)
     except GradcheckError:
@@ -106,6 +110,28 @@ def refuse_unsuitable(arguments: tuple) -> None:
                 "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
                 "passing it to gradcheck."
             )
+
+
+def projected(func: Callable, arguments: tuple) -> tuple[Callable, tuple[Tensor, ...]]:
+    """A function of one number for each input, which moves it in a random direction, and numbers at which to check it.
+
+    It gives one number for each output, a random combination of its elements.
+    """
+
+    def unit(t: Tensor, *seed: int) -> Tensor:
+        v = np.random.default_rng(seed).standard_normal(t.shape)
+        return wrap(np.asarray(v / np.linalg.norm(v), t._array.dtype))
+
+    def number(*steps: Tensor) -> tuple:
+        moved = list(arguments)
+        for i, step in zip(differentiable(arguments), steps, strict=True):
+            moved[i] = arguments[i].detach() + step * unit(arguments[i], 0, i)
+        results = as_sequence(func(*moved))
+        floating = [isinstance(r, Tensor) and r.is_floating_point() for r in results]
+        return tuple((r * unit(r, 1, k)).sum() if floating[k] else r for k, r in enumerate(results))
+
+    zeros = [np.zeros((), arguments[i]._array.dtype) for i in differentiable(arguments)]
+    return number, tuple(wrap(zero, requires_grad=True) for zero in zeros)
 
 
 def check(func: Callable, arguments: tuple, eps: float, atol: float, rtol: float) -> None:

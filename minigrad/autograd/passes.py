@@ -63,16 +63,24 @@ def grad(
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as `backward` has them.
     allow_unused: give None for an input that the outputs do not depend on, in place of an error.
+    is_grads_batched: grad_outputs have one dimension more, the first, and so have the gradients: a pass for each element.
     materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
     inputs = as_inputs(inputs, "grad")
+    if is_grads_batched:
+        rest = create_graph, only_inputs, allow_unused, False, materialize_grads
+        last = create_graph if retain_graph is None else retain_graph
+        vectors = list(zip(*as_tuple(grad_outputs), strict=True))
+        rows = [grad(outputs, inputs, v, last or v is not vectors[-1], *rest) for v in vectors]
+        return tuple([None if c[0] is None else Tensor._stacked(c) for c in zip(*rows, strict=True)])
     if materialize_grads and allow_unused is False:
         raise ValueError(MATERIALIZE)
     roots = make_roots(outputs, grad_outputs, create_graph)
