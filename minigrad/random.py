@@ -132,6 +132,11 @@ def multinomial(
     weights = input.detach().numpy()
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
+        got = input.dtype.word
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {got}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if not ((weights >= 0) & (weights < np.inf)).all():

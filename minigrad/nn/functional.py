@@ -116,6 +116,8 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
         raise TypeError(
             f"embedding(): argument 'indices' (position 2) must be Tensor, not {full_name(type(input))}"
         )
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if input.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "

@@ -341,7 +341,7 @@ METHODS["__pos__"] = lambda self: self
 def to(self: Tensor, *args: object, dtype: object = None, device: object = None, copy: bool = False):
     """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
     for given in args:
-        if isinstance(given, (str, Device)):
+        if isinstance(given, (str, int, Device)):
             device = given
         else:
             dtype = given.dtype if isinstance(given, Tensor) else given

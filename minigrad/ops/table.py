@@ -258,7 +258,7 @@ def op(
     """Declare an operation: see the head of this file, and `Op` for the options.
 
     at: where it is found: torch, Tensor, F, linalg, nn.Name (a module of that name); "" for nowhere. aliases: other names
-    there. operators: the dunder methods that it is. inplace: is there an in-place method? Of elementwise ones there is.
+    there. operators: the dunder methods that it is. inplace: is there an in-place method? Elementwise ones with rules have one.
     Returns the function of this one declaration, whose `.op` is the Op. Several of one name are one public function.
     """
     parsed = declared(signature)
@@ -273,7 +273,7 @@ def op(
     call.as_method = functools.partial(made.public, made.name)
     publish(call, made.name, at, aliases)
     if inplace is None:
-        inplace = made.kind == "elementwise" and made.single
+        inplace = made.kind == "elementwise" and made.single and bool(made.rules)
     for name in (made.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
         add_form(METHODS, name + "_", made.public(name + "_", in_place=True))
     for name in operators.split():
