@@ -56,6 +56,7 @@ APART = {
     r"(bitwise_\w+|std|var|masked_fill)\(": "of two errors the other one comes first",
     r"where\([^,]*\)": "the places of a condition alone are `nonzero`, with its own result",
     r"cosh\(": "the last digit",
+    r"\bmv\(": "a number in place of the matrix is told by its shape",
     r"remainder\(": "the sign of a remainder of zero: NumPy's is the divisor's, PyTorch's the dividend's",
     r"nan_to_num|allclose": "what these numbers do not need is not looked at",
 }
