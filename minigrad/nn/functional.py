@@ -126,6 +126,11 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
     return nn.lookup(weight, input)
 
 
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`max(input, 0)`, element by element; with `inplace` written into `input`."""
+    return input.relu_() if inplace else NN["relu"](input)
+
+
 @drawn
 def _mask(shape: tuple, p: float, dtype: np.dtype) -> Tensor:
     """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same."""

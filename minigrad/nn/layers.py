@@ -243,6 +243,6 @@ def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) ->
 MaxPool2d = layer("MaxPool2d", F.max_pool2d)
 AvgPool2d = layer("AvgPool2d", F.avg_pool2d)
 Flatten = layer("Flatten", flatten, start_dim=1)
-globals().update({name: layer(name, NN[run.__name__]) for name, run in MODULES.items()})
+globals().update({name: layer(name, getattr(F, run.__name__)) for name, run in MODULES.items()})
 __all__ = [name for name, made in globals().items() if isinstance(made, type) and made.__module__ == __name__]
 __all__ = [name for name in __all__ if name[0] != "_" and name != "Layer"]

@@ -32,7 +32,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     "autograd.anomaly": 1236,
     "ops.*": 3550,
     "func.*": 892,
-    "nn.*": 1737,
+    "nn.*": 1742,
     "optim.* utils.*": 747,
 }
 
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_267
+    assert sum(LINES.values()) <= 11_272
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
