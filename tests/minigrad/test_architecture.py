@@ -175,6 +175,7 @@ SAME = {
     "grad": "torch.autograd.grad and torch.func.grad",
     "hessian": "of torch.autograd.functional and of torch.func",
     "jvp": "the same",
+    "relu": "torch.relu, and torch.nn.functional.relu, which takes `inplace=`",
     "vjp": "the same",
 }
 
