@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..creation import ones, zeros
-from ..ops.publish import MODULES, NN
+from ..ops.publish import MODULES
 from ..ops.shape import flatten
 from ..tensor import Tensor, wrap
 from . import functional as F
