@@ -16,7 +16,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..func.interpreter import Interpreter, Wrapper, at, call
+from ..func.interpreter import Interpreter, Wrapper, at
+from ..ops.run import perform
 from ..tensor import Tensor, plain_types
 from .function import Function, context, refuse_old_form, run_forward
 from .modes import enable_grad, local
@@ -48,9 +49,9 @@ def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
             full[i] = zeros_like(inputs[i]) if moves[i] is None else moves[i]
-        return results_of(call(op, full, params))
+        return results_of(perform(op, full, params))
     if op.kind == "linear":
-        parts = [results_of(call(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
+        parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
         return tuple(reduce(add, column) for column in zip(*parts, strict=True))
     return transposed(op, inputs, moves, results, params)
 
@@ -158,7 +159,7 @@ class Forward(Interpreter):
 
     def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Tangents]:
         params = self.lower(params)  # indices have no tangent, but they may be of this level
-        result = call(op, values, params)
+        result = perform(op, values, params)
         if all(t is None for t in extras):
             return result, (None,) * len(results_of(result))
         return result, tangents(op, values, extras, results_of(result), params)

@@ -113,10 +113,8 @@ def refuse_unsuitable(arguments: tuple) -> None:
 
 
 def projected(func: Callable, arguments: tuple) -> tuple[Callable, tuple[Tensor, ...]]:
-    """A function of one number for each input, which moves it in a random direction, and numbers at which to check it.
-
-    It gives one number for each output, a random combination of its elements.
-    """
+    """A function of one number for each input, which moves it in a random direction; it gives one for each output, a random
+    combination of its elements. And the numbers at which to check it."""
 
     def unit(t: Tensor, *seed: int) -> Tensor:
         v = np.random.default_rng(seed).standard_normal(t.shape)

@@ -18,9 +18,10 @@ import numpy as np
 from .. import dtypes
 from ..autograd.function import Function
 from ..ops.indexing import index
+from ..ops.run import perform
 from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
-from .interpreter import Interpreter, Wrapper, at, call, tensors_in
+from .interpreter import Interpreter, Wrapper, at, tensors_in
 from .trees import broadcast_prefix, flattened, tree_map
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Vmap(Interpreter):
         if any(d is not None for d in (*extras, *(self.unwrap(t)[1] for t in tensors_in(params)))):
             result, dim = self.batched(op, list(zip(values, extras, strict=True)), params), 0
         else:
-            result, dim = call(op, values, self.lower(params)), None
+            result, dim = perform(op, values, self.lower(params)), None
         return result, (dim,) * (len(result) if isinstance(result, tuple) else 1)
 
     def batched(self, op: Op, pairs: list[Pair], params: tuple) -> object:
@@ -137,7 +138,7 @@ class Vmap(Interpreter):
         new = [
             SHIFT[kind](self.size, p) if kind in SHIFT else p for kind, p in zip(kinds, params, strict=True)
         ]
-        result = call(op, values, tuple(new))
+        result = perform(op, values, tuple(new))
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
@@ -154,7 +155,7 @@ class Vmap(Interpreter):
             )
         rows = []
         for k in range(self.size):
-            found = call(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
+            found = perform(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
             rows.append(found if isinstance(found, tuple) else (found,))
         if op.name not in warned:
             warned.add(op.name)
@@ -237,7 +238,7 @@ def by_element(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
         parts = [(v._array.dtype, 2 if v._array.ndim > (d is not None) else 1) for v, d in pairs]
         wanted = dtypes.of_numpy(dtypes.promote(parts))
         pairs = [(v.to(wanted), d) for v, d in pairs]
-    return call(op, aligned(pairs), params)
+    return perform(op, aligned(pairs), params)
 
 
 def products(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
@@ -257,7 +258,7 @@ def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> objec
     (value, bdim), *others = pairs
     if bdim is None or any(d is not None for _, d in others):
         return NotImplemented
-    result = call(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
+    result = perform(op, [value.reshape(-1, *value.shape[2:]), *[v for v, _ in others]], params)
     return each(result, lambda r: r.reshape(level.size, -1, *r.shape[1:]))
 
 
@@ -286,15 +287,17 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     if len(pairs) == 1:
         return read.permute(order)
     source = in_front(level.whole(pairs[1]), read.ndim - 1).expand([read.shape[d] for d in order])
-    return call(op, [value, source.permute(undone(order))], (new, *more))
+    return perform(op, [value, source.permute(undone(order))], (new, *more))
 
 
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
-    "rows": lambda level, op, pairs, params: call(op, aligned([(level.whole(p), 0) for p in pairs]), params),
-    "whole": lambda level, op, pairs, params: call(op, [level.whole(p) for p in pairs], params),
-    "order": lambda level, op, pairs, params: call(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
-    "expand": lambda level, op, pairs, params: call(
+    "rows": lambda level, op, pairs, params: perform(
+        op, aligned([(level.whole(p), 0) for p in pairs]), params
+    ),
+    "whole": lambda level, op, pairs, params: perform(op, [level.whole(p) for p in pairs], params),
+    "order": lambda level, op, pairs, params: perform(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
+    "expand": lambda level, op, pairs, params: perform(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),
     "matmul": products,

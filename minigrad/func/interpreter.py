@@ -174,13 +174,6 @@ class at:
         local.update(interpreter=self.before)
 
 
-def call(op: Op, values: Sequence[Tensor | None], params: tuple) -> object:
-    """Do an operation on tensors, where it goes now; the parameters are in order."""
-    if local.interpreter is not None:
-        return local.interpreter.process(op, tuple(values), params)
-    return op.core([v if v is None else v._outside() for v in values], params, None)
-
-
 def base_of(t: Tensor) -> Tensor:
     return t if t._base is None else t._base
 

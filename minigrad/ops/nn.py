@@ -216,14 +216,14 @@ def leaves(index: ndarray, length: int) -> bool:
 
 
 def _named(sizes: tuple, target: ndarray) -> ndarray:
-    """The places of the targets' classes in the flattened input. Raises IndexError for a target that is no class."""
-    if leaves(target, sizes[-1]):
-        bad = next(t for t in target.flat if not 0 <= t < sizes[-1])
-        raise IndexError(f"Target {bad} is out of bounds.")
+    """The places of the targets' classes in the flattened input."""
     return np.arange(target.size) * sizes[-1] + target.reshape(-1)
 
 
 def _nll(self, target, reduction):
+    if leaves(target, self.shape[-1]):
+        bad = next(t for t in target.flat if not 0 <= t < self.shape[-1])
+        raise IndexError(f"Target {bad} is out of bounds.")
     picked = -self.reshape(-1).take(_named(self.shape, target))
     if reduction == NONE:
         return picked.reshape(target.shape), np.zeros((), self.dtype)

@@ -29,9 +29,9 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1617,
     " ".join(f"autograd.{name}" for name in CORE.split()): 1488,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
-    "autograd.anomaly": 1236,
+    "autograd.anomaly": 1235,
     "ops.*": 3550,
-    "func.*": 892,
+    "func.*": 888,
     "nn.*": 1742,
     "optim.* utils.*": 747,
 }
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_272
+    assert sum(LINES.values()) <= 11_267
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
