@@ -187,26 +187,37 @@ def _same_graph(model, optimizer, x, t, turns):
     return losses
 
 
-def _both_learn(function) -> Iterator[tuple]:
+def _gradients_at(
+    function, *places: tuple[float, float], learn: Callable = lambda loss, w, b: loss.backward()
+) -> Iterator[tuple]:
+    """The loss that `function` gives at these values of w and b, and after `learn` the gradients of both."""
     x, t = _points()
-    for at in ((1.5, -0.5), (0.0, 0.0)):
+    for at in places:
         w, b = (torch.tensor(value, requires_grad=True) for value in at)
         loss = function(w, b, x, t)
         if not isinstance(loss, torch.Tensor):
             yield "The loss", loss
             return
         yield f"The loss at w, b = {at[0]:g}, {at[1]:g}", loss.detach()
-        if loss.grad_fn is None:
-            raise Complaint("Now neither of the two is in the graph: use the tensors themselves.")
-        loss.backward()
-        if w.grad is None:
-            raise Complaint(
-                "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
-            )
-        if b.grad is None:
-            raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half is ill.")
+        learn(loss, w, b)
         yield f"w.grad at w, b = {at[0]:g}, {at[1]:g}", w.grad
         yield f"b.grad at w, b = {at[0]:g}, {at[1]:g}", b.grad
+
+
+def _learn_both(loss, w, b) -> None:
+    if loss.grad_fn is None:
+        raise Complaint("Now neither of the two is in the graph: use the tensors themselves.")
+    loss.backward()
+    if w.grad is None:
+        raise Complaint(
+            "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
+        )
+    if b.grad is None:
+        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half is ill.")
+
+
+def _both_learn(function) -> Iterator[tuple]:
+    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), learn=_learn_both)
 
 
 def _squares(prediction: Callable) -> Callable:
@@ -219,17 +230,7 @@ def _squares(prediction: Callable) -> Callable:
 
 
 def _gentle_probe(function) -> Iterator[tuple]:
-    x, t = _points()
-    for at in ((0.0, 0.0), (2.0, 1.0)):
-        w, b = (torch.tensor(value, requires_grad=True) for value in at)
-        loss = function(w, b, x, t)
-        if not isinstance(loss, torch.Tensor):
-            yield "The loss", loss
-            return
-        yield f"The loss at w, b = {at[0]:g}, {at[1]:g}", loss.detach()
-        loss.backward()
-        yield f"w.grad at w, b = {at[0]:g}, {at[1]:g}", w.grad
-        yield f"b.grad at w, b = {at[0]:g}, {at[1]:g}", b.grad
+    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0))
 
 
 def _pulled(penalty: Callable) -> Callable:

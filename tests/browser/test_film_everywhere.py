@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import viz
 from tests.browser.pages import opened
-from tests.browser.test_vscode import WEBVIEW
+from tests.browser.test_vscode import webview
 from tests.browser.test_widgets_lab import KERNEL
 from tools.jupyterlab import Lab, Notebook7
 from viz.film.payload import payload
@@ -148,24 +148,11 @@ def test_nothing_moves_by_itself_and_play_can_be_stopped(browser: Browser, tmp_p
 def test_in_vs_code_it_wears_the_editors_theme(
     browser: Browser, kind: str, ground: str, scheme: str, dark: bool
 ):
-    data = {"js": program(), "css": style(), "state": {"data": payload([made()]), "options": {}}}
-    html = WEBVIEW.replace("KIND", kind).replace("GROUND", ground)
-    html = html.replace("DATA", json.dumps(data).replace("<", "\\u003c"))
-    window = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
-    complaints: list[str] = []
-    try:
-        view = window.new_page()
-        view.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-        view.on("pageerror", lambda error: complaints.append(str(error)))
-        view.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
-        view.goto("http://webview.test/")
-        view.wait_for_selector(".mgf[data-ready]")
+    state = {"data": payload([made()]), "options": {}}
+    with webview(browser, kind, ground, scheme, state, program(), style(), ".mgf") as view:
         walk_through(view, view.locator(".mgf"))
         assert is_dark(view) is dark
         assert view.evaluate(CONTRAST) == []
-        assert complaints == []
-    finally:
-        window.close()
 
 
 def book() -> nbformat.NotebookNode:

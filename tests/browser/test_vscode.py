@@ -44,8 +44,19 @@ Object.defineProperty(window, "localStorage", {
 
 
 @contextmanager
-def webview(browser: Browser, kind: str, ground: str, scheme: str, state: dict) -> Iterator[Page]:
-    data = json.dumps({"js": asset("stepper.js"), "css": asset("stepper.css"), "state": state})
+def webview(
+    browser: Browser,
+    kind: str,
+    ground: str,
+    scheme: str,
+    state: dict,
+    js: str = "",
+    css: str = "",
+    pane: str = ".mgv",
+) -> Iterator[Page]:
+    """The page of a widget, the stepper if none is given; `pane` is what tells that it is ready."""
+    js, css = js or asset("stepper.js"), css or asset("stepper.css")
+    data = json.dumps({"js": js, "css": css, "state": state})
     html = (
         WEBVIEW.replace("KIND", kind).replace("GROUND", ground).replace("DATA", data.replace("<", "\\u003c"))
     )
@@ -58,7 +69,7 @@ def webview(browser: Browser, kind: str, ground: str, scheme: str, state: dict) 
         # an origin of its own, as a webview has: there localStorage exists, and throws
         page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
         page.goto("http://webview.test/")
-        page.wait_for_selector(".mgv[data-ready]")
+        page.wait_for_selector(f"{pane}[data-ready]")
         yield page
         assert complaints == []
     finally:
