@@ -27,9 +27,10 @@ test: python  ## run the tests and every lesson from top to bottom; needs neithe
 	@$(PYTEST) -n 2 --dist loadscope --nbval --nbval-current-env --nbval-kernel-startup-timeout 120 \
 	  --nbval-sanitize-with tests/nbval.cfg -m "$(TESTS)"
 
+# those that open pages run in `make browser`
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
 	@$(SETUP) tests torch
-	@$(PYTEST) -n 2 --dist worksteal tests -m torch
+	@$(PYTEST) -n 2 --dist worksteal tests -m "torch and not browser"
 
 browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
 	@$(SETUP) tests

@@ -99,7 +99,6 @@ OPERATIONS = """
     F.log_softmax(x, -1)            | \
         y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), g - np.exp(y) * S(g)
     torch.logsumexp(x, -1)          | np.log(np.add.reduce(np.exp(x), axis=-1))
-    F.normalize(x)
 
     # reductions
     x.sum()                         | np.add.reduce(x, axis=None)
@@ -175,7 +174,6 @@ OPERATIONS = """
     x.permute(1, 0)                 | x.transpose(1, 0)
     x.movedim(0, 1)                 | np.moveaxis(x, 0, 1)
     row.expand(x.shape)             | np.broadcast_to(row, x.shape), np.add.reduce(g)
-    x.repeat(2, 1)                  | np.tile(x, (2, 1))
     torch.cat([x, y])               | np.concatenate([x, y])
     torch.cat([x, y], 1)            | np.concatenate([x, y], 1)
     torch.stack([x, y])             | np.stack([x, y])
@@ -241,8 +239,13 @@ OPERATIONS = """
     F.conv2d(img, kernel2, padding=1) | \
         w := windows(np.pad(img, ((0, 0), (0, 0), (1, 1), (1, 1))), kernel2.shape[2:], (2, 3)), \
         y := np.tensordot(w, kernel2, ((1, 4, 5), (1, 2, 3))), np.tensordot(y, w, ((0, 1, 2), (0, 2, 3)))
-    F.max_pool2d(img, 2)
-    F.avg_pool2d(img, 2)
+    F.max_pool2d(img, 2)            | \
+        w := windows(img, (2, 2), (2, 3))[:, :, ::2, ::2], w := w.reshape(*w.shape[:4], 4), k := w.argmax(4), \
+        y := np.take_along_axis(w, k[..., None], 4), d := np.zeros(img.size, img.dtype), \
+        np.add.at(d, k.reshape(-1), y.reshape(-1))
+    F.avg_pool2d(img, 2)            | \
+        w := windows(img, (2, 2), (2, 3))[:, :, ::2, ::2], y := np.add.reduce(w, (4, 5)) / 4, \
+        np.repeat(np.repeat(y / 4, 2, 2), 2, 3)
     F.embedding(i, x)               | x[i], np.add.at(np.zeros(x.shape, x.dtype), i, g)
     F.dropout(x, 0.5)               | d := 2 * (np.random.random(x.shape) < 0.5), x * d, g * d
     F.layer_norm(x, x.shape[1:])    | \
@@ -251,7 +254,9 @@ OPERATIONS = """
     F.layer_norm(x, x.shape[1:], row, bias) | \
         n := x.shape[1], c := x - S(x) / n, r := 1 / np.sqrt(S(c * c) / n + 1e-5), h := c * r, h * row + bias, \
         np.add.reduce(g), np.add.reduce(g * h), d := g * row, r * (d - S(d) / n - h * (S(d * h) / n))
-    F.batch_norm(x, None, None, training=True)
+    F.batch_norm(x, None, None, training=True) | \
+        n := len(x), c := x - np.add.reduce(x) / n, r := 1 / np.sqrt(np.add.reduce(c * c) / n + 1e-5), h := c * r, \
+        r * (g - np.add.reduce(g) / n - h * (np.add.reduce(g * h) / n))
     F.batch_norm(x, None, None, row, bias, training=True) | \
         n := len(x), c := x - np.add.reduce(x) / n, r := 1 / np.sqrt(np.add.reduce(c * c) / n + 1e-5), h := c * r, \
         h * row + bias, b1 := np.add.reduce(g), w1 := np.add.reduce(g * h), row * r * (g - b1 / n - h * (w1 / n))
@@ -268,9 +273,16 @@ OPERATIONS = """
     F.cross_entropy(x, t)           | \
         y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), r := np.arange(len(t)), \
         -np.add.reduce(y[r, t]) / len(t), d := np.exp(y), d.__setitem__((r, t), d[r, t] - 1), d / len(t)
-    F.cross_entropy(x, t, reduction="sum")
-    F.cross_entropy(x, t, reduction="none")
-    F.cross_entropy(x, t, label_smoothing=0.1)
+    F.cross_entropy(x, t, reduction="sum") | \
+        y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), r := np.arange(len(t)), \
+        -np.add.reduce(y[r, t]), d := np.exp(y), d.__setitem__((r, t), d[r, t] - 1)
+    F.cross_entropy(x, t, reduction="none") | \
+        y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), r := np.arange(len(t)), \
+        -y[r, t], d := np.exp(y), d.__setitem__((r, t), d[r, t] - 1)
+    F.cross_entropy(x, t, label_smoothing=0.1) | \
+        y := x - np.maximum.reduce(x, 1, keepdims=True), y := y - np.log(S(np.exp(y))), r := np.arange(len(t)), \
+        -0.9 * np.add.reduce(y[r, t]) / len(t) - 0.1 * np.mean(y), d := np.exp(y) - 0.1 / x.shape[1], \
+        d.__setitem__((r, t), d[r, t] - 0.9), d / len(t)
     F.binary_cross_entropy(x, p)    | -np.mean(p * np.log(x) + (1 - p) * np.log(1 - x)), g * (x - p) / (x * (1 - x))
     F.binary_cross_entropy_with_logits(x, p)
 """

@@ -30,26 +30,18 @@ The files, in the order in which each needs only those before it:
 Tensor's methods are attached below, all in one place.
 """
 
-import importlib
 import types
 import warnings
 
 import numpy as np
 
-from . import autograd, ops
+from . import autograd, basics, ops
 from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
 from .autograd import hooks as _hooks
 from .autograd import node as _node
 from .autograd import passes as _passes
-from .autograd.modes import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .basics import Size, device, not_offered
+from .autograd.modes import *  # noqa: F403
+from .basics import Size, device, offers
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403
 from .ops import indexing, pointwise, publish, reduction, shape
@@ -66,7 +58,7 @@ np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 # All that Tensor can do beside what is in tensor.py is attached here.
-METHODS = publish.METHODS | {
+_methods = publish.METHODS | {
     "backward": _passes.tensor_backward,
     "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),
     "is_leaf": property(_node.is_leaf, doc=_node.is_leaf.__doc__),
@@ -77,13 +69,13 @@ METHODS = publish.METHODS | {
     "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
     "_stacked": staticmethod(shape.stack),
 }
-for _name, _method in METHODS.items():
+_methods |= {name: basics.NotOffered(name) for name in basics.NotOffered.names.split()}
+for _name, _method in _methods.items():
     setattr(Tensor, _name, _method)
 globals().update(publish.FUNCTIONS)
 linalg = types.ModuleType("minigrad.linalg", "Linear algebra: `torch.linalg`.")
-vars(linalg).update(
-    publish.LINALG, __getattr__=not_offered("linalg."), __dir__=lambda: sorted(publish.LINALG)
-)
+linalg.__dir__, linalg.__getattr__ = offers(linalg.__name__, publish.LINALG)
+vars(linalg).update(publish.LINALG)
 
 
 def is_tensor(obj: object, /) -> "bool":
@@ -92,32 +84,12 @@ def is_tensor(obj: object, /) -> "bool":
 
 
 # Not what this file needs for itself, and of the modules only those that PyTorch has.
-OFFERED = {
-    name
-    for name, value in globals().items()
-    if name[0] != "_" and not name.isupper() and name != "not_offered"
-}
-OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)} - {
-    "autograd",
-    "linalg",
-    "random",
-}
-
+OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper() and name != "offers"}
+OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
 LATER = {
-    "func": "func", "nn": "nn", "optim": "optim", "utils": "utils", "save": "serialization.save",
-    "load": "serialization.load", "vmap": "func.vmap",
+    "func": ".func", "nn": ".nn", "optim": ".optim", "utils": ".utils", "save": ".serialization", "load": ".serialization",
+    "vmap": ".func",
 }  # fmt: skip
-
-
-def __dir__() -> "list[str]":
-    """What PyTorch has, too, those included that are loaded when they are first used."""
-    return sorted({*OFFERED, *LATER, "__version__"})
-
-
-def __getattr__(name: "str") -> "object":
-    if name in LATER:
-        module, _, attribute = LATER[name].partition(".")
-        found = importlib.import_module("." + module, __name__)
-        return getattr(found, attribute) if attribute else found
-    return not_offered("")(name)
+OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
+__dir__, __getattr__ = offers(__name__, OFFERED, LATER)

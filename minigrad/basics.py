@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from math import prod
 from operator import index
 from typing import NamedTuple
@@ -41,9 +42,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
     dim, bound = index(dim), ndim or 1  # a 0-d tensor accepts dim 0 and -1
     if not -bound <= dim < bound:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
-        )
+        told = f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+        raise IndexError(told)
     return dim + bound if dim < 0 else dim
 
 
@@ -66,12 +66,28 @@ class device(NamedTuple("device", [("type", str)])):
 cpu = device("cpu")
 
 
-def not_offered(prefix: str) -> Callable[[str], object]:
-    """A module's `__getattr__`: what PyTorch has there and minigrad has not says so."""
+def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
+    """A module's `__dir__` and `__getattr__`: completion offers these names, and what PyTorch has beside them says so.
+
+    homes: where to find what is loaded when it is first used: name → module, which may be what is asked for itself.
+    """
 
     def __getattr__(name: str) -> object:
-        raise AttributeError(
-            f"minigrad has no torch.{prefix}{name}; it keeps to what the lessons use. viz works on PyTorch itself."
-        )
+        if name in homes:
+            home = import_module(homes[name], module)
+            return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
+        path = ".".join(["torch", *module.split(".")[1:], name])
+        told = f"minigrad has no {path}; it keeps to what the lessons use. viz works on PyTorch itself."
+        raise AttributeError(told)
 
-    return __getattr__
+    return sorted(names).copy, __getattr__
+
+
+class NotOffered(str):
+    """An attribute that Tensor has in PyTorch alone, which says so. A `__getattr__` would slow down all others by a tenth."""
+
+    names = """atan2 broadcast_to cross cuda cumprod diff index_add index_copy index_put index_select inner lerp median
+    masked_select new_ones normal_ ravel repeat repeat_interleave resize_ squeeze_ svd take tile type uniform_ unsqueeze_"""
+
+    def __get__(self, t: object, kind: type) -> object:
+        return offers("minigrad.Tensor", ())[1](self)

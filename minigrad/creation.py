@@ -14,23 +14,23 @@ import numpy as np
 from . import basics, dtypes
 from .autograd.modes import local, special
 from .dtypes import dtype
-from .ops.publish import function, method
-from .tensor import InferenceTensor, Tensor, full_name, wrap
+from .ops.publish import function
+from .tensor import InferenceTensor, Tensor, wrap
+from .words import expect
 
 ndarray = np.ndarray
 PYTHON = {int: np.dtype(np.int64), bool: np.dtype(np.bool_)}
 SEQUENCES = (list, tuple, range, ndarray)
 
 
-def new_leaf(
-    array: ndarray, requires_grad: bool = False, device: object = None, like: Tensor | None = None
-) -> Tensor:
+def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Tensor | None = None) -> Tensor:
     """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
     if device is not None:
         basics.device(device)  # raises for any but the CPU
-    if requires_grad and array.dtype.kind != "f":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    out = wrap(array, bool(requires_grad))
+    expect(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
+    told = "Only Tensors of floating point and complex dtype can require gradients"
+    expect(not requires_grad or array.dtype.kind == "f", told)
+    out = wrap(array, requires_grad)
     if special:
         if local.inference:
             out.__class__ = InferenceTensor
@@ -53,12 +53,9 @@ def tensor(
     """
     if not isinstance(data, Tensor):
         return new_leaf(array_of(data, dtype), requires_grad, device)
-    warnings.warn(
-        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-        "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-        UserWarning,
-        stacklevel=3,  # of the caller's caller
-    )
+    told = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or"
+    more = "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+    warnings.warn(f"{told} {more}", stacklevel=3)  # of the caller's caller
     out = data.detach().clone() if dtype is None else data.detach().clone().to(dtype)
     return out.requires_grad_() if requires_grad else out
 
@@ -77,28 +74,25 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
         array = np.array(numbers)
     except ValueError:
         refuse_ragged(data)
-    if array.dtype in (object, np.uint64) and wanted.kind in "iu":
-        raise ValueError("Overflow when unpacking long long")
     if wanted.kind in "iu" and array.size:
+        expect(array.dtype not in (object, np.uint64), "Overflow when unpacking long long", error=ValueError)
         most = np.iinfo(wanted).max  # unsigned integers take negative ones, which wrap round
-        if not (array.max() <= most and array.min() >= (-most if wanted.kind == "u" else -most - 1)):
-            raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+        fits = array.max() <= most and array.min() >= (-most if wanted.kind == "u" else -most - 1)
+        expect(fits, "value cannot be converted to type {} without overflow", wanted.name)
     return array.astype(wanted)
 
 
 def bare(data: Any, found: set[np.dtype]) -> Any:
     """`data` with arrays in the place of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
     if isinstance(data, SEQUENCES[:3]):
-        if len(data) and isinstance(data[0], str):
-            raise ValueError("too many dimensions 'str'")
+        expect(not (data and isinstance(data[0], str)), "too many dimensions 'str'", error=ValueError)
         return [bare(v, found) for v in data]
     if isinstance(data, Tensor):
         plain = float(data) if data.is_floating_point() else operator.index(data)
         data = np.asarray(plain, data._array.dtype)
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not isinstance(data, (int, float, np.number, np.bool_, ndarray)):
-        raise RuntimeError(f"Could not infer dtype of {full_name(type(data))}")
+    expect(not isinstance(data, str), "new(): invalid data type 'str'", error=TypeError)
+    known = isinstance(data, (int, float, np.number, np.bool_, ndarray))
+    expect(known, "Could not infer dtype of {}", type(data))
     if type(data) is float:
         found.add(dtypes.default_float())
     else:
@@ -110,32 +104,27 @@ def refuse_ragged(data: Any) -> None:
     """Raise PyTorch's error for nested sequences of unequal lengths."""
     parts, dim = [data], 0
     while all(isinstance(part, SEQUENCES) for part in parts):
+        told, n = "expected sequence of length {} at dim {} (got {})", len(parts[0])
         for part in parts:
-            if len(part) != len(parts[0]):
-                told = f"at dim {dim} (got {len(part)})"
-                raise ValueError(f"expected sequence of length {len(parts[0])} {told}")
+            expect(len(part) == n, told, n, dim, len(part), error=ValueError)
         parts, dim = [v for part in parts for v in part], dim + 1
-    if isinstance(parts[0], SEQUENCES):
-        raise TypeError("not a sequence")
+    expect(not isinstance(parts[0], SEQUENCES), "not a sequence", error=TypeError)
     kind = next(type(part).__name__ for part in parts if isinstance(part, SEQUENCES))
     raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
 
 
 def from_numpy(array: ndarray) -> Tensor:
     """A tensor that shares the memory of a NumPy array. Raises TypeError for dtypes that there are no tensors of."""
-    if not isinstance(array, ndarray):
-        raise TypeError(f"expected np.ndarray (got {full_name(type(array))})")
+    expect(isinstance(array, ndarray), "expected np.ndarray (got {})", type(array), error=TypeError)
     return new_leaf(checked_array(array))
 
 
 def checked_array(array: ndarray) -> ndarray:
     """The array. Raises PyTorch's error for one that cannot be a tensor."""
     dtypes.of_numpy(array.dtype)
-    if any(s < 0 for s in array.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
-        )
+    told = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
+    told += " supported. (You can probably work around this by making a copy of your array  with "
+    expect(min(array.strides, default=0) >= 0, told + "array.copy().) ", error=ValueError)
     return array
 
 
@@ -155,8 +144,7 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 
     def build(*args, dtype=None, device=None, requires_grad=False, **named):
         like = None if first.annotation != "Tensor" else args[0] if args else named.get(first.name)
-        if first.annotation == "Tensor" and not isinstance(like, Tensor):
-            raise TypeError(f"{first.name} is no tensor")
+        expect(first.annotation != "Tensor" or isinstance(like, Tensor), "not a tensor", error=TypeError)
         if dtype is not None:
             named["dtype"] = dtypes.to_numpy(dtype)
         elif not infers:
@@ -171,21 +159,16 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 
 def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
-    if size is None and not lengths:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    told = '{}() missing 1 required positional arguments: "size"'
+    expect(lengths or size is not None, told, name, error=TypeError)
     if size is None:
         size = lengths[0] if len(lengths) == 1 and not hasattr(lengths[0], "__index__") else lengths
-    if not isinstance(size, (tuple, list)):
-        kind = full_name(type(size))
-        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
-    for position, n in enumerate(size, 1):
-        if not hasattr(n, "__index__"):
-            told = f'"type must be tuple of ints,but got {full_name(type(n))}"'
-            raise TypeError(
-                f"{name}(): argument 'size' failed to unpack the object at pos {position} with error {told}"
-            )
-        if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
+    told = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
+    expect(isinstance(size, (tuple, list)), told, name, type(size), error=TypeError)
+    told = "{}(): argument 'size' failed to unpack the object at pos {} with error \"type must be tuple of ints,but got {}\""
+    for place, n in enumerate(size, 1):
+        expect(hasattr(n, "__index__"), told, name, place, type(n), error=TypeError)
+        expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
 
 
@@ -206,13 +189,6 @@ def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> 
 zeros, zeros_like = filled("zeros", np.zeros, "zeros")
 ones, ones_like = filled("ones", np.ones, "ones")
 empty, empty_like = filled("empty", np.empty, "whatever the memory held")
-
-
-@method("new_zeros")
-@factory
-def new_zeros(self: Tensor, *lengths: int, size: tuple | None = None, dtype: np.dtype) -> ndarray:
-    """Zeros in the dtype of this tensor."""
-    return np.zeros(shape_of("new_zeros", lengths, size), dtype)
 
 
 @factory
@@ -239,10 +215,8 @@ def arange(
     wanted = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
     if wanted == np.int64:  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
         start, end, step = int(start), int(end), int(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    expect(step != 0, "step must be nonzero")
+    expect((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
     count = -((start - end) // step) if whole else math.ceil((end - start) / step)
     if wanted.kind != "f":
         start, step = int(start), int(step)
@@ -252,8 +226,7 @@ def arange(
 @factory
 def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarray:
     """`steps` evenly spaced numbers from start to end, both included."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
+    expect(steps >= 0, "number of steps must be non-negative")
     start, end = (float(v) if dtype.kind == "f" else int(v) for v in (start, end))
     number, step = np.arange(operator.index(steps)), (end - start) / max(steps - 1, 1)
     # counted from both ends, as PyTorch does

@@ -48,10 +48,9 @@ _default = float32
 def of_numpy(numpy_dtype: np.dtype) -> dtype:
     """minigrad's dtype for NumPy's. Raises TypeError for types that minigrad does not have."""
     if numpy_dtype not in _of_numpy:
-        raise TypeError(
-            f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}. The only "
-            "supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
-        )
+        told = f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}."
+        known = "float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
+        raise TypeError(f"{told} The only supported types are: {known}")
     return _of_numpy[numpy_dtype]
 
 
@@ -85,15 +84,12 @@ def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:
 def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as a 0-d array. Raises RuntimeError if the dtype does not hold it."""
     kind = numpy_dtype.kind
-    if kind in "iu" or (kind == "f" and -np.inf < number < np.inf):
+    if kind in "iu" or (kind == "f" and 65504 < abs(number) < np.inf):
         most = np.finfo(numpy_dtype).max.item() if kind == "f" else np.iinfo(numpy_dtype).max
         least = -most - (kind == "i")  # what is negative wraps round in unsigned integers
         if not least <= number <= most:
-            told = (
-                numpy_dtype.name + "_t"
-                if kind != "f" and numpy_dtype != np.int32
-                else of_numpy(numpy_dtype).c_name
-            )
+            own = kind == "f" or numpy_dtype == np.int32
+            told = of_numpy(numpy_dtype).c_name if own else f"{numpy_dtype.name}_t"
             raise RuntimeError(f"value cannot be converted to type {told} without overflow")
     return wrapped(number, numpy_dtype)
 

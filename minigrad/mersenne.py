@@ -13,14 +13,22 @@ import numpy as np
 BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
 
 
-class Stream:
-    """Random arrays from a seed, of which the lowest 32 bits count: bit for bit PyTorch's on a CPU, but for the last
-    one of 16 or more normal float32 numbers: there PyTorch has a sine and a logarithm of its own."""
+class Generator:
+    """A source of random arrays: bit for bit PyTorch's on a CPU, but for the last one of 16 or more normal float32 numbers:
+    there PyTorch has a sine and a logarithm of its own."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self):
+        self.manual_seed(67280421310721)  # PyTorch's default seed
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from `seed`, of which the lowest 32 bits count. Returns self."""
+        seed = int(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError("Overflow when unpacking long long")
         self.twister = np.random.MT19937()
         self.twister._legacy_seeding(seed & 0xFFFF_FFFF)
         self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
+        return self
 
     def get_state(self) -> tuple:
         """The place in the stream, for `set_state`."""

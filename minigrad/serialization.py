@@ -21,11 +21,12 @@ from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
 STRUCTURE = "structure"  # the name of the array that holds the JSON text
+File = str | os.PathLike | BinaryIO
 JSON = (str, int, float, bool, type(None))
 CONTAINERS = {"list": list, "tuple": tuple, "ordered": OrderedDict, "dict": dict}  # first the special ones
 
 
-def save(obj: object, f: str | os.PathLike | BinaryIO) -> None:
+def save(obj: object, f: File) -> None:
     """Write tensors, parameters, numbers, strings, and lists, tuples and dicts of them, to a file.
 
     Typical: `save(model.state_dict(), "model.npz")`. Raises TypeError for anything else, such as a whole model.
@@ -64,15 +65,10 @@ def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> 
         return {"kind": kind, "items": list(zip(keys, values, strict=True))}
     if kind is not None:
         return {"kind": kind, "items": [in_json(v, f"{where}[{i}]", tensors) for i, v in enumerate(obj)]}
-    raise TypeError(
-        f"save() writes tensors, numbers, strings, lists, tuples and dicts, but {where} is of type {type(obj).__name__}. "
-        "Save a model's state_dict() rather than the model."
-    )
+    raise TypeError(f"save() cannot write {where}, a {type(obj).__name__}; of a model save the state_dict()")
 
 
-def load(
-    f: str | os.PathLike | BinaryIO, map_location: object = None, *, weights_only: bool = True
-) -> object:
+def load(f: File, map_location: object = None, *, weights_only: bool = True) -> object:
     """Read what `save` wrote. Nothing in the file is executed.
 
     map_location is accepted for the CPU only. Raises RuntimeError if the file was written by something else or is damaged.
@@ -93,11 +89,9 @@ def load(
             tensors.append(Parameter(t, requires_grad) if is_parameter else t)
         return built(structure["object"], tensors)
     except Exception as error:  # whatever NumPy, zipfile and json say of what they do not expect
-        raise RuntimeError(
-            f"{f if isinstance(f, (str, os.PathLike)) else 'the file'} was not written by minigrad.save(), or is damaged. "
-            "PyTorch's own files are pickles and cannot be read; there, save numpy arrays: {k: v.numpy() for k, v in "
-            "model.state_dict().items()}"
-        ) from error
+        told = f"{f} was not written by minigrad.save(), or is damaged. PyTorch's own files are pickles and cannot be read"
+        more = "there, save numpy arrays: {k: v.numpy() for k, v in model.state_dict().items()}"
+        raise RuntimeError(f"{told}; {more}") from error
 
 
 def built(part: object, tensors: list[Tensor]) -> object:

@@ -12,11 +12,11 @@ import weakref
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, words
 from .autograd.modes import local
 from .basics import Size, cpu, wrap_dim
 from .printing import tensor_repr
-from .words import DEEPCOPY, DETACH_VIEW, FLAG_OF_RESULT, GRAD_DTYPE, GRAD_SIZE, NOT_A_LEAF, TO_NUMBER
+from .words import expect
 
 ndarray = np.ndarray
 new_object = object.__new__
@@ -94,17 +94,12 @@ class Tensor:
 
     @data.setter
     def data(self, other: Tensor) -> None:
-        if not isinstance(other, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
-        if self._requires_grad and other._array.dtype.kind != "f":
-            raise RuntimeError(
-                "data set to a tensor that requires gradients must be floating point or complex dtype"
-            )
+        told = "Variable data has to be a tensor, but got {}"
+        expect(isinstance(other, Tensor), told, type(other).__name__, error=TypeError)
+        expect(other._array.dtype.kind == "f" or not self._requires_grad, words.DATA_DTYPE)
         self._array = other._array
 
-    shape = property(
-        lambda self: tuple.__new__(Size, self._array.shape), doc="The lengths of the dimensions."
-    )
+    shape = property(lambda self: tuple.__new__(Size, self._array.shape), doc="The length of each dimension.")
     dtype = property(lambda self: dtypes.of_numpy(self._array.dtype), doc="The type of the elements.")
     device = property(lambda self: cpu, doc='Where the elements are: `device("cpu")`, always.')
     ndim = property(lambda self: self._array.ndim, doc="The number of dimensions.")
@@ -163,43 +158,35 @@ class Tensor:
 
     def numpy(self, *, force: bool = False) -> ndarray:
         """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
-        if self._requires_grad and local.grad and not force:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
+        expect(force or not (self._requires_grad and local.grad), words.NUMPY)
         return self._array
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> ndarray:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
+        return np.array(self.numpy(), dtype, copy=copy)
 
     def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
         return wrap(array)  # what NumPy's functions make of a tensor is a tensor again: `np.sin(x)`
 
     def __len__(self) -> int:
-        if self._array.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
+        expect(self._array.ndim > 0, "len() of a 0-d tensor", error=TypeError)
         return self._array.shape[0]
 
     def __bool__(self) -> bool:
-        if self._array.size != 1:
-            values = "more than one value" if self._array.size else "no values"
-            raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        values = "more than one value" if self._array.size else "no values"
+        expect(self._array.size == 1, "Boolean value of Tensor with {} is ambiguous", values)
         return bool(self.item())
 
     def __float__(self) -> float:
         if self._requires_grad and local.grad:
-            warnings.warn(TO_NUMBER, UserWarning, stacklevel=2)
+            warnings.warn(words.TO_NUMBER, UserWarning, stacklevel=2)
         return float(self._only_value())
 
     def __int__(self) -> int:
         return int(self._only_value())
 
     def _only_value(self) -> bool | int | float:
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+        told = "only one element tensors can be converted to Python scalars"
+        expect(self._array.size == 1, told, error=ValueError)
         return self.item()
 
     def __index__(self) -> int:
@@ -212,11 +199,8 @@ class Tensor:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def __getattr__(self, name: str) -> object:  # which is asked for what is not there
-        told = f"\nminigrad has no torch.Tensor.{name}; it keeps to what the lessons use. viz works on PyTorch itself."
-        raise AttributeError(
-            f"'{type(self).__name__}' object has no attribute '{name}'" + told * (name[0] != "_")
-        )
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if hasattr(type(self), name) or name in self.__dict__]
 
     def __contains__(self, element: object) -> bool:
         return bool((self == element).any().item())
@@ -239,8 +223,7 @@ class Tensor:
         return rebuilt, (kind, self._array, self._requires_grad, self.__dict__)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        if self._grad_fn is not None:
-            raise RuntimeError(DEEPCOPY)
+        expect(self._grad_fn is None, words.DEEPCOPY)
         kind = Tensor if self.is_inference() else type(self)
         copied = rebuilt(kind, copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
         if self._meta is not None:
@@ -256,10 +239,9 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        if not isinstance(wanted, bool):
-            raise RuntimeError("requires_grad must be a bool")
-        if wanted and self._array.dtype.kind != "f":
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        expect(isinstance(wanted, bool), "requires_grad must be a bool")
+        told = "only Tensors of floating point and complex dtype can require gradients"
+        expect(not wanted or self._array.dtype.kind == "f", told)
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -268,16 +250,14 @@ class Tensor:
         Raises RuntimeError for integer tensors, for results of operations (when turning off) and for tensors made in
         inference_mode.
         """
+        told = "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {}"
+        expect(isinstance(requires_grad, bool), told, type(requires_grad), error=TypeError)
         if requires_grad:
-            if self._array.dtype.kind != "f":
-                raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            if self.is_inference():
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-                )
-        elif self._grad_fn is not None:
-            raise RuntimeError(FLAG_OF_RESULT)
-        self._requires_grad = bool(requires_grad)
+            told = "only Tensors of floating point dtype can require gradients"
+            expect(self._array.dtype.kind == "f", told)
+            expect(not self.is_inference(), words.INFERENCE_FLAG)
+        expect(requires_grad or self._grad_fn is None, words.FLAG_OF_RESULT)
+        self._requires_grad = requires_grad
         if self._meta is not None:
             self._meta.borrows = False
         if self._counter is not None and self._counter.views:
@@ -294,12 +274,11 @@ class Tensor:
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from its history, in place. Refused for views."""
-        if self._is_view():
-            raise RuntimeError(DETACH_VIEW)
+        expect(not self._is_view(), words.DETACH_VIEW)
         if self._backward_hooks:
             self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
-        self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
         self._own_counter().detached = 1
+        self._requires_grad, self._grad_fn, self._output_nr = False, None, 0
         if self._counter.views:
             self._tell_views()
         return self
@@ -322,10 +301,8 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have added up in this tensor, or None before the first."""
         meta = self._meta
-        if self._grad_fn is not None and not (
-            meta is not None and (meta.retains_grad or meta.grad is not None)
-        ):
-            warnings.warn(NOT_A_LEAF, UserWarning, stacklevel=2)
+        if self._grad_fn is not None and (meta is None or not (meta.retains_grad or meta.grad is not None)):
+            warnings.warn(words.NOT_A_LEAF, UserWarning, stacklevel=2)
         return None if meta is None else meta.grad
 
     @grad.setter
@@ -334,25 +311,18 @@ class Tensor:
             if self._meta is not None:
                 self._meta.grad = None
             return
-        if not isinstance(new, Tensor):
-            told = f"expected to be a Tensor or None but got grad of type {type(new).__name__}"
-            raise TypeError(f"assigned grad {told}")
-        if new is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if new.dtype is not self.dtype:
-            raise RuntimeError(GRAD_DTYPE.format(new.dtype.c_name, self.dtype.word))
-        if new._array.shape != self._array.shape:
-            raise RuntimeError(GRAD_SIZE.format(list(new.shape), list(self.shape)))
+        told = "assigned grad expected to be a Tensor or None but got grad of type {}"
+        expect(isinstance(new, Tensor), told, type(new).__name__, error=TypeError)
+        expect(new is not self, "can't assign Variable as its own grad")
+        expect(new.dtype is self.dtype, words.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
+        expect(new._array.shape == self._array.shape, words.GRAD_SIZE, new._array.shape, self._array.shape)
         self._own_meta().grad = new
 
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
 
-    retains_grad = property(
-        lambda self: self._meta is not None and self._meta.retains_grad,
-        doc="True for a non-leaf on which `retain_grad()` was called.",
-    )
+    retains_grad = property(lambda self: bool(self._meta and self._meta.retains_grad), doc="`retain_grad()`")
     _base = property(lambda self: None if self._meta is None else self._meta.base)
 
     def _is_view(self) -> bool:
@@ -360,8 +330,7 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        if self.is_inference():
-            raise RuntimeError("Inference tensors do not track version counter.")
+        expect(not self.is_inference(), "Inference tensors do not track version counter.")
         return 0 if self._counter is None else self._counter.version
 
     def is_inference(self) -> bool:
@@ -382,7 +351,9 @@ class Tensor:
     def _own_counter(self) -> Counter:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
-            new = Counter()
+            node, new = self._grad_fn, Counter()
+            if node is not None and node._counted == self._output_nr:
+                new = node._counter = node._counter or new
             self._counter = self._counter or new
         return self._counter
 
@@ -408,11 +379,3 @@ def rebuilt(cls: type, array: ndarray, requires_grad: bool, attributes: dict) ->
     out.__class__ = cls
     out.__dict__.update(attributes)
     return out
-
-
-def full_name(kind: type) -> str:
-    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
-    if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
-        return f"torch.{kind.__name__}"  # compiled there
-    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
-    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__

@@ -1,4 +1,28 @@
-"""The long messages of PyTorch's autograd, word for word. Code that raises them stays short enough to read."""
+"""What is told when something is wrong: `expect`, which raises errors, and PyTorch's long messages, word for word, so that code
+that raises them stays short enough to read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import dtypes
+
+
+def expect(holds: bool, told: str, *values: object, error: type[Exception] = RuntimeError) -> None:
+    """Raise an error unless this holds. told: its words, with the values filled in: dtypes and classes by their names,
+    tuples as lists."""
+    if not holds:
+        shown = [list(v) if type(v) is tuple else full_name(v) if isinstance(v, type) else v for v in values]
+        raise error(told.format(*[dtypes.of_numpy(v) if isinstance(v, np.dtype) else v for v in shown]))
+
+
+def full_name(kind: type) -> str:
+    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
+        return f"torch.{kind.__name__}"  # compiled there
+    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
+
 
 # ---------------------------------------------------------------- leaves, .grad, modes
 
@@ -37,6 +61,9 @@ TO_NUMBER = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
     "Consider using tensor.detach() first."
 )
+NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
+INFERENCE_FLAG = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
     "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
@@ -71,11 +98,7 @@ MODIFIED_THERE = (
     "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
     "changed in there or anywhere later. Good luck!"
 )
-PACK_WRITES = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
-    "in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place "
-    "operations on the input to a pack hook."
-)
+PACK_WRITES = "A saved tensor pack hook is modifying its input in place: it must make a copy to work on."
 
 # ---------------------------------------------------------------- writing in place
 

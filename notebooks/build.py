@@ -15,6 +15,7 @@ state, timings or paths of this machine.
 from __future__ import annotations
 
 import argparse
+import copy
 import difflib
 import os
 import re
@@ -31,19 +32,29 @@ import lesson_text
 HERE = Path(__file__).resolve().parent
 PAGES = ("glossary", "exam", "index")  # about the lessons: the index reads their headers, so it comes last
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+# in saved HTML; tests/nbval.cfg has the same
+MACHINES_OWN = (
+    r'srcdoc="[^"]*"',
+    r'base64,[^"]*(?=" alt="Film\(\d+ frames of \d{3,} steps)',
+    r'width="[^"]*" height="[^"]*" style="max-width:100%;height:auto" src="[^"]*"',  # a figure (exercises/figures.py)
+)
 LIVE_ONLY = "application/vnd.jupyter.widget-view+json"  # without a kernel it shows as "model not found"
 
 
 def lessons(names: list[str]) -> list[Path]:
     """The notebooks that `names` mean ("03", "03_one_node_at_a_time", "index", a path), or all of them."""
     pages = [HERE / f"{page}.ipynb" for page in PAGES]
-    every = sorted(HERE.glob("[0-9][0-9]_*.ipynb")) + [page for page in pages if page.exists()]
+    every = sorted(HERE.glob("[0-9][0-9]*_*.ipynb")) + [page for page in pages if page.exists()]
     if not names:
         return every
     found = []
     for name in names:
         stem = Path(name).stem
-        matches = [path for path in every if path.stem == stem or path.stem.startswith(f"{stem.zfill(2)}_")]
+        matches = [
+            path
+            for path in every
+            if path.stem == stem or path.stem.partition("_")[0].lstrip("0") == stem.lstrip("0")
+        ]
         if not matches:
             sys.exit(f"No lesson is called {name!r}. There are: {', '.join(path.stem for path in every)}")
         found += matches
@@ -90,6 +101,8 @@ def _normalise_output(output: nbformat.NotebookNode, count: int) -> None:
         output.execution_count = count
     if output.output_type in ("execute_result", "display_data"):
         output.data.pop(LIVE_ONLY, None)
+        if "text/html" in output.data:
+            output.data.pop("image/png", None)  # a figure is kept once, as exercises/figures.py shows it
         output.metadata = nbformat.from_dict({})
     if output.output_type == "error":
         output.traceback = [f"{output.ename}: {output.evalue}"]  # the frames hold paths of this machine
@@ -103,17 +116,26 @@ def dump(notebook: nbformat.NotebookNode) -> str:
 
 
 def comparable(text: str) -> str:
-    """The text without what the last digit of a float or a machine's fonts may change: plots, and the numbers and
-    the program that a saved stepper carries packed (its picture and its repr remain)."""
+    """The text without what the last digit of a float or a machine's fonts may change (see `shown`)."""
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if "image/png" in data:
-                data["image/png"] = "a plot"
-            if "text/html" in data:
-                data["text/html"] = re.sub(r'srcdoc="[^"]*"', "srcdoc", data["text/html"])
+        if cell.cell_type == "code":
+            cell.outputs = shown(cell.outputs, cell.execution_count)
     return dump(notebook)
+
+
+def shown(outputs: list[nbformat.NotebookNode], count: int) -> list[nbformat.NotebookNode]:
+    """What cell `count` shows, normalised, without plots, and without the numbers and the program that a saved stepper
+    carries packed (its picture and its repr remain; as does a film's, up to a hundred steps: by then the last digit of a
+    float, in which machines differ, has grown until it shows)."""
+    outputs = copy.deepcopy(outputs)
+    for output in outputs:
+        _normalise_output(output, count)
+        data = output.get("data", {})
+        if "text/html" in data:
+            for machines in MACHINES_OWN:
+                data["text/html"] = re.sub(machines, "", data["text/html"])
+    return outputs
 
 
 def build(path: Path, notebook: nbformat.NotebookNode) -> str:
@@ -144,7 +166,7 @@ def main() -> int:
         return 0
     if arguments.source:
         path = HERE / f"{arguments.source.stem}.ipynb"
-        if not re.fullmatch(r"\d\d_\w+", path.stem) and path.stem not in PAGES:
+        if not re.fullmatch(r"\d\d[a-z]?_\w+", path.stem) and path.stem not in PAGES:
             sys.exit(
                 "The text's file name becomes the notebook's: it must look like 03_one_node_at_a_time.lesson, "
                 f"or be one of {', '.join(PAGES)}"

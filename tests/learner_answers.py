@@ -22,7 +22,8 @@ from exercises import (
     lesson_06,
     lesson_07,
     lesson_08,
-    lesson_09,
+    lesson_09b,
+    lesson_11,
     lesson_12,
     lesson_13,
     lesson_14,
@@ -35,8 +36,31 @@ from exercises import (
 from exercises.judge import as_answers
 from exercises.model import Exercise
 
+
+def _cuts_w_as_well(w, xs, lr):
+    h = torch.tensor(0.0)
+    for x in xs:
+        h = torch.tanh((w * h).detach() + x)
+        ((h - 1) ** 2).backward()
+
+
 TOLD: list[tuple[str, Any, str, str]] = [
     # (exercise, answer, words in the reply, words that must not be there)
+    (
+        "9b.4",
+        lambda scores, labels: torch.nn.functional.cross_entropy(scores, labels).item(),
+        "it is no tensor",
+        "fault of the lesson",
+    ),
+    (
+        "9b.5",
+        lambda h: h.detach().numpy() - h.detach().numpy().mean(),
+        "it is no tensor",
+        "fault of the lesson",
+    ),
+    ("9b.3", lesson_09b._logs_nothing, "`None` is in the log", "Is there a `return`"),
+    ("9b.1", lesson_09b._without_a_list, "0 losses come back", "A number or a tensor is wanted"),
+    ("11.4", lesson_11._detaches_the_weight, "detaches the weight", "One turn too early"),
     ("2.4", {"no_bias": "MatMulBackward0"}, "a product with a shorter one", "another answer"),
     ("2.4", {"minus": "SubtractBackward0"}, "names are short", "another answer"),
     ("2.4", {"average": "DivBackward0"}, "the mean is one operation", "another answer"),
@@ -48,6 +72,12 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("1.1", lambda f, x, h: (f(x + h) - (x - h)) / (2 * h), "you take away the *place*", "to one side"),
     ("1.1", lambda f, x, h: (f(x + h) - f(x - h)) / h**2, "`h` comes in once", "twice too large"),
     ("1.1", lambda f, x, h: (f(x + 1e-4) - f(x - 1e-4)) / 2e-4, "Use the `h` that you are given", "is right"),
+    ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (2 * h), "it is $4h$", "not $h$"),
+    ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (4 * h), "a good one", "$h - x$"),
+    ("1.1", lambda f, x, h: (f(x + 2 * h) - f(x)) / (2 * h), "$2h$ to one side", "is right"),
+    ("1.2", {"dy_dx": 300.1}, "Very near", "Not that number"),
+    ("8.2", {"weighed": "150.1"}, "The exact number is wanted", "Not that number"),
+    ("6.5", {"passes_for_loss": -1}, "A count cannot be negative", "the sign"),
     ("4.2", {"mixed": 5.5}, "not averaged", "exactly 2 times"),
     ("4.2", {"double": 6.667}, "Nothing is averaged", "exactly 3 times"),
     ("5.1", {"first": 2.667}, "Nothing is averaged", "exactly 3 times"),
@@ -57,6 +87,8 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("4.4", [], "Three lists", "products are ,"),
     ("5.2", lesson_05._running_total, "still contains last turn's graph", "Specify retain_graph=True"),
     ("6.2", lesson_06._y_outside, "Make `y` anew for each row", "Specify retain_graph=True"),
+    ("2.2", lambda p, q: torch.exp(p * q + 1).sum(), "a plain number has none", "fires"),
+    ("5.6", _cuts_w_as_well, "`w` is cut off as well", "Under `no_grad`"),
     ("5.3", lesson_05._naive, "let go", "y.retain_grad()"),
     ("5.3", lesson_05._named_only, "without brackets", "must be called *before*"),
     ("5.3", lesson_05._set_to_true, "puts a value in the place", "must be called *before*"),
@@ -78,6 +110,18 @@ TOLD: list[tuple[str, Any, str, str]] = [
     ("0.2", lambda x: -5 * x.detach(), "the way back is cut", "slope is 0 everywhere"),
     ("1.3", {"at_minus_1_5": 0}, "It is flat only", "zero everywhere"),
     ("5.1", {"first": 0}, "every line is a backward pass", "zero everywhere"),
+    ("0.1", "7x", "put in the values", "A number or a tensor"),
+    ("0.1", 7 + 0j, "`complex`", "Opaque"),
+    ("1.4", lambda t: math.exp(-t) / (1 + math.exp(-t)) ** 2, "`math` works on one number", "Python scalars"),
+    ("2.3", {"why": "d"}, "one letter in quotes, from `a` to `c`", "for none of them"),
+    (
+        "3.3",
+        lambda upstream, x, w: (torch.einsum("ij,kj->ik", upstream, w), w),
+        "has no torch.einsum",
+        "before the dot",
+    ),
+    ("3.3", lambda upstream, x, w: (x @ upstream, w), "columns of the first factor", "is right"),
+    ("3.4", {"grad_z": -0.0049}, "times the local derivative of the sigmoid", "One entry"),
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),
     ("15.5", lesson_15._penalty(retain_graph=True), "records nothing new", "times too"),
@@ -109,7 +153,38 @@ TOLD: list[tuple[str, Any, str, str]] = [
         "Nothing came",
         "is right",
     ),
-    ("13.6", lesson_13._step_now, "There is nothing in `.grad` yet", "no step"),
+    (
+        "13.1",
+        lambda t, seen: t.register_hook(lambda g: seen.extend([g, g])),
+        "the same gradient 2 times",
+        "sum missing",
+    ),
+    (
+        "13.3",
+        lambda model, batch: {m: m(batch) for m in model[:1]},
+        "The key is to be the *name*",
+        "sequence item",
+    ),
+    (
+        "13.4",
+        lambda model: dict.fromkeys(model.parameters()),
+        "The key is to be the *name*",
+        "sequence item",
+    ),
+    (
+        "13.4",
+        lesson_13._norms_by(lambda p: p.grad.norm() if p.grad is not None else "None"),
+        "That is a text",
+        "`None` is right",
+    ),
+    ("14.3", lambda loss: loss.grad_fn, "A *name* is wanted", "is right."),
+    (
+        "14.3",
+        lesson_14._detector(lesson_14._is_bad, lambda f: f[0] if f else "None"),
+        "without quotes",
+        "is right.",
+    ),
+    ("13.6", lesson_13._step_now, "`.grad` is `None` when", "no step"),
     ("14.1", {"zeros": "a"}, "no number is right for all", "Not that one"),
     ("14.3", lambda loss: ["SqrtBackward0"], "One name is wanted", "is right"),
     ("14.6", lesson_14._eps_outside, "the root itself still gets a 0", "overflowed"),
@@ -117,6 +192,22 @@ TOLD: list[tuple[str, Any, str, str]] = [
 """From trying the lessons: what was said wrongly, and what is said now."""
 
 ALIKE: list[tuple[str, Any]] = [
+    ("9.1", ("4", "0", -5, "36/5")),
+    ("9.3", ("-1/10", 100.0, 0.0053, "-0.1")),
+    ("9.5", ("B", "D", "E", "C", "A")),
+    ("9b.2", lambda w, b, x, t: ((torch.add(torch.mul(w, x), b) - t) ** 2).mean()),
+    ("9b.4", lambda s, labels: (torch.logsumexp(s, 1) - s[torch.arange(len(labels)), labels]).mean()),
+    ("9b.5", lambda h: h.detach().sub(h.detach().mean())),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + torch.mul(w, w) / 100),
+    ("10.3", "a, d, e, g"),
+    ("11.3", lambda ps, most: torch.nn.utils.clip_grad_norm_(list(ps), most)),
+    ("11.5", lesson_11._reading(lambda h: torch.tensor(h.tolist()))),
+    ("12.3", ("B", "C", "E", "D")),
+    ("2.3", ("", "xw", "", "d", "(a)")),
+    ("2.4", ("sub", "mean", "", "addmm", "mm")),
+    ("2.5", "D -> E -> B -> C -> A"),
+    ("4.1", "loss, b, k, a, h"),
+    ("4.1", ["Loss", "K", "B", "A", "H"]),
     ("0.1", Fraction(7)),
     ("0.1", Decimal(7)),
     ("0.1", torch.tensor([[7.0]])),
@@ -128,6 +219,13 @@ ALIKE: list[tuple[str, Any]] = [
     ("2.1", (["a", "b", "c", "e", "f"], ("b", "d", "g", "h"), "d,g,h")),
     ("2.3", (None, {"x", "w"}, "", ["d"], ["a"])),
     ("2.5", list("DEBCA")),
+    ("13.3", lesson_13._records_in_a_block),
+    ("13.6", lesson_13._steps_by_an_optimizer),
+    ("16.4", lambda w, b, X, T: (2 * (X @ w + b - T))[:, None] * X),
+    (
+        "17.4",
+        lesson_17._stepped(lambda p, g, eps: torch.where(g > 0, p + eps, torch.where(g < 0, p - eps, p))),
+    ),
     ("2.4", {"minus": "<SubBackward0>", "no_bias": "torch.mm"}),
     ("8.5", {"target": "detach", "serve": ["e"]}),
     ("4.3", lambda paths: np.array([tiny_path_sum(paths)])),
@@ -212,6 +310,11 @@ def _counts_by_len(root):
         waiting[node] = len(node.next_functions)
         todo += [p for p, _ in node.next_functions if p is not None and p not in waiting]
     return waiting
+
+
+def _adds_sizes(self, grad):
+    self.variable.grad = abs(grad) + (0 if self.variable.grad is None else self.variable.grad)
+    return ()
 
 
 def _fires_leaves_only(root, grad):
@@ -333,6 +436,7 @@ UNLISTED: list[tuple[str, Any]] = [
     ("6.3", lambda grad, shape: grad.mT),
     ("7.1", lesson_07.accumulator(lambda self, grad: grad)),
     ("7.1", lesson_07.accumulator(lambda self, grad: ())),
+    ("7.1", lesson_07.accumulator(_adds_sizes)),
     ("7.2", lesson_07.mul_kind(lambda self, grad: (grad, grad))),
     ("7.2", lesson_07.mul_kind(lambda self, grad: grad * self._saved_other)),
     ("7.2", lesson_07.mul_kind(lambda self, grad: (grad * self._saved_other, grad / self._saved_self))),
@@ -378,20 +482,20 @@ UNLISTED: list[tuple[str, Any]] = [
     ("8.4", lambda t: t * 1),
     ("8.4", lambda t: t.detach() + 1),
     ("8.4", lambda t: t.data),
-    ("9.3", lambda model, optimizer, x, t, turns: [9.0] * turns),
-    ("9.4", lambda w, b, x, t: ((torch.tensor(w.item(), requires_grad=True) * x + b - t) ** 2).mean()),
-    ("9.4", lambda w, b, x, t: ((w * x + b - t) ** 2).sum()),
-    ("9.5", lesson_09._detaches_the_prediction),
-    ("9.6", lambda scores, labels: torch.nn.functional.cross_entropy(scores.argmax(1), labels)),
-    ("9.7", lesson_09._by_method),
-    ("9.8", lambda parameters, lr: [p - lr * p.grad for p in parameters]),
-    ("9.9", lambda model, optimizer, x, t, turns: 0.0),
-    ("9.10", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * abs(w)),
-    ("9.10", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() * 1.01),
-    ("9.10", lambda w, b, x, t: 0.01 * w * w),
-    ("9.10", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * torch.sqrt(w * w + 1e-8)),
-    ("9.10", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * w.item() ** 2),
-    ("9.10", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2),
+    ("9b.1", lambda model, optimizer, x, t, turns: [9.0] * turns),
+    ("9b.2", lambda w, b, x, t: ((torch.tensor(w.item(), requires_grad=True) * x + b - t) ** 2).mean()),
+    ("9b.2", lambda w, b, x, t: ((w * x + b - t) ** 2).sum()),
+    ("9b.3", lesson_09b._detaches_the_prediction),
+    ("9b.4", lambda scores, labels: torch.nn.functional.cross_entropy(scores.argmax(1), labels)),
+    ("9b.5", lesson_09b._by_method),
+    ("9b.6", lambda parameters, lr: [p - lr * p.grad for p in parameters]),
+    ("9b.7", lambda model, optimizer, x, t, turns: 0.0),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * abs(w)),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() * 1.01),
+    ("9b.8", lambda w, b, x, t: 0.01 * w * w),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * torch.sqrt(w * w + 1e-8)),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * w.item() ** 2),
+    ("9b.8", lambda w, b, x, t: ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2),
     ("10.4", lambda model, batches: len(batches)),
     ("10.4", lambda model, batches: sum(((model(x) - t) ** 2).mean() for x, t in batches).detach()),
     ("10.5", lambda blocks, x: blocks[0](x)),
@@ -411,7 +515,6 @@ UNLISTED: list[tuple[str, Any]] = [
     ("12.2", lesson_12._ring(lambda g, x: g * torch.roll(x, -1) + x)),
     ("12.4", lesson_12._sinh(lambda ctx, g, x: g * x)),
     ("12.4", lesson_12._sinh(lambda ctx, g, x: g * torch.exp(x))),
-    ("12.4", lesson_12._sinh(lambda ctx, g, x: g * np.cosh(x.numpy()))),
     ("12.4", torch.sinh),
     ("12.4", lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: None)),
     ("12.4", lesson_12._sinh(lambda ctx, g, x: g, forward=lambda x: np.sinh(x.numpy()))),
@@ -427,6 +530,15 @@ UNLISTED: list[tuple[str, Any]] = [
     ("13.1", lambda t, seen: t.register_hook(seen)),
     ("13.2", lesson_13._limits_silently),
     ("13.2", lesson_13._limits(lambda g, limit: g * 0.5)),
+    ("9.4", lambda w, g, velocity, lr, momentum, decay: (w, velocity)),
+    ("9.4", lambda w, g, velocity, lr, momentum, decay: (w - lr * g, g)),
+    (
+        "9.4",
+        lambda w, g, velocity, lr, momentum, decay: [
+            w - lr * (momentum * (velocity + g) + decay * w),
+            velocity + g,
+        ],
+    ),
     ("13.2", lesson_13._limits(lambda g, limit: limit)),
     ("13.2", lambda t, limit: t.clamp(-limit, limit)),
     ("13.3", lesson_13._removes_by_name),

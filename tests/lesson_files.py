@@ -11,10 +11,17 @@ import build
 from exercises import lessons
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb"))
 PAGES = [NOTEBOOKS / f"{name}.ipynb" for name in build.PAGES]
 BOOKS = [*LESSONS, *PAGES]
-BY_NUMBER = {int(path.stem[:2]): path for path in LESSONS}
+
+
+def number_of(path: Path) -> str:
+    """ "9" or "9b", by the name of its file."""
+    return lessons.short(path.stem.partition("_")[0])
+
+
+BY_NUMBER = {number_of(path): path for path in LESSONS}
 
 
 @cache

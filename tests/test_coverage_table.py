@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from exercises.lessons import padded
 from tests.lesson_files import BY_NUMBER, printed, read
 
 TABLES = Path(__file__).parent / "coverage"
 ITEMS = tomllib.loads((TABLES / "items.toml").read_text(encoding="utf-8"))
-with_items = [number for number in BY_NUMBER if any(number in item["lessons"] for item in ITEMS.values())]
-each_lesson = pytest.mark.parametrize("number", with_items, ids=lambda number: f"{number:02d}")
+with_items = [n for n in BY_NUMBER if any(n in map(str, item["lessons"]) for item in ITEMS.values())]
+each_lesson = pytest.mark.parametrize("number", with_items, ids=padded)
 
 
-def table(number: int) -> dict[str, list[dict[str, str]]]:
-    entries = tomllib.loads((TABLES / f"lesson_{number:02d}.toml").read_text(encoding="utf-8"))
+def table(number: str) -> dict[str, list[dict[str, str]]]:
+    entries = tomllib.loads((TABLES / f"lesson_{padded(number)}.toml").read_text(encoding="utf-8"))
     return {item: places if isinstance(places, list) else [places] for item, places in entries.items()}
 
 
@@ -28,7 +29,7 @@ def test_the_sources_say_180_things():
 
 @each_lesson
 def test_every_item_of_a_lesson_has_its_cells(number):
-    due = {name for name, item in ITEMS.items() if number in item["lessons"]}
+    due = {name for name, item in ITEMS.items() if number in map(str, item["lessons"])}
     assert set(table(number)) == due
 
 
@@ -42,6 +43,20 @@ def test_the_cells_say_it(number):
         if place["text"] not in cells.get(place["cell"], "")
     ]
     assert not gone, "\n".join(gone)
+
+
+@each_lesson
+def test_a_sentence_is_not_teaching(number):
+    """Each item but the motivations is shown, in each of its lessons, by a cell that computes or draws, or asked for by an
+    exercise or a prediction."""
+    cells = {cell.id: cell for cell in read(BY_NUMBER[number]).cells}
+    taught = {
+        item
+        for item, places in table(number).items()
+        for place in (cells[place["cell"]] for place in places)
+        if place.cell_type == "code" or place.id.startswith(("exercise-", "predict-"))
+    }
+    assert {item for item in table(number) if ITEMS[item]["kind"] != "CTX"} - taught == set()
 
 
 @each_lesson

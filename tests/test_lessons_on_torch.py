@@ -11,7 +11,7 @@ import pytest
 import build
 from tests.lesson_files import BY_NUMBER, tagged
 
-MINIGRAD_ONLY = {7: {"rules"}}
+MINIGRAD_ONLY = {"7": {"rules"}}
 """Cells that show something of minigrad's own."""
 
 

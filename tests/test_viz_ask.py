@@ -121,6 +121,44 @@ def test_nothing_is_claimed_where_a_rule_does_not_act_entry_by_entry():
     assert {m["cause"] for m in last["mistakes"]} <= {"sign", "transposed", "summed"}
 
 
+def known_of(question: dict) -> dict[tuple, str]:
+    return {tuple(map(str, m["values"])): m["cause"] for m in question["mistakes"]}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_finite_is_asked_for_like_any_number():
+    x = mg.tensor([4.0, 0.0], requires_grad=True)
+    last = list(asked(mg.where(x > 0, x.sqrt(), 0.0).sum()).values())[-1]
+    assert last["kind"] == "stores" and last["answer"] == {"shape": [2], "values": [0.25, "nan"]}
+    assert known_of(last)[("0.25", "0.0")] == known_of(last)[("0.25", "inf")] == "not finite"
+    x = mg.tensor(0.0, requires_grad=True)
+    last = list(asked(x.sqrt() * -1).values())[-1]
+    assert last["answer"]["values"] == ["-inf"]
+    assert known_of(last)[("0.0",)] == known_of(last)[("nan",)] == "not finite"
+    assert known_of(last)[("inf",)] == "sign"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_good_part_that_meets_a_bad_one_is_not_the_total():
+    x = mg.tensor(0.0, requires_grad=True)
+    root = (x * 1).sqrt()
+    last = list(asked(root * root + x).values())[-1]
+    assert last["answer"]["values"] == ["nan"]
+    assert known_of(last)[("1.0",)] in ("early", "overwrite") and ("nan",) not in known_of(last)
+
+
+def test_what_comes_out_without_a_hook_is_recognised():
+    x = mg.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.register_hook(lambda grad: grad * 10)
+    found = asked(y * 5 + y)
+    assert found["3"]["answer"]["values"] == [60.0] and causes(found["3"])[6.0] == "before the hook"
+    assert found["4"]["answer"]["values"] == [360.0] and causes(found["4"])[36.0] == "before the hook"
+    assert {"averaged", "overwrite"} & set(causes(found["4"]).values()) == set(), (
+        "what the hook would make of it"
+    )
+
+
 def test_large_gradients_are_asked_for_by_their_shape():
     w = mg.ones(4, 5, requires_grad=True)
     z = (mg.ones(3, 4) @ w).sum()

@@ -249,6 +249,15 @@ def test_the_graph_of_a_backward_pass_has_a_second_colour_family():
     assert not any(f.second for f in viz.draw(y).graph.functions)
 
 
+def test_a_stepper_of_a_gradient_is_told_the_forward_pass_as_a_drawing_is():
+    x = minigrad.tensor(2.0, requires_grad=True)
+    y = x * x
+    grads = minigrad.autograd.grad(y, x, create_graph=True)
+    stepper = viz.step(grads[0], forward=y)
+    assert str(stepper.data).count("second") and stepper.options == {}
+    assert not str(viz.step(x * x, forward=True).data).count("second")
+
+
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_after_a_traced_pass_with_create_graph_the_gradient_is_of_the_second_family():
     x = minigrad.tensor(2.0, requires_grad=True)

@@ -271,7 +271,7 @@ def test_ten_thousand_frames_of_fifty_edges_stay_under_ten_megabytes():
     film = viz.film()
     train(t, film, 1, depth=10)
     reel: Reel = film.reels[0]
-    edges = len(reel.scene.shape[1])
+    edges = len(reel.scene.edges)
     bytes_a_frame = reel.width * reel.numbers.itemsize / edges * 50
     assert bytes_a_frame * 10_000 < 10e6
     assert (

@@ -13,6 +13,7 @@ import viz
 from tests.test_viz_film import mlp, train
 from tests.viz_gallery import GALLERY
 from viz.film import again
+from viz.film.payload import payload as film_payload
 from viz.show.page import shared
 from viz.show.payload import payload
 
@@ -103,8 +104,12 @@ def test_the_first_nan_is_whole_also_where_the_backward_pass_made_it(t: Any):
         film.backward(((w * (0.0 if step == 3 else 1.0)).sqrt() * 2).sum())
         assert np.isfinite(film.losses[-1])
     assert list(film.kept) == ["3"] and sorted(film.whole()) == ["3", "5"]
-    told = film.kept["3"]["nonfinite"]
-    assert "SqrtBackward0 made it from a finite one" in told["text"]
+    kept = film.kept["3"]
+    bad = [
+        k for k, array in enumerate(kept["arrays"]) if "nan" in array["values"] or "inf" in array["values"]
+    ]
+    sends = ((s["name"], out["value"]["$"]) for s in kept["steps"] for out in s["outgoing"] if "value" in out)
+    assert next(name for name, k in sends if k in bad) == "SqrtBackward0"
     assert json.dumps(film.whole(), allow_nan=False)
 
 
@@ -124,12 +129,21 @@ def test_gradients_add_up_and_other_arguments_are_told(t: Any):
 
 
 def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(again, "LARGEST", 10)
-    film = viz.film(keep=[1])
-    train(t, film, 3)
-    assert film.whole() == {} and len(film) == 3
-    [note] = film.notes
-    assert note.startswith("step 1: ValueError: not kept whole: it keeps ")
+    for limit, most, why in (
+        ("LARGEST", 10, "its nodes save 615 numbers, more than 10"),
+        ("MOST", 5, "its graph has more than 5 nodes"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(again, limit, most)
+            film = viz.film(keep=[1])
+            train(t, film, 3)
+        assert film.whole() == {} and len(film) == 3
+        assert film.notes == [f"step 1 is not kept whole: {why}"]
+        shown = film_payload([film])["films"][0]["notes"]  # and of the last, which nobody had asked for
+        assert shown == [f"step {k} is not kept whole: {why}" for k in (2, 1)]
+    film = viz.film()
+    train(t, film, 2)
+    assert film.unkept() == "" and film_payload([film])["films"][0]["notes"] == []
 
 
 def test_a_tensor_that_was_written_to_since_is_not_shown_with_its_new_numbers(t: Any):
@@ -156,3 +170,4 @@ def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     film.backward(loss)
     assert len(unpacked) == 2  # by the pass itself
     assert film.whole() == {} and film.notes == []
+    assert film.unkept() == "step 0 is not kept whole: hooks pack what its nodes save"

@@ -14,6 +14,7 @@ import pytest
 import minigrad
 import viz
 import viz.show.payload
+from viz.picture.fold import calls
 from viz.read.graph import as_tensors, read
 from viz.read.names import give_names
 
@@ -492,3 +493,92 @@ def test_the_caption_of_a_frame_is_in_sight_whatever_the_direction(t):
                     node,
                 )
     assert "BT" in seen
+
+
+@pytest.mark.parametrize("freed", [False, True])
+def test_the_norm_of_a_parameter_stands_in_no_box_of_its_module(t, freed):
+    layer = t.nn.Linear(3, 2)
+    loss = layer(t.ones(4, 3)).sum() + (layer.weight**2).sum().sqrt()
+    if freed:
+        loss.backward()
+    graph = viz.draw(loss).graph
+    boxes = [[f.name for f in functions] for _, functions in calls(graph).values()]
+    assert boxes == [["TBackward0", "AddmmBackward0"]]
+
+
+def test_what_a_backward_pass_made_of_the_weights_is_no_call_of_the_module(t):
+    layer = t.nn.Linear(3, 2)
+    x = t.ones(4, 3, requires_grad=True)
+    out = layer(x).sum()
+    (g,) = t.autograd.grad(out, x, create_graph=True)
+    penalty = ((g * g).sum(1).sqrt() - 1).sum() + out
+    titles = [caption for caption, _ in calls(viz.draw(penalty, forward=out).graph).values()]
+    assert titles == ["layer"]
+
+
+def test_calls_in_two_recordings_are_two_calls(t):
+    layer = t.nn.Linear(3, 3)
+    with viz.record():
+        h = layer(t.ones(4, 3))
+    with viz.record():
+        loss = layer(h).sum()
+    titles = [caption for caption, _ in calls(viz.draw(loss).graph).values()]
+    assert titles == ["layer, call 1", "layer, call 2"]
+
+
+def test_a_hook_on_a_tensor_that_nobody_holds_is_drawn_where_the_node_tells():
+    x = minigrad.ones(2, requires_grad=True)
+    h = x * 2
+    h.register_hook(lambda g: g)
+    z = h.sum()
+    del h
+    drawing = viz.draw(z)
+    made = drawing.graph.functions[1].outputs[0]
+    assert made.hooks == 1
+    assert "1 hook on the gradient" in drawing.svg
+
+
+def test_a_hook_of_pytorch_is_drawn_while_its_tensor_is_held(torch):
+    x = torch.ones(2, requires_grad=True)
+    h = x * 2
+    h.register_hook(lambda g: g)
+    assert "1 hook on the gradient" in viz.draw(h.sum()).svg
+
+
+def test_tied_weights_are_not_put_into_the_module_that_has_their_name(t):
+    class Words(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.emb, self.out = t.nn.Embedding(5, 3), t.nn.Linear(3, 5, bias=False)
+            self.out.weight = self.emb.weight
+
+        def forward(self, i):
+            return self.out(self.emb(i).tanh())
+
+    net = Words()
+    scores = net(t.tensor([1, 2]))
+    module = {f.name: f.module for f in viz.draw(scores.sum()).graph.functions if f.edges}
+    assert module["EmbeddingBackward0"] == "net.emb"
+    assert module["TBackward0"] is module["MmBackward0"] is None  # whose else, nobody knows
+    with viz.record():
+        scores = net(t.tensor([1, 2]))
+    module = {f.name: f.module for f in viz.draw(scores.sum()).graph.functions if f.edges}
+    assert (module["EmbeddingBackward0"], module["MmBackward0"]) == ("net.emb", "net.out")
+
+
+def test_constants_are_called_by_their_numbers_or_by_what_they_are(t):
+    x = t.ones(4, 6, requires_grad=True)
+    t.manual_seed(0)
+    z = (t.nn.Dropout(0.5)(x) * t.arange(24.0).reshape(4, 6) * 0.25 * t.tensor([3.0])).sum()
+    drawing = viz.draw(z, "graph", names={"x": x})
+    said = [[line.text for line in i.lines] for i in drawing.picture.items if i.outline == "stub"]
+    assert said == [["mask", "(4, 6)"], ["constant", "(4, 6)"], ["0.25"], ["[3]", "(1,)"]]
+    assert "mask: a constant" in drawing.svg
+
+
+def test_an_end_that_was_not_given_is_none(torch):
+    x = torch.ones(4, requires_grad=True)
+    (f,) = (f for f in viz.draw(x[1:].sum()).graph.functions if f.name == "SliceBackward0")
+    assert {s.name: s.text for s in f.saved} == {"dim": "0", "start": "1", "end": "None", "step": "1"}
+    (f,) = (f for f in viz.draw(x.sum(-1) * 1).graph.functions if f.name == "SumBackward1")
+    assert {s.name: s.text for s in f.saved}["dim"] == "(-1,)"

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import pickle
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +110,67 @@ def threads(t: Any) -> Any:
     return y, [found[k] for k in range(4)]
 
 
+def recordings_in_threads(t: Any) -> Any:
+    """Two blocks in two threads, of which the one that began first ends first."""
+    begun, other, ended = (threading.Event() for _ in range(3))
+    found = []
+
+    def first():
+        with viz.record():
+            x = t.tensor(2.0, requires_grad=True)
+            found.append(x * x)
+            begun.set()
+            other.wait(60)
+
+    def second():
+        begun.wait(60)
+        with viz.record():
+            x = t.tensor(3.0, requires_grad=True)
+            y = x * x
+            other.set()
+            ended.wait(60)
+            found.append(y.sin())
+
+    threads = [threading.Thread(target=work) for work in (first, second)]
+    for thread in threads:
+        thread.start()
+    threads[0].join()
+    ended.set()
+    threads[1].join()
+    return found
+
+
+def func_vjp(t: Any) -> Any:
+    x, f = t.tensor([1.0, 2.0]), t.func
+    out, back = f.vjp(lambda x: (x * x).sin(), x)
+    rows = f.vmap(f.grad(lambda row: (row * row).sum()))(t.ones(3, 2))
+    return out, back(t.ones(2))[0], rows, f.jacfwd(lambda x: x.sin() * x)(x)
+
+
+def func_of_a_module(t: Any) -> Any:
+    t.manual_seed(0)
+    net = t.nn.Linear(2, 2)
+
+    def loss(parameters):
+        y = t.func.functional_call(net, parameters, (t.ones(1, 2),))
+        return (y * y).sum()
+
+    return [
+        g for _, g in sorted(t.func.grad(loss)({k: v.detach() for k, v in net.named_parameters()}).items())
+    ]
+
+
+def refuses_to_be_looked_at(t: Any) -> Any:
+    class Shy(t.nn.Module):
+        def named_modules(self, *args, **kwargs):
+            raise RuntimeError("no modules today")
+
+        def forward(self, x):
+            return x * 2
+
+    return Shy()(t.ones(2, requires_grad=True)).sum()
+
+
 def generator(t: Any) -> Any:
     x = t.tensor(2.0, requires_grad=True)
 
@@ -167,6 +229,63 @@ def exported(t: Any) -> Any:
     x = t.ones(2)
     net = Net()
     return t.export.export(net, (x,)).module()(x), t.fx.symbolic_trace(net)(x)
+
+
+def traced_by_fx(t: Any) -> Any:
+    """What a tracer writes down is what the program does, and nothing of ours."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    made = make_fx(lambda x: (x * 2).sin())(t.ones(2))
+    return made(t.ones(2)), made.code
+
+
+def scripted_module(t: Any) -> Any:
+    t.manual_seed(0)
+    return t.jit.trace(t.nn.Sequential(t.nn.Linear(2, 2), t.nn.Tanh()), t.ones(1, 2))(t.ones(1, 2)).sum()
+
+
+def compiled_backward(t: Any) -> Any:
+    x = t.ones(2, requires_grad=True)
+    loss = t.compile(lambda x: (x * 2).sin().sum(), backend="aot_eager")(x)
+    loss.backward()
+    return loss, x.grad
+
+
+def dispatched(t: Any) -> Any:
+    """A mode that sees every operation sees those of the program alone."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        x = t.ones(2)
+        y = x * 2
+        z = y.sin() + x
+    return z, seen
+
+
+def nested(t: Any) -> Any:
+    rows = t.nested.nested_tensor([t.ones(2), t.ones(3)], requires_grad=True)
+    y = rows * 2
+    return [row.detach() for row in y.unbind()]
+
+
+def opaque(t: Any) -> Any:
+    class Opaque(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if getattr(func, "__name__", "") in ("data_ptr", "detach", "numpy"):
+                raise ValueError("opaque")
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = t.ones(2).as_subclass(Opaque)
+    y = x * 2
+    return type(y).__name__
 
 
 def meta(t: Any) -> Any:
@@ -249,8 +368,9 @@ def under_modes(t: Any) -> Any:
 
 
 BOTH = "class_and_instance raises_in_a_module raises_in_a_property raises func_grad func_jvp func_in_a_graph threads "
-BOTH += "generator under_modes copied"
-TORCH = "scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed"
+BOTH += "generator under_modes copied recordings_in_threads func_vjp func_of_a_module refuses_to_be_looked_at"
+TORCH = "scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed "
+TORCH += "traced_by_fx scripted_module compiled_backward dispatched nested opaque"
 PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
     (name, "torch") for name in f"{BOTH} {TORCH}".split()
 ]
@@ -278,10 +398,15 @@ def test_a_recording_changes_nothing(request, name, framework):
     program = globals()[name]
     t = request.getfixturevalue("torch") if framework == "torch" else minigrad
     before = {n: t.Tensor.__dict__.get(n) for n in ("__mul__", "sin", "sum", "__matmul__")}
-    alone = outcome(program, t)
-    with viz.record():
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        alone = outcome(program, t)
+    known = {str(w.message) for w in warned}
+    with warnings.catch_warnings(record=True) as warned, viz.record():
+        warnings.simplefilter("always")
         recorded = outcome(program, t)
     assert recorded == alone
+    assert {str(w.message) for w in warned} <= known
     assert {n: t.Tensor.__dict__.get(n) for n in before} == before  # and leaves nothing behind
 
 

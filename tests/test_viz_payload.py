@@ -41,14 +41,13 @@ def test_every_reference_leads_somewhere(t, name, view):
         assert edge["from"] in nodes and edge["to"] in nodes
     for i, step in enumerate(steps):
         assert nodes[step["node"]]["step"] == i
-        assert {p["edge"] for p in step["incoming"]} <= set(edges) | {None}
+        assert {p["from"] for p in step["incoming"]} <= set(nodes) | {None}
         assert {s["edge"] for s in step["outgoing"]} <= set(edges) | {None}
         assert all(s["edge"] in edges for s in step["outgoing"] if s["value"])
         assert set(step["ready"]) | {w["node"] for w in step["waiting"]} | set(step["freed"]) <= set(nodes)
         assert len(step["rules"]) == len(step["outgoing"])
         assert step["sentence"].startswith(f"Step {i + 1} of {len(steps)}. ")
     assert {leaf["node"] for leaf in data["leaves"]} <= set(nodes)
-    assert set(data["start"]["ready"]) <= set(nodes)
     assert not steps[-1]["ready"] and not steps[-1]["waiting"]
 
 
@@ -148,18 +147,6 @@ def test_nan_is_not_hidden_by_downsampling():
     assert "nan" in Value.of(array).json()["cells"]["values"]
 
 
-def test_the_first_gradient_that_is_not_finite_is_named(t):
-    x = t.tensor([0.0, 1.0], requires_grad=True)
-    r = x.sqrt()
-    z = (r * 2).sum()
-    data = payload(z)
-    assert data["steps"][data["nonfinite"]["step"]]["tensor"] == "r"
-    assert data["nonfinite"]["text"].startswith(
-        "The gradient for x is the first that is not finite: SqrtBackward0 made it"
-    )
-    assert payload((x + 1).sum())["nonfinite"] is None
-
-
 def test_a_folded_picture_still_has_every_step(t):
     w = t.tensor([[0.5, 0.1], [0.2, 0.3]], requires_grad=True)
     h = t.tensor([[1.0, 2.0]])
@@ -175,13 +162,6 @@ def test_a_folded_picture_still_has_every_step(t):
     )  # a step belongs to its own node
     assert set(data["hidden"]) == set(data["folds"])
     assert set(data["lines"].values()) <= set(data["edges"])
-
-
-def test_bytes_are_those_of_the_saved_tensors(t):
-    data = of(t, "mlp", view="functions")
-    by_label = {n["label"]: n for n in data["nodes"].values()}
-    assert by_label["PowBackward0"]["bytes"] == 3 * 4
-    assert by_label["AddBackward0"]["bytes"] == 0
 
 
 def test_a_pass_that_nobody_could_walk_through_is_refused_with_what_to_do():

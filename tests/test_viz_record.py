@@ -261,6 +261,14 @@ def test_operands_that_the_graph_does_not_keep_are_known(t):
     assert "err + 3" in [i.name for i in items]
 
 
+def test_what_was_detached_without_a_name_is_told_as_detached(t):
+    x = t.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    with viz.record():
+        z = ((x * 2).detach() * x).sum()
+    items = {i.name: i.kind for i in viz.draw(z, "graph").picture.items if i.kind in ("input", "none")}
+    assert items == {"(…).detach()": "input"}
+
+
 def star(*args):
     return args[0] * 2
 

@@ -11,6 +11,7 @@ import minigrad
 import viz
 from viz.read import rules
 from viz.read.rules import RULES
+from viz.show.payload import payload
 
 
 @pytest.fixture(params=["minigrad", "torch"])
@@ -295,3 +296,80 @@ def test_the_shape_and_the_name_of_what_nobody_holds_are_right(request, framewor
     assert output.shape == shape
     if SHAPED[program]:
         assert output.name == SHAPED[program]
+
+
+def test_two_equal_temporaries_are_told_apart_by_a_number(t):
+    x = t.tensor(3.0, requires_grad=True)
+    y = x * x
+    (g,) = t.autograd.grad(y, x, create_graph=True)
+    names = [f.outputs[0].name for f in viz.draw(g, names={"x": x, "g": g}).graph.functions if f.edges]
+    assert names == ["1 * x", "(1 * x)₂", "g"]
+    both = ((x * 2) + (x * 2)).exp()
+    names = [f.outputs[0].name for f in viz.draw(both * both, names={"x": x}).graph.functions if f.edges]
+    assert names[:3] == ["x * 2", "(x * 2)₂", "(x * 2) + (x * 2)₂"]
+
+
+def test_a_number_that_is_no_input_of_the_node_is_written_out_where_a_recording_saw_it(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with viz.record():
+        z = ((4 - x) * 2).sum()
+    temporary = viz.draw(z).graph.functions[1]
+    assert temporary.outputs[0].name == "4 - x"
+    assert temporary.outputs[0].value.array.tolist() == [3.0, 2.0]
+    not_recorded = ((4 - x) * 2).sum()
+    trace = viz.trace(not_recorded, names={"x": x}, check=True)
+    assert [f.outputs[0].name for f in trace.graph.functions][1] == "constant - x"
+    assert trace.of("constant - x").check["ok"]
+
+
+def test_the_value_of_a_number_minus_a_tensor_is_not_made_up(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    with viz.record():
+        z = (t.rsub(x, 4) * 2).sum() if hasattr(t, "rsub") else (x.__rsub__(4) * 2).sum()
+    value = viz.draw(z).graph.functions[1].outputs[0].value
+    assert value is None or value.array.tolist() == [3.0, 2.0]
+
+
+def test_a_formula_cannot_be_misread(t):
+    """What is transposed, conjugated or looked at is in brackets once; a real operand takes the real part."""
+    w, q = t.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), t.tensor([3.0], requires_grad=True)
+    z = (w.t() @ w).sum()
+    told = [s.math for step in viz.trace(z, names={"w": w, "z": z}) for s in step.sent]
+    assert told[1:] == ["∂z/∂(w.t()) = ∂z/∂(w.t() @ w) · wᵀ", "∂z/∂w += w.t()ᵀ · ∂z/∂(w.t() @ w)"] + [
+        "∂z/∂w += (∂z/∂(w.t()))ᵀ"
+    ]
+    told = [s.math for step in viz.trace(abs(q - 1).sum(), names={"q": q}) for s in step.sent]
+    assert any(m and m.endswith("· sign(q - constant)") for m in told)
+    links = viz.draw(abs(q - 1).sum(), "graph", names={"q": q}).picture.links
+    assert [x.tooltip for x in links if x.kind == "forward"][1:3] == ["q - constant", "abs(q - constant)"]
+
+
+def test_a_real_operand_of_a_complex_operation_gets_the_real_part(torch):
+    c, r = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True), torch.tensor([2.0, 3.0], requires_grad=True)
+    z = c * r
+    step = viz.trace(z, gradient=torch.ones_like(z) * 1j, names={"c": c, "r": r, "z": z}).of("z")
+    assert [s.math for s in step.sent] == ["∂L/∂c = ∂L/∂z · conj(r)", "∂L/∂r = Re(∂L/∂z · conj(c))"]
+    assert torch.equal(r.grad, (1j * c.detach().conj()).real)
+    assert step.sent[1].value.array.tolist() == r.grad.tolist()
+
+
+def test_no_rule_in_the_pane_is_the_call_of_a_helper(t):
+    """Machinery is shown as what it means, and of an input that is not there nothing is shown."""
+    x, c = t.ones(3, 4, requires_grad=True), t.ones(2, 2, 4, 4, requires_grad=True)
+    f = t.nn.functional
+    z = (
+        f.layer_norm(x, (4,)).pow(2).sum()
+        + f.gelu(x).mean()
+        + x.expand(2, 3, 4).std()
+        + x[0].prod()
+        + (x + x[0]).max()
+    )
+    z = (
+        z
+        + f.max_pool2d(c, 2).sum()
+        + f.batch_norm(c, None, None, training=True).sum()
+        + t.cat([x, x]).softmax(1).var()
+    )
+    said = [rule for step in payload(z)["steps"] for rule in step["rules"]]
+    assert len(said) > 20
+    assert not [rule for rule in said if rules.is_helper(rule["code"])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -67,7 +68,9 @@ def test_it_can_be_shown_in_three_ways():
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
     assert bundle["text/plain"] == repr(stepper)
     html = bundle["text/html"]
-    assert html.startswith('<img src="data:image/svg+xml;base64,')
+    assert re.match(
+        r'<style>@media print[^<]*</style><img class="viz-still" src="data:image/svg\+xml;base64,', html
+    )
     assert html.index("<img") < html.index("<iframe")
     assert 'sandbox="allow-scripts"' in html  # no origin, no way out
 
@@ -127,3 +130,22 @@ def test_forward_steps_come_first_and_are_counted():
     stepper = viz.step(z, forward=True)
     assert repr(stepper) == "Stepper(z: 3 nodes, step 0 of 6)"  # 2 operations, the turn, 3 nodes
     stepper.step = 6
+
+
+def test_a_closed_box_tells_what_stands_in_it_when_it_is_asked(monkeypatch):
+    h = mg.ones(2, 3)
+    for _ in range(140):  # of fewer nodes everything is told at once
+        h = (h @ mg.ones(3, 3, requires_grad=True)).tanh()
+    stepper = viz.step(h.sum(), check=False)
+    assert stepper.pane.options == {"opens": True}
+    told = []
+    monkeypatch.setattr(stepper.pane, "send", told.append)
+    closed = list(stepper.closed)
+    assert len(closed) >= 4
+    stepper._open(closed[0])
+    stepper._open(closed[0])  # once is enough
+    stepper._open("of another pane")
+    assert [message["open"] for message in told] == closed[:1]
+    inside = json.loads(told[0]["inside"])
+    assert len(inside["nodes"]) > 10 and inside["folds"] == {} and closed[0] not in stepper.closed
+    assert viz.step((mg.ones(2, requires_grad=True) * 2).sum()).pane.options == {}

@@ -53,6 +53,10 @@
     return due.every((n, i) => Math.abs(found[i] - n) <= rtol * Math.abs(n) + 1e-6 * most);
   }
 
+  // a whole number that is typed in is meant as it stands
+  const whole = (v) => flat(v).every(Number.isInteger);
+  const room = (got, want, rtol) => (whole(got) || whole(want) ? 0 : rtol);
+
   function prediction(data, [text]) {
     const got = read(text, data.want);
     const fits = typeof data.want === "string" ? got.length === data.want.length
@@ -64,11 +68,9 @@
     return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply}</details>`];
   }
 
-  function aboutArray(got, want) {
-    const tuple = (v) => `(${shape(v).join(", ")}${shape(v).length === 1 ? "," : ""})`;
-    if (squeezed(got) !== squeezed(want)) return `<p>It has the shape ${tuple(got)}, and ${tuple(want)} is wanted.</p>`;
+  function aboutArray(got, want, rtol) {
     const due = flat(want), found = flat(got);
-    const wrong = due.map((n, i) => Math.abs(found[i] - n) > 1e-3 * Math.abs(n) + 1e-6);
+    const wrong = due.map((n, i) => Math.abs(found[i] - n) > rtol * Math.abs(n) + 1e-6);
     const first = wrong.indexOf(true), count = wrong.filter(Boolean).length, sizes = shape(want);
     let left = first, place = "";
     for (let axis = sizes.length - 1; axis >= 0; axis--) {
@@ -81,17 +83,27 @@
 
   function unlisted(got, part, data) {
     const { want, says } = part;
-    if (typeof want === "string") return got.length === 1 ? says.unknown : says.text;
+    if (typeof want === "string") {
+      if (got.length !== 1) return says.text;
+      return data.letters.includes(got) ? says.unknown : says.absent.replace("?", got.replace(/[&<]/, "'"));
+    }
     if (got === null) return says.none;
-    if (want === null) return says.unknown;
-    if (typeof got === "string" || typeof got === "boolean") return says.text;
-    if (says.sign && same(flat(got).map((n) => -n), flat(want), data.rtol)) return says.sign;
-    return Array.isArray(want) || Array.isArray(got) ? aboutArray(got, want) : says.unknown;
+    if (typeof got === "string") return says.text;
+    if (typeof got === "boolean") return says.truth;
+    if (says.side && shape(got).join() === shape(want).reverse().join()) return says.side;
+    if (squeezed(got) !== squeezed(want ?? 0)) return says.many;
+    const rtol = room(got, want, data.rtol), [n] = flat(got);
+    if (data.counts && n < 0) return says.negative;
+    if (says.never && (data.allowed.length ? !data.allowed.includes(n) : n % 1)) return says.never;
+    if (says.multiple && n % data.counts) return says.multiple;
+    if (says.sign && same(flat(got).map((n) => -n), flat(want), rtol)) return says.sign;
+    if (flat(want).length > 1) return aboutArray(got, want, rtol);
+    return says.near && !whole(n) && same(n, want, 0.01) ? says.near : says.unknown;
   }
 
   function parts(data, texts) {
     const got = data.parts.map((part, i) => read(texts[i], part.want, data.words));
-    const differs = (other) => got.findIndex((g, i) => !same(g, other[i], data.rtol));
+    const differs = (other) => got.findIndex((g, i) => !same(g, other[i], room(g, other[i], data.rtol)));
     const first = differs(data.parts.map((part) => part.want));
     if (first < 0) return ["Correct", data.correct];
     let near;
@@ -138,7 +150,7 @@
       const lists = Array.isArray(got) && got.every((path) => Array.isArray(path) && numeric(path));
       key = lists ? got.map((path) => path.map(String).sort().join()).sort().join(";") : "";
     } else {
-      const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
+      const words = unquoted(text).toLowerCase() === "none" ? [] : text.toLowerCase().match(/[a-z]+/g) ?? [];
       const single = Object.keys(data.at).every((k) => k.split(",").every((part) => part.length <= 1));
       const each = single ? [...words.join("")] : words;
       key = (data.order === "any order" ? [...each].sort() : each).join();

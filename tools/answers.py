@@ -20,12 +20,12 @@ import numpy as np
 from exercises import lessons
 from exercises.answers import wanted
 from exercises.cards import paragraphs
-from exercises.judge import CORRECT, as_answers, impossible, judge
+from exercises.judge import CORRECT, as_answers, impossible, judge, no_such_letter
 from exercises.lesson_02 import KNOWN_NAMES, name_of
 from exercises.lesson_04 import RIGHT_PATHS
 from exercises.model import Exercise, Question
 from exercises.symptoms import advise
-from exercises.values import plain
+from exercises.values import plain, whole
 from tools.mathml import FORMULA, mathml
 
 SCRIPT = f"<script>{Path(__file__).with_name('answers.js').read_text(encoding='utf-8')}</script>"
@@ -146,18 +146,32 @@ def _exercise(exercise: Exercise) -> dict | None:
 def _parts(exercise: Exercise) -> dict:
     """Numbers and letters, part by part: compared by the script, which knows the mistakes that the exercise lists."""
     parts = []
+    nothing = any(part is None for part in exercise.reference)
     for name, reference in zip(exercise.names, exercise.reference, strict=True):
         want = plain(reference)
+
+        def advice(got: Any, want: Any = want, name: str = name) -> str:
+            return advise(got, want, exercise.rtol, typed=True, label=name, nothing=nothing)[0]
+
+        other = advice(_other(want))
         told = {
-            "unknown": advise(_other(want), want, exercise.rtol, typed=True, label=name)[0],
-            "none": advise(None, want, exercise.rtol, typed=True, label=name)[0],
-            "text": advise("words", want, exercise.rtol, typed=True, label=name)[0],
+            "unknown": f"{other} {exercise.look.get(name, '')}",
+            "none": advice(None),
+            "text": advice("words"),
         }
+        if isinstance(want, str):
+            told["absent"] = no_such_letter(exercise, "?")
+        else:
+            told |= {"truth": advice(True), "many": advice(np.zeros(7))}
+        if isinstance(want, np.ndarray) and want.ndim == 2:
+            told["side"] = advice(np.zeros(want.T.shape))
+        if isinstance(want, np.ndarray):
+            cannot = {"negative": np.asarray(-1.0), "never": np.asarray(0.5), "multiple": np.asarray(1.0)}
+            told |= {key: f"{other} {why}" for key, n in cannot.items() if (why := impossible(exercise, n))}
         if isinstance(want, np.ndarray) and want.any():
-            told["sign"] = advise(-want, want, exercise.rtol, typed=True, label=name)[0]
-        if isinstance(want, np.ndarray) and exercise.allowed:
-            told["unknown"] += f" {impossible(exercise, _other(want))}"
-        told["unknown"] += f" {exercise.look[name]}" if name in exercise.look else ""
+            told["sign"] = advice(np.asarray(-want))
+        if whole(want) and want.ndim == 0 and want:
+            told["near"] = advice(np.asarray(want * 1.001))
         parts.append(
             {"name": name, "want": _value(reference), "says": {key: said(text) for key, text in told.items()}}
         )
@@ -165,6 +179,9 @@ def _parts(exercise: Exercise) -> dict:
         "kind": "parts",
         "parts": parts,
         "rtol": exercise.rtol,
+        "letters": exercise.letters if any(isinstance(part, str) for part in exercise.reference) else "",
+        "allowed": exercise.allowed,
+        "counts": exercise.counts,
         "words": dict(exercise.words),
         "wrong": [
             {"values": list(map(_value, as_answers(exercise, wrong.answer))), "says": said(wrong.advice)}

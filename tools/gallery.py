@@ -6,6 +6,7 @@ The programs are those that the golden tests draw (tests/viz_gallery.py), run on
 from __future__ import annotations
 
 import inspect
+import linecache
 import re
 import textwrap
 from pathlib import Path
@@ -18,8 +19,8 @@ FOLDER = Path(__file__).parent.parent / "docs" / "gallery"
 # file name: (title, program in the gallery, options of viz.draw)
 PICTURES: dict[str, tuple[str, str, dict]] = {
     "graph": ("Tensors and functions: the two rails of a backward pass", "source_example", {}),
-    "cards": ("Cards: value and gradient side by side", "mlp", {"view": "cards"}),
-    "functions": ("Functions only, for larger graphs", "mlp", {"view": "functions"}),
+    "cards": ("Cards: value and gradient side by side", "source_example", {"view": "cards"}),
+    "functions": ("Functions only, for larger graphs", "mlp", {"view": "functions", "direction": "TB"}),
     "paths": ("Paths that meet: gradients add up", "diamond", {"values": True}),
     "saved": ("What each function keeps for its rule", "source_example", {"saved": True}),
     "freed": ("After the backward pass: freed", "freed", {"saved": True}),
@@ -30,10 +31,10 @@ PICTURES: dict[str, tuple[str, str, dict]] = {
     "hooks": ("Hooks sit where they are called: on a gradient, and after an accumulation", "hooks", {}),
     "no_grad": ("A no-grad island: no gradient is computed", "no_grad_island", {}),
     "double": ("create_graph=True: the backward pass has a graph of its own", "double_backward", {}),
-    "modules": ("The layers of a model", "modules", {"view": "functions"}),
+    "modules": ("The layers of a model", "modules", {"view": "functions", "direction": "TB"}),
     "batch": ("A batch under vmap is a stack", "batch", {}),
     "duals": ("Forward mode: tangents beside values and gradients", "duals", {"view": "cards"}),
-    "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True}),
+    "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True, "direction": "TB"}),
 }
 
 
@@ -92,6 +93,15 @@ def program(build) -> str:
     return re.sub(r"\bt\.", "torch.", textwrap.dedent("\n".join(body))).strip()
 
 
+def drawn(code: str, name: str) -> viz.Drawing:
+    """What the last line of a program draws: the very lines that are shown are run, and viz can read them."""
+    text = re.sub(r"\n(.*)$", r"\ndrawing = \1", code)
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope: dict = {"__name__": "__main__"}
+    exec(compile(text, name, "exec"), scope)
+    return scope["drawing"]
+
+
 def build_pages(folder: Path = FOLDER) -> None:
     """Draw everything into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,15 +114,13 @@ def build_pages(folder: Path = FOLDER) -> None:
     for file, (title, name, options) in PICTURES.items():
         build = OWN.get(name) or GALLERY[name]
         tensors, names = build(minigrad)
-        if name == "double_backward":
-            options = options | {"forward": names["y"]}
-        drawing = viz.draw(tensors, names=names, **options)
-        drawing.save(folder / f"{file}.svg")
         roots = tensors if isinstance(tensors, list) else [tensors]
         called = [k for r in roots for k, v in names.items() if v is r]
         shown = f"[{', '.join(called)}]" if len(called) > 1 else called[0]
-        words = "".join(f", {k}={v!r}" for k, v in options.items() if k != "forward")
+        words = "".join(f", {k}={v!r}" for k, v in options.items())
         code = f"import minigrad as torch\nimport viz\n{program(build)}\nviz.draw({shown}{words})"
+        drawing = drawn(code, f"<{file}>")
+        drawing.save(folder / f"{file}.svg")
         page += [f"## {title}", "", "```python", code, "```", "", f"![{title}]({file}.svg)", ""]
         print(f"{file}.svg  {drawing!r}")
     (folder / "README.md").write_text("\n".join(page), encoding="utf-8")

@@ -10,6 +10,7 @@ field to search all of them (search.py); a folder of them works on any static ho
 
 from __future__ import annotations
 
+import argparse
 import base64
 import html
 import linecache
@@ -18,6 +19,7 @@ import shutil
 import struct
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 from nbconvert.filters import Highlight2HTML, markdown2html
@@ -49,8 +51,10 @@ body { max-width: 1180px; } .cards { display: grid; grid-template-columns: repea
 .card p { margin: 6px 0 0; } .card code { font-size: 12.5px; overflow-wrap: anywhere; }
 .card img { display: block; max-width: 100%;
   max-height: 150px; height: auto; object-fit: contain; margin: 6px auto; background: #fff; border-radius: 6px; }
-@media print { @page { size: A4; margin: 10mm; } .cards { display: block; columns: 2; column-gap: 8mm; }
-  .card { margin: 0 0 6mm; border-color: #000; font-size: 9.5pt; } .card h2 { color: #000; } h1, .lead { display: none; } }
+@media print { @page { size: A4; margin: 10mm; } .cards { grid-template-columns: 1fr 1fr; gap: 5mm; }
+  .card { border-color: #000; font-size: 8.5pt; line-height: 1.36; } .card h2 { color: #000; font-size: 12pt; }
+  .card img { max-height: 28mm; margin: 4px auto; } .card ul { margin: 4px 0; } .card a { color: inherit; }
+  h1, .lead { display: none; } }
 """
 
 FIT = """<script>
@@ -67,6 +71,12 @@ addEventListener("resize", reach);
 reach();
 </script>"""
 
+# two ways that meet, as in lesson 4; without an icon a browser asks the host for one, and is told 404
+ICON = "data:image/svg+xml," + quote(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M13 8 8 3 3 8l5 5z" fill="none" stroke="#0b6bb5" '
+    'stroke-width="1.6"/><circle cx="13" cy="8" r="2.4" fill="#d55e00"/><circle cx="3" cy="8" r="2.4" fill="#1a7f37"/></svg>'
+)
+
 SHELL = """<!doctype html>
 <html lang="en">
 <head>
@@ -75,6 +85,7 @@ SHELL = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'self' file:; \
 style-src 'unsafe-inline'; img-src data: 'self' file:">
 <title>{title}</title>
+<link rel="icon" href="{icon}">
 <style>{style}</style>
 </head>
 <body>
@@ -98,9 +109,8 @@ def _code_style() -> str:
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
 
 
-def _output(output: nbformat.NotebookNode, source: str, under: str) -> str:
-    """What a cell showed, richest form first; text is escaped. A plot is called by the words on it, which stand in the cell's
-    ``source``, or by the heading that it is ``under``; its size keeps the page still while it is read."""
+def _output(output: nbformat.NotebookNode) -> str:
+    """What a cell showed, richest form first; text is escaped."""
     if output.output_type == "stream":
         return f"<pre>{html.escape(output.text)}</pre>"
     if output.output_type == "error":
@@ -108,12 +118,6 @@ def _output(output: nbformat.NotebookNode, source: str, under: str) -> str:
     data = output.get("data", {})
     if "text/html" in data:
         return IMAGE.sub(_drawn, data["text/html"])
-    if "image/png" in data:
-        words = re.findall(r"(?:title|xlabel|ylabel)\(\s*f?[\"']([^\"']+)", source)
-        name = html.escape("Plot: " + ("; ".join(dict.fromkeys(words)) or under))
-        packed = data["image/png"].strip()
-        wide, tall = size_of(base64.b64decode(packed))
-        return f'<img src="data:image/png;base64,{packed}" alt="{name}" width="{wide}" height="{tall}">'
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
 
 
@@ -163,16 +167,14 @@ def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str
     """What the cells of a notebook say and show; their ``code``, too, unless it is left out. Raises ValueError for a
     formula that tools/mathml.py does not know."""
     highlight = Highlight2HTML()
-    parts, under = [], ""
+    parts = []
     for cell in cells:
         if cell.cell_type == "markdown":
             parts.append(_text(cell.source))
-            headings = re.findall(r"^#+ +(.+)$", cell.source, re.M)
-            under = headings[-1] if headings else under
         elif cell.cell_type == "code":
             asked = _asked(cell)
             parts += [f'<div class="code">{highlight(cell.source)}</div>'] if code else []
-            shown = [f'<div class="output">{_output(o, cell.source, under)}</div>' for o in cell.outputs]
+            shown = [f'<div class="output">{_output(o)}</div>' for o in cell.outputs]
             parts += [asked] if asked else shown
     body = "\n".join(parts)
     if "<h2" not in body:  # the glossary's terms come right under its title
@@ -194,6 +196,7 @@ def page_of(name: str, title: str, body: str, beside: str = "", *, style: str = 
         for where in ("Beside this lesson", "On from here")
     )
     return SHELL.format(
+        icon=ICON,
         name=name,
         title=html.escape(title),
         style=STYLE + MATH_STYLE + answers.STYLE + _code_style() + style,
@@ -354,7 +357,13 @@ def build(folder: Path, notebooks: Path = NOTEBOOKS) -> list[Path]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "site"
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.site",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=ROOT / "site")
+    folder = parser.parse_args().folder
     pages = build(folder)
     print(f"{len(pages)} pages in {folder}: open {pages[0]}")
 

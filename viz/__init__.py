@@ -10,6 +10,10 @@
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
+
+Where the number on an arrow comes from: run/trace.py copies in a hook what each node sends (``_Recorder``), show/payload.py
+writes it into the step under the edge's own name (``_step``), show/front/timeline.js finds it by edge and step
+(``sentAlong``), and show/front/painting.js writes it on the arrow (``label``).
 """
 
 import importlib

@@ -22,35 +22,26 @@ those before it:
     graph          more to do with a graph               get_gradient_edge, saved_tensors_hooks, multi-grad hooks
 """
 
-import importlib
 import sys
 import types
+from importlib import import_module
+
+from ..basics import offers
 
 # The public names, by the chapter that defines them. They are looked up when they are asked for, so that a file below (the
 # tensor needs the modes) can be imported before those above it.
 CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "passes": ("backward", "grad"),
-    "function": ("Function",),
+    "function": ("Function", "function"),
     "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
     "numerical": ("gradcheck", "gradgradcheck"),
-}
-WHERE = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
-__all__ = [*WHERE, "forward_ad", "function", "functional", "graph"]
-__dir__ = __all__.copy  # what completion offers
-
-
-def __getattr__(name: str) -> object:
-    if name in WHERE:
-        return getattr(importlib.import_module(f"{__name__}.{WHERE[name]}"), name)
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(
-        f"minigrad has no torch.autograd.{name}; it keeps to what the lessons use. viz works on PyTorch itself."
-    )
-
+} | {name: (name,) for name in ("forward_ad", "functional", "graph")}
+HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in names}
+__all__ = list(HOMES)
+__dir__, __getattr__ = offers(__name__, __all__, HOMES)
 
 # PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
 # `numerical` has; the attribute of this package stays the function, whichever is asked for first.
 _path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
-_path.__getattr__ = lambda name: getattr(importlib.import_module(f"{__name__}.numerical"), name)
+_path.__getattr__ = lambda name: getattr(import_module(".numerical", __name__), name)

@@ -39,11 +39,8 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True):
         self.check_nan = check_nan
-        warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-            "debugging.",
-            stacklevel=2,
-        )
+        told = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled"
+        warnings.warn(f"{told} for debugging.", stacklevel=2)
 
     def __enter__(self) -> None:
         self.switch(True, self.check_nan)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Sequence
-from heapq import heappop, heappush
+from collections.abc import Sequence, Set
+from heapq import heappop, heappush, heappushpop
 
-from numpy import add
+from numpy import ndarray
 
 from .anomaly import refuse_nan, warn_of
 from .hooks import run_after, run_before, run_post_accumulate_hooks
@@ -20,34 +20,31 @@ from .modes import anomaly, local, set_grad
 from .node import AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
-Targets = dict[tuple[Node, int], object]  # for a node and the number of its output: that gradient
+Roots, Nodes = Sequence[Root], Set[Node]
+Targets = dict[tuple[Node, int], object] | None  # for a node and the number of its output: that gradient
 
-ZEROS = itertools.repeat(0)
+ZEROS, EMPTY = itertools.repeat(0), frozenset()
 
 
 class PartialPass(dict[Node, bool]):
     """The nodes of a pass that goes to some of them only: is the node fired, or is a gradient only taken from it?"""
 
 
-def execute(
-    roots: Sequence[Root], retain_graph: bool, create_graph: bool, targets: Targets | None, last: set[Node]
-) -> None:
-    """Do a whole backward pass, recorded if `create_graph` (see `walk` for the arguments)."""
+def execute(roots: Roots, retain: bool, create: bool, targets: Targets = None, last: Nodes = EMPTY) -> None:
+    """Do a whole backward pass, recorded if `create` (see `walk` for the arguments)."""
     modes = local.__dict__  # the thread's own, looked up once
-    recorded, before = create_graph or modes["interpreter"] is not None, modes.copy()
+    recorded, before = create or modes["interpreter"] is not None, modes.copy()
     if recorded:
-        set_grad(create_graph)
+        set_grad(create)
     try:
-        walk(roots, retain_graph, recorded, targets, last)
+        walk(roots, retain, recorded, targets, last)
     finally:  # a mode that was entered in a hook or a rule and not left does not outlive the pass
         modes["backward_pass"] = before["backward_pass"]
         if modes != before:
             local.update(**before)
 
 
-def walk(
-    roots: Sequence[Root], retain_graph: bool, recorded: bool, targets: Targets | None, last: set
-) -> None:
+def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nodes) -> None:
     """Walk back from `roots`.
 
     roots: (node, output number, gradient) of each tensor that the walk starts from.
@@ -64,23 +61,33 @@ def walk(
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 
     # Ready, with their gradients: leaves, which go first, in the order in which they became so; a heap of other nodes,
-    # highest sequence number first, then first come; and the one that is ready while nothing else is, which need not go
-    # through the heap.
+    # highest sequence number first, then first come; and the newest of those that became ready last, which often goes next.
     leaves: deque[tuple[AccumulateGrad, object]] = deque()
     ready: list[tuple[int, int, Node, object]] = []
-    following, its_grad = None, None
-    for node, output_nr, grad in roots:
-        arrive(arrived, node, output_nr, grad)
-    for ticket, node in enumerate(list(arrived)):
-        if not waiting[node]:
-            heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
-    watched = anomaly.on
+    following, its_grad, ticket, watched = None, None, 0, anomaly.on
+    if len(roots) == 1 and roots[0][0]._output_count == 1:  # as nearly always
+        following, _, its_grad = roots[0]
+    else:
+        for node, output_nr, grad in roots:
+            arrive(arrived, node, output_nr, grad)
+        for ticket, node in enumerate(list(arrived)):
+            if not waiting[node]:
+                heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
+            elif node._output_count == 1:
+                waiting[node] *= -1  # something has arrived there
 
     while True:
         if leaves:
             node, grad = leaves.popleft()
+            if wanted is None and node._hooks is None and node.variable._meta.post_hooks is None:
+                node._vjp(grad, recorded)
+                continue
         elif following is not None:
-            node, grad, following, its_grad = following, its_grad, None, None
+            node, grad = following, its_grad
+            if ready:
+                ticket += 1
+                _, _, node, grad = heappushpop(ready, (-node._sequence, ticket, node, grad))
+            following = its_grad = None
         elif ready:
             _, _, node, grad = heappop(ready)
         else:
@@ -114,7 +121,7 @@ def walk(
             if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
                 run_post_accumulate_hooks(node.variable, recorded)
             continue
-        if node._frees and not retain_graph:
+        if node._frees and not retain:
             node._kept = None
         if watched:
             refuse_nan(node, grad_inputs)
@@ -122,44 +129,45 @@ def walk(
         for parent, part, output_nr in zip(node._edges, grad_inputs, node._input_nrs or ZEROS):  # noqa: B905
             if parent is None:
                 continue
-            if parent._output_count == 1:
-                before = arrived.pop(parent, None)
-                if before is None:
-                    pass
-                elif part is None:
-                    part = before
-                elif recorded:
-                    part = before + part
+            left = waiting[parent]
+            if parent._output_count > 1:
+                arrive(arrived, parent, output_nr, part)
+                waiting[parent] = left = left - 1
+                if left:
+                    continue
+                part = arrived.pop(parent)
+            elif left > 1:  # the first of several; how many more there will be is counted up to 0
+                waiting[parent], arrived[parent] = 1 - left, part
+                continue
+            elif left < 0:
+                before = arrived.pop(parent)
+                if part is None or before is None:
+                    part = before if part is None else part
                 elif parent in own:
                     before += part
                     part = before
                 else:
-                    part = add(before, part, out=...)
-                    if part.ndim:  # NumPy makes a single number anew more quickly than it adds to one
+                    part = before + part
+                    if type(part) is ndarray:  # a single number is as quickly made anew
                         own.add(parent)
-            else:
-                arrive(arrived, parent, output_nr, part)
-                part = arrived.pop(parent)
-            left = waiting[parent] - 1
-            if left:
-                waiting[parent] = left
-                arrived[parent] = part
-            elif wanted is None or parent in wanted:
+                if left < -1:
+                    waiting[parent], arrived[parent] = left + 1, part
+                    continue
+            if wanted is None or parent in wanted:
                 if type(parent) is AccumulateGrad:
                     leaves.append((parent, part))
-                elif following is None and not ready:
+                elif following is None:
                     following, its_grad = parent, part
                 else:
-                    if following is not None:
-                        heappush(ready, (-following._sequence, ticket + 1, following, its_grad))
-                        following = its_grad = None
-                    heappush(ready, (-parent._sequence, ticket + 2, parent, part))
-                    ticket += 2
+                    ticket += 1
+                    if following._sequence < parent._sequence:
+                        parent, part, following, its_grad = following, its_grad, parent, part
+                    heappush(ready, (-parent._sequence, ticket, parent, part))
         # nothing is held longer than needed, see AccumulateGrad._vjp
         node = grad = grad_inputs = part = before = None
 
 
-def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part) -> None:
+def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part: object) -> None:
     """Add one gradient to those that have arrived at output `output_nr` of `node`."""
     before = arrived.get(node)
     if part is None:
@@ -167,16 +175,13 @@ def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part) -> Non
     elif node._output_count == 1:
         arrived[node] = part if before is None else before + part
     else:
-        if before is None:
-            before = arrived[node] = [None] * node._output_count
+        before = arrived[node] = before or [None] * node._output_count
         before[output_nr] = part if before[output_nr] is None else before[output_nr] + part
 
 
-def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
+def count_dependencies(roots: Roots) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it will have to wait for."""
-    waiting: dict[Node, int] = {}
-    for node, _, _ in roots:
-        waiting[node] = 0
+    waiting: dict[Node, int] = {node: 0 for node, _, _ in roots}
     found = list(waiting)
     for node in found:  # which grows meanwhile
         for parent in node._edges:
@@ -188,7 +193,7 @@ def count_dependencies(roots: Sequence[Root]) -> dict[Node, int]:
     return waiting
 
 
-def nodes_leading_to(targets: Targets, last: set[Node], reachable: dict[Node, int]) -> set[Node]:
+def nodes_leading_to(targets: Targets, last: Nodes, reachable: dict[Node, int]) -> set[Node]:
     """The nodes that have to be fired so that a gradient reaches one of `targets`."""
     consumers: dict[Node, list[Node]] = {}
     for node in reachable:

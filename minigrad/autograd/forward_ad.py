@@ -16,20 +16,22 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..func.interpreter import Interpreter, Wrapper, at
+from ..basics import offers
+from ..func.interpreter import Interpreter, Wrapper, at, each
 from ..ops.run import perform
 from ..tensor import Tensor, plain_types
-from .function import Function, context, refuse_old_form, run_forward
-from .modes import enable_grad, local
+from ..words import expect
+from .function import Function, refuse_old_form, run_forward
+from .modes import enable_grad, local, no_grad
 from .node import edge
-from .passes import grad_of_any, zeros_like
+from .passes import grad_of_any, zeros_of
 from .views import places
 
 if TYPE_CHECKING:
     from ..ops.table import Op
 
 __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
-__dir__ = __all__.copy  # what completion offers
+__dir__, __getattr__ = offers(__name__, __all__)
 Tangents = Sequence[Tensor | None]  # None for a constant
 
 # ---------------------------------------------------------------- tangents
@@ -48,7 +50,7 @@ def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
     if op.variadic or op.kind == "jointly linear":
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
-            full[i] = zeros_like(inputs[i]) if moves[i] is None else moves[i]
+            full[i] = zeros_of(inputs[i]) if moves[i] is None else moves[i]
         return results_of(perform(op, full, params))
     if op.kind == "linear":
         parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
@@ -71,17 +73,17 @@ def transposed(op: Op, inputs: list, moves: Tangents, results: tuple, params: tu
     """J t as the derivative of uᵀJ t with respect to u."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
-        us = [zeros_like(r) for r in results[: len(results) - len(op.constants)]]
+        us = [zeros_of(r) for r in results[: len(results) - len(op.constants)]]
         if level is not None:
             us = list(map(level.lift, us))  # outer transforms must see what becomes of them
         for u in us:
             u._requires_grad = True
         cotangent = us if len(us) > 1 else us[0]
         found = [(rule(cotangent), t) for rule, t in rules_of(op, inputs, moves, results, params)]
-        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_like(us[0].sum()))
+        total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_of(us[0].sum()))
         moved = grad_of_any([total], us, [None], create_graph=recording)
     pairs = zip(moved, us, strict=True)
-    return (*[zeros_like(u) if t is None else t for t, u in pairs], *(None for _ in op.constants))
+    return (*[zeros_of(u) if t is None else t for t, u in pairs], *(None for _ in op.constants))
 
 
 # ---------------------------------------------------------------- dual numbers
@@ -136,26 +138,23 @@ class Forward(Interpreter):
     def tangent_of(self, t: Tensor) -> Tensor:
         """The tangent, zeros for a constant."""
         value, tangent = self.unwrap(t)
-        return zeros_like(value) if tangent is None else tangent
+        return zeros_of(value) if tangent is None else tangent
 
     def dual(self, primal: Tensor, tangent: Tensor | None) -> Dual:
         """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
         (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
-        if known is not None:
-            raise RuntimeError(
-                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
-                "supported."
-            )
-        for name, t in (("primal", value), ("tangent", tangent)) if tangent is not None else ():
-            if not t.is_floating_point():
-                raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
-        if tangent is not None and value._array.shape != tangent._array.shape:
-            raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-                f"supported. Tensor is of size {list(value.shape)} while the given forward gradient is of size "
-                f"{list(tangent.shape)}."
-            )
-        return Dual.of(self, value, tangent if tangent is None else tangent.to(value.dtype))
+        told = "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not"
+        expect(known is None, told + " supported.")
+        if tangent is None:
+            return Dual.of(self, value)
+        told = "Expected {} to be floating point or complex, but got: {}"
+        for name, t in (("primal", value), ("tangent", tangent)):
+            expect(t.is_floating_point(), told, name, t.dtype, error=ValueError)
+        told = "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+        told += "supported. Tensor is of size {} while the given forward gradient is of size {}."
+        sizes = value._array.shape, tangent._array.shape
+        expect(sizes[0] == sizes[1], told, *sizes)
+        return Dual.of(self, value, tangent.to(value.dtype))
 
     def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Tangents]:
         params = self.lower(params)  # indices have no tangent, but they may be of this level
@@ -166,9 +165,7 @@ class Forward(Interpreter):
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
         if not self.owns(target) and any(self.unwrap(v)[1] is not None for v in values):
-            raise RuntimeError(
-                f"{op.name}_: a tensor from outside of forward mode cannot take a tangent; write into a clone of it"
-            )
+            raise RuntimeError(f"{op.name}_: a tensor from outside forward mode takes no tangent; clone it")
 
     def store(self, target: Dual, new: Tensor) -> None:
         (value, tangent), old, base = self.unwrap(new), target.tangent, target._base
@@ -178,15 +175,16 @@ class Forward(Interpreter):
         if base is None:
             target.extra = tangent
         elif tangent is not None or old is not None:
-            whole = zeros_like(base) if base.tangent is None else base.tangent
-            base.extra = whole._put_places(zeros_like(target) if tangent is None else tangent, places(target))
+            whole = zeros_of(base) if base.tangent is None else base.tangent
+            base.extra = whole._put_places(zeros_of(target) if tangent is None else tangent, places(target))
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        if not self.user or cls.setup_context is not Function.setup_context:
+        if not self.user:
             refuse_old_form(cls)
-            return run_forward(cls, args, lambda: self.function_value(cls, args))[0]
         found = self.function_value(cls, args)
-        return tuple(map(self.tracked, found)) if isinstance(found, tuple) else self.tracked(found)
+        if cls.setup_context is Function.setup_context:
+            return each(found, self.tracked)
+        return run_forward(cls, args, (found,))[0]
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
         """The value and the tangent of a Function's result, without history at this level."""
@@ -195,9 +193,11 @@ class Forward(Interpreter):
             if cls.setup_context is Function.setup_context:
                 result, ctx = run_forward(cls, values)
             else:
-                result = cls.apply(*values)
-                ctx = context(cls, values, result)
-            results, found = results_of(result), None
+                result, ctx = cls.apply(*values), cls.node_class(values)
+                with no_grad():
+                    cls.setup_context(ctx, values, result)  # for `jvp`, which finds there what was saved
+            results = results_of(result)
+            found = (None,) * len(results)
             if any(t is not None for t in moves):
                 if ctx.materialize_grads:
                     floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
@@ -205,12 +205,6 @@ class Forward(Interpreter):
                 ctx.reads_forward = True
                 found = results_of(cls.jvp(ctx, *moves))
                 ctx.reads_forward = False
-        found = (None,) * len(results) if found is None else found
-        if len(found) != len(results):
-            raise RuntimeError(
-                f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
-                f"{len(found)})"
-            )
         pairs = zip(results, found, strict=True)
         outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
@@ -236,9 +230,7 @@ class dual_level(Forward):
 
     def __enter__(self) -> int:
         if current_level() is not None:
-            raise RuntimeError(
-                "Nested forward mode AD is not supported at the moment\nUse func.jvp, which can be nested."
-            )
+            raise RuntimeError("Nested forward mode AD is not supported at the moment\nfunc.jvp nests.")
         super().__enter__()
         return 0
 
@@ -272,10 +264,8 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     for integers.
     """
     found = current_level()
-    if found is None:
-        raise RuntimeError(
-            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
-        )
+    told = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+    expect(found is not None, told)
     return found.tracked(found.dual(tensor.view_as(tensor), tangent))
 
 

@@ -14,10 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..basics import offers
 from ..func.interpreter import Wrapper
 from ..ops.run import fit
-from ..tensor import Tensor, full_name, wrap
-from ..words import FREED
+from ..tensor import Tensor, wrap
+from ..words import FREED, expect
 from .anomaly import remember_traceback
 from .hooks import of_outputs
 from .modes import anomaly, local, no_grad, recording
@@ -26,7 +27,7 @@ from .saved import Packed, twin
 from .views import check_writable, count_write, hang, make_view
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
-__dir__ = __all__.copy  # what completion offers
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 class FunctionCtx(Node):
@@ -67,11 +68,9 @@ class FunctionCtx(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
+        told = "save_for_backward can only save variables, but argument {} is of type {}"
         for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {full_name(type(t))}"
-                )
+            expect(t is None or isinstance(t, Tensor), told, i, type(t), error=TypeError)
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -95,8 +94,7 @@ class FunctionCtx(Node):
         """What was saved. Raises if it was freed, or written to in place since."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
-        if self._kept is None:
-            raise RuntimeError(FREED)
+        expect(self._kept is not None, FREED)
         return tuple([kept and kept.unpack(self) for kept in self._kept])
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
@@ -115,26 +113,18 @@ class FunctionCtx(Node):
         name, expected, out = self.name(), len(self._inputs), []
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # more Nones than arguments are forgiven
-        if len(results) != expected:
-            raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(results)})"
-            )
-        for position, (g, look) in enumerate(zip(results, self._inputs, strict=True)):
-            if look is None and g is not None:
-                raise RuntimeError(
-                    f"function {name} returned a gradient different than None at position {position + 1}, but the "
-                    "corresponding forward input was not a Variable"
-                )
-            if g is not None and not isinstance(g, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+        told = "function {} returned an incorrect number of gradients (expected {}, got {})"
+        expect(len(results) == expected, told, name, expected, len(results))
+        told = "function {} returned a gradient different than None at position {}, but the corresponding forward input was "
+        for place, (g, look) in enumerate(zip(results, self._inputs, strict=True), 1):
+            expect(look is not None or g is None, told + "not a Variable", name, place)
+            expect(g is None or isinstance(g, Tensor), "expected Variable or None (got {})", type(g).__name__)
             if look is not None:
                 try:
                     out.append(g if g is None or self._edges[len(out)] is None else fit(g, *look))
                 except RuntimeError:
-                    raise RuntimeError(
-                        f"Function {name} returned an invalid gradient at index {len(out)} - got "
-                        f"{list(g._array.shape)} but expected shape compatible with {list(look[0])}"
-                    ) from None
+                    told = f"Function {name} returned an invalid gradient at index {len(out)} - got {list(g._array.shape)}"
+                    raise RuntimeError(f"{told} but expected shape compatible with {list(look[0])}") from None
         return tuple(out)
 
 
@@ -143,11 +133,11 @@ def looks(values: tuple) -> tuple[tuple | None, ...]:
     return tuple((v._array.shape, v._array.dtype) if isinstance(v, Tensor) else None for v in values)
 
 
-def missing(message: str) -> staticmethod:
+def missing(what: str) -> staticmethod:
     """A method that a Function may do without until it is called."""
 
     def method(*args: object, **kwargs: object) -> None:
-        raise NotImplementedError(message)
+        raise NotImplementedError(f"You must implement {what}")
 
     return staticmethod(method)
 
@@ -162,14 +152,11 @@ class Function:
     """
 
     node_class: type[FunctionCtx]
-    forward = missing("You must implement the forward function for custom autograd.Function.")
-    setup_context = missing("setup_context is not implemented.")
+    forward = missing("the forward function for custom autograd.Function.")
+    setup_context = missing("the setup_context function to use it.")
+    jvp = missing("the jvp function for custom autograd.Function to use it with forward mode AD.")
     backward = missing(
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
-        "mode AD."
-    )
-    jvp = missing(
-        "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        "either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
     )
 
     def __init_subclass__(cls, **kwargs: object) -> None:
@@ -199,56 +186,36 @@ Function.__init_subclass__.__func__(Function)  # so that Function.apply says tha
 def refuse_old_form(cls: type[Function]) -> None:
     """Raise PyTorch's error for a Function without `setup_context`, which transforms cannot use."""
     if cls.setup_context is Function.setup_context:
-        raise RuntimeError(
-            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override "
-            "the setup_context staticmethod. For more details, please see "
-            "https://pytorch.org/docs/main/notes/extending.func.html"
-        )
+        told = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override"
+        more = "https://pytorch.org/docs/main/notes/extending.func.html"
+        raise RuntimeError(f"{told} the setup_context staticmethod. For more details, please see {more}")
 
 
-def context(cls: type[Function], args: tuple, output: object) -> FunctionCtx:
-    """A `ctx` for `jvp`, which finds in it what was saved for forward mode, or else for backward."""
-    ctx = cls.node_class(args)
-    with no_grad():
-        cls.setup_context(ctx, args, output)
-    return ctx
-
-
-def run_forward(
-    cls: type[Function], args: tuple, compute: Callable | None = None
-) -> tuple[object, FunctionCtx | None]:
+def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[object, FunctionCtx | None]:
     """Call `forward` without recording, then hang the node on its outputs. Returns the result and the node.
 
-    compute: what gives the result in the place of `forward`, inside a transform; it records at the levels below.
+    known: holds the result if a transform has computed it already, recorded at the levels below.
     """
     tensors = [a for a in args if isinstance(a, Tensor)]
     recording = local.records and any(t._requires_grad for t in tensors)
-    result = None if compute is None else compute()
-    if compute is not None and not recording:
-        return result, None
+    if known and not recording:
+        return known[0], None
     ctx = cls.node_class(args, recording)
     with no_grad():
         if cls.setup_context is Function.setup_context:
             result = cls.forward(ctx, *args)
         else:
-            result = cls.forward(*args) if compute is None else result
+            (result,) = known or (cls.forward(*args),)
             cls.setup_context(ctx, args, result)
     outputs = result if isinstance(result, tuple) else (result,)
     for dirty in ctx.dirty_tensors:
         count_write(dirty)
-        if not is_among(dirty, outputs):
-            raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-                "modified inplace must all be outputs of the Function."
-            )
+        told = "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+        expect(is_among(dirty, outputs), told + "are modified inplace must all be outputs of the Function.")
     ctx._sequence = next_sequence()
-    recorded = [
-        recording
-        and isinstance(out, Tensor)
-        and out.is_floating_point()
-        and not is_among(out, ctx.non_differentiable)
-        for out in outputs
-    ]
+    floating = [isinstance(out, Tensor) and out.is_floating_point() for out in outputs]
+    constant = [not recording or is_among(out, ctx.non_differentiable) for out in outputs]
+    recorded = [f and not c for f, c in zip(floating, constant, strict=True)]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs = looks(outputs)
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
@@ -264,9 +231,7 @@ def is_among(t: object, others: tuple | list) -> bool:
     return any(t is other for other in others)
 
 
-def finish_output(
-    ctx: FunctionCtx, out: object, number: int, inputs: list[Tensor], recorded: list[bool]
-) -> object:
+def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, recorded: list[bool]) -> object:
     """One output as the caller gets it, with its history. `recorded` tells of each output whether it has one."""
     if not isinstance(out, Tensor):
         return out
@@ -299,10 +264,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
         out._meta.grad = None  # it was that of the old value
     if out._base is not None:
         check_writable(out)
-        if count > 1:
-            raise RuntimeError(
-                f"{ctx.name()}: a Function that writes to a view in place must return that tensor alone"
-            )
+        expect(count == 1, "{}: a Function that writes to a view must return it alone", ctx.name())
     hang(out, ctx)
     out._output_nr = number if out._base is None else 0
     return out
@@ -317,9 +279,8 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
+        told = "trying to differentiate twice a function that was marked with @once_differentiable"
+        raise RuntimeError(told)
 
 
 def once_differentiable(fn: Callable) -> Callable:

@@ -17,18 +17,20 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from ..basics import offers
 from ..tensor import Tensor, wrap
+from ..words import expect
 from .modes import enable_grad
-from .passes import grad_of_any, zeros_like
+from .passes import grad_of_any, zeros_of
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
-__dir__ = __all__.copy  # what completion offers
+__dir__, __getattr__ = offers(__name__, __all__)
 Tensors = Tensor | tuple[Tensor, ...]
 Vectors = Tensors | None  # None stands for a 1 beside a single number
-Differentiable = Callable[..., Tensors]
+Map = Callable[..., Tensors]
 
 
-def jacobian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
+def jacobian(func: Map, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Jacobian of `func`: for output o and input x a tensor of shape `o.shape + x.shape`.
 
     A single tensor for one output and one input, a tuple per input, a tuple of tuples for several outputs.
@@ -39,14 +41,12 @@ def jacobian(func: Differentiable, inputs: Tensors, create_graph: bool = False) 
         for y in ys:
             units = np.eye(y.numel(), dtype=y._array.dtype).reshape(-1, *y.shape)
             rows = [slopes([y], xs, [wrap(unit)], create_graph) for unit in units]
-            block = [
-                Tensor._stacked([r[i] for r in rows]).reshape(*y.shape, *x.shape) for i, x in enumerate(xs)
-            ]
-            blocks.append(xs.like_given(block, create_graph))
+            row = [Tensor._stacked([r[i] for r in rows]).reshape(y.shape + x.shape) for i, x in enumerate(xs)]
+            blocks.append(xs.like_given(row, create_graph))
         return ys.like_given(blocks)
 
 
-def hessian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
+def hessian(func: Map, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Hessian of a scalar function: for inputs x and y a tensor of shape `x.shape + y.shape`."""
 
     def slope(*xs: Tensor) -> Tensors:
@@ -56,34 +56,32 @@ def hessian(func: Differentiable, inputs: Tensors, create_graph: bool = False) -
     return jacobian(slope, inputs, create_graph)
 
 
-def vjp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
+def vjp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀJ): one gradient per input. `v` has the outputs' shapes; it may be omitted for a scalar."""
     return product("vjp", func, inputs, v, create_graph, lambda ys, xs: (ys, xs))
 
 
-def jvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
+def jvp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number."""
 
     def pulled(ys: Group, xs: Group) -> tuple:
-        us = [zeros_like(y).requires_grad_() for y in ys]
+        us = [zeros_of(y).requires_grad_() for y in ys]
         return slopes(ys, xs, us), us
 
     return product("jvp", func, inputs, v, create_graph, pulled)
 
 
-def vhp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
+def vhp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), vᵀH) for a scalar function."""
     return product("vhp", func, inputs, v, create_graph, gradient)
 
 
-def hvp(func: Differentiable, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
+def hvp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
     """(func(*inputs), H v) for a scalar function: the same as `vhp`, because a Hessian is symmetric."""
     return product("hvp", func, inputs, v, create_graph, gradient)
 
 
-def product(
-    caller: str, func: Differentiable, inputs: Tensors, v: Vectors, create_graph: bool, pair: Callable
-) -> tuple:
+def product(caller: str, func: Map, inputs: Tensors, v: Vectors, create_graph: bool, pair: Callable) -> tuple:
     """vᵀ times the derivative of some tensors with respect to others. `pair(ys, xs)` gives both at this point."""
     with enable_grad():
         xs, ys = point(caller, func, inputs, create_graph)
@@ -94,19 +92,16 @@ def product(
 
 def gradient(ys: Group, xs: Group) -> tuple:
     """The gradient of a scalar function, and what it is taken with respect to."""
-    if not ys.alone:
-        raise RuntimeError(f"The function given to {ys.caller} should return a single Tensor")
-    if ys[0].numel() != 1:
-        raise RuntimeError(
-            f"The Tensor returned by the function given to {ys.caller} should contain a single element"
-        )
+    expect(ys.alone, "The function given to {} should return a single Tensor", ys.caller)
+    told = "The Tensor returned by the function given to {} should contain a single element"
+    expect(ys[0].numel() == 1, told, ys.caller)
     return slopes(ys, xs), xs
 
 
 def slopes(ys: Sequence, xs: Sequence, vectors: Sequence = (None,), create_graph: bool = True) -> tuple:
     """vᵀJ, zeros for an input that nothing depends on."""
     found = grad_of_any(ys, xs, vectors, retain_graph=True, create_graph=create_graph)
-    return tuple(zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
+    return tuple(zeros_of(x) if g is None else g for g, x in zip(found, xs, strict=True))
 
 
 # ---------------------------------------------------------------- arguments and results
@@ -123,10 +118,8 @@ class Group(tuple):
         for i, t in enumerate(group):
             if not isinstance(t, Tensor):
                 which = f"given {name}" if group.alone else f"value at index {i}"
-                raise TypeError(
-                    f"The {name} given to {caller} must be either a Tensor or a tuple of Tensors but the {which} has type "
-                    f"{type(t)}."
-                )
+                wanted = f"must be either a Tensor or a tuple of Tensors but the {which} has type"
+                raise TypeError(f"The {name} given to {caller} {wanted} {type(t)}.")
         return group
 
     def like_given(self, results: Iterable, with_history: bool = True) -> Tensors:
@@ -135,7 +128,7 @@ class Group(tuple):
         return results[0] if self.alone else results
 
 
-def point(caller: str, func: Differentiable, inputs: Tensors, create_graph: bool) -> tuple[Group, Group]:
+def point(caller: str, func: Map, inputs: Tensors, create_graph: bool) -> tuple[Group, Group]:
     """Fresh inputs that require grad, connected to the caller's if the result is to be differentiated; what comes out."""
     xs = Group(inputs, "inputs", caller)
     fresh = [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in xs]
@@ -147,18 +140,12 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
     """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
-    if v is None:
-        source = (
-            "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
-        )
-        raise RuntimeError(
-            f"The vector v can only be None if the {source} a single Tensor with a single element."
-        )
+    whose = "user-provided function"
+    whose = f"{whose} returns" if caller == "vjp" else f"input to the {whose} is"
+    told = "The vector v can only be None if the {} a single Tensor with a single element."
+    expect(v is not None, told, whose)
     vectors = Group(v, "v", caller)
-    if len(vectors) != len(like):
-        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
     for i, (a, b) in enumerate(zip(vectors, like, strict=True)):
-        if a.shape != b.shape:
-            which = "v" if vectors.alone else f"Entry {i} in v"
-            raise RuntimeError(f"{which} has invalid size: should be {b.shape!r} but got {a.shape!r}.")
+        which = "v" if vectors.alone else f"Entry {i} in v"
+        expect(a.shape == b.shape, "{} has invalid size: should be {} but got {}.", which, b.shape, a.shape)
     return vectors

@@ -5,32 +5,26 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
+from ..basics import offers
 from ..tensor import Tensor, wrap
+from ..words import expect
 from .engine import PartialPass
 from .modes import local
 from .node import AccumulateGrad, Node, RemovableHandle, edge
 from .passes import GradientEdge
 
-__all__ = [
-    "GradientEdge",
-    "Node",
-    "get_gradient_edge",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-]
-__dir__ = __all__.copy  # what completion offers
+__all__ = ["GradientEdge", "Node", "get_gradient_edge", "register_multi_grad_hook"]
+__all__ += ["save_on_cpu", "saved_tensors_hooks"]
+__dir__, __getattr__ = offers(__name__, __all__)
+NO_NODE = "Expected gradient function to be set"  # of what was made in inference mode
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of the graph along which `tensor`'s gradient flows; it can stand for the tensor in `grad`."""
-    if not tensor.requires_grad:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        )
+    told = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+    expect(tensor.requires_grad, told)
     node = edge(tensor)
-    if node is None:
-        raise AssertionError("Expected gradient function to be set")
+    expect(node is not None, NO_NODE, error=AssertionError)
     found = GradientEdge(node, tensor._output_nr)
     found.look = tensor._array.shape, tensor._array.dtype
     return found
@@ -73,20 +67,16 @@ class Handles(RemovableHandle):
             handle.remove()
 
 
-def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all"
-) -> RemovableHandle:
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> Handles:
     """Call `fn` once per backward pass: with all gradients of `tensors` when they are there, or with the first.
 
     mode "all": `fn([grad or None, ...])` after the last of those gradients that this pass computes.
     mode "any": `fn(grad)` at the first one.
     """
-    if mode not in ("all", "any"):
-        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    if mode == "any":
-        tensors = [t for t in tensors if t.requires_grad]
-    elif any(edge(t) is None for t in tensors):
-        raise AssertionError("Expected gradient function to be set")
+    told = "Expects mode to be one of ('all', 'any') but got {}"
+    expect(mode in ("all", "any"), told, mode, error=ValueError)
+    tensors = [t for t in tensors if mode == "all" or t.requires_grad]
+    expect(None not in map(edge, tensors), NO_NODE, error=AssertionError)
     # A result that is written to has another node from then on; a leaf's may be another one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors]
     key = object()  # of what a pass remembers for us
@@ -113,11 +103,8 @@ def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     if node not in running:
         return False
     if isinstance(running, PartialPass):
-        if not running[node] and type(node) is AccumulateGrad:
-            raise RuntimeError(
-                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
-                "currently not supported."
-            )
+        told = "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
+        expect(running[node] or type(node) is not AccumulateGrad, told + " This is currently not supported.")
         return True
     # The only root of a pass does not count; nothing waits for a root.
     return running[node] != 0 or sum(1 for n in running.values() if n == 0) > 1

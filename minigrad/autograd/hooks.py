@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from ..tensor import Tensor, full_name, wrap
+from ..tensor import Tensor, wrap
+from ..words import expect
 from .modes import recording
 from .node import Node, RemovableHandle, add_hook, edge
+
+NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 
 # ---------------------------------------------------------------- methods and properties of Tensor
 
 
 def retain_grad(self: Tensor) -> None:
     """Keep this result's gradient in `.grad` in later backward passes, as is done for leaves."""
-    if not self.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    expect(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
     meta = self._own_meta()
     if self._grad_fn is None and meta.made_in is not None:
         return  # a view made under no_grad counts as a leaf, whatever its base is by now
@@ -35,8 +37,7 @@ def retain_grad(self: Tensor) -> None:
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    expect(self.requires_grad, NO_GRADIENT)
     node = self.grad_fn
     if node is not None:
         return add_hook(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
@@ -63,10 +64,8 @@ def post_accumulate_grad_hooks(self: Tensor) -> OrderedDict | None:
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
-    if not self.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if self.grad_fn is not None:
-        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    expect(self.requires_grad, NO_GRADIENT)
+    expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = self._own_meta()
     meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
     return add_hook(meta.post_hooks, hook)
@@ -129,13 +128,9 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
         new = fn(grads, *more)
         if new is None:
             continue
-        if not isinstance(new, tuple):
-            raise TypeError(f"expected tuple, but hook returned '{full_name(type(new))}'")
-        if len(new) != len(grads):
-            raise RuntimeError(
-                f"hook '{name_of(fn)}' has returned an incorrect number of values (got {len(new)}, but expected "
-                f"{len(grads)})"
-            )
+        expect(isinstance(new, tuple), "expected tuple, but hook returned '{}'", type(new), error=TypeError)
+        told = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
+        expect(len(new) == len(grads), told, name_of(fn), len(new), len(grads))
         grads = tuple([g if g is None else replaced(old, g, fn) for old, g in zip(grads, new, strict=True)])
     return grads
 
@@ -144,23 +139,20 @@ def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
     with recording(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
-            if replaced(variable, fn(variable), fn) is not variable:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            same = replaced(variable, fn(variable), fn) is variable
+            expect(same, "Tensor post accumulate grad hooks should return None.")
 
 
 def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | None:
     """What stands in the place of a gradient after a hook: what it returned, which must fit there, or the old one for None."""
     if after is None:
         return before
-    if not isinstance(after, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{full_name(type(after))}'")
-    if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
-    if after._array.shape != before._array.shape:
-        raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
-    if after._array.dtype != before._array.dtype:
-        was, got = before.dtype.tensor_type, after.dtype.tensor_type
-        raise RuntimeError(f"hook '{name_of(hook)}' has changed the type of value (was {was} got {got})")
+    told, name = "expected Variable, but hook returned '{}'", name_of(hook)
+    expect(isinstance(after, Tensor), told, type(after), error=TypeError)
+    expect(before is not None, "can't replace a None gradient with a non-None value")
+    expect(after._array.shape == before._array.shape, "hook '{}' has changed the size of value", name)
+    told = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
+    expect(after._array.dtype == before._array.dtype, told, name, before.dtype, after.dtype)
     return after
 
 

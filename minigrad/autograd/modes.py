@@ -15,9 +15,7 @@ from copy import copy
 from types import SimpleNamespace
 
 special: set[object] = set()  # a key for each thread in which something unusual is on
-anomaly = SimpleNamespace(
-    on=False, check_nan=True
-)  # anomaly detection, for all threads at once (see anomaly.py)
+anomaly = SimpleNamespace(on=False, check_nan=True)  # for all threads at once (see anomaly.py)
 
 
 class Local(threading.local):
@@ -33,6 +31,7 @@ class Local(threading.local):
         self.backward_pass = None  # the nodes of the backward pass that is running, for hooks that ask
         self.ordinary = True  # is nothing but `grad` unusual?
         self.recording = True  # `grad` if that is all that may be unusual, else None
+        self.records = True  # are operations recorded now? Never in inference_mode, whatever the grad mode
 
     def update(self, **changes: object) -> None:
         """Change this thread's modes and keep `special` right."""
@@ -41,11 +40,6 @@ class Local(threading.local):
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
         set_grad(self.grad)
 
-    @property
-    def records(self) -> bool:
-        """Are operations recorded now? Never in inference_mode, whatever the grad mode."""
-        return self.grad and not self.inference
-
 
 local = Local()
 
@@ -53,7 +47,7 @@ local = Local()
 def set_grad(enabled: bool) -> bool:
     """Turn recording on or off in this thread: `local.update(grad=enabled)`, quickly. Returns what it was before."""
     modes = local.__dict__  # the thread's own, looked up once
-    before, modes["grad"] = modes["grad"], enabled
+    before, modes["grad"], modes["records"] = modes["grad"], enabled, enabled and not modes["inference"]
     if not modes["ordinary"]:
         modes["recording"] = None
     else:
@@ -79,9 +73,7 @@ class Mode:
     """A grad mode: a context manager that can also decorate functions. Inside, operations are recorded if `enabled`."""
 
     enabled = False
-    previous = (
-        None  # what to go back to: (the mode before, previous), as an object may be entered inside itself
-    )
+    previous = None  # what to go back to: (the mode before, previous), as one may be entered inside itself
 
     def __enter__(self) -> None:
         self.previous = set_grad(self.enabled), self.previous
@@ -93,9 +85,7 @@ class Mode:
     def __call__(self, function: Callable) -> Callable:
         """Use the mode as a decorator; each call runs inside it."""
         if inspect.isgeneratorfunction(function):
-            raise TypeError(
-                "minigrad's grad modes decorate no generators; write `with torch.no_grad():` inside"
-            )
+            raise TypeError("grad modes decorate no generators here; write `with torch.no_grad():` inside")
 
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
@@ -128,9 +118,8 @@ class set_grad_enabled(Mode):
 
     def __init__(self, mode: bool):
         if not isinstance(mode, bool):
-            raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
-            )
+            told = "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not"
+            raise TypeError(f"{told} {type(mode).__name__}")
         self.enabled, self.before = mode, set_grad(mode)
 
     def __repr__(self) -> str:
@@ -161,3 +150,7 @@ class inference_mode(Mode):
     def __exit__(self, *exc: object) -> None:
         (grad, inference), self.previous = self.previous
         local.update(grad=grad, inference=inference)
+
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ += ["is_grad_enabled", "is_inference_mode_enabled"]

@@ -41,16 +41,14 @@ class RemovableHandle:
 
     next_id = itertools.count().__next__
 
-    def __init__(self, hooks: OrderedDict, *extra: OrderedDict):
-        self.id = RemovableHandle.next_id()
-        self.hooks, self.extra = weakref.ref(hooks), tuple(weakref.ref(d) for d in extra)
+    def __init__(self, hooks: OrderedDict):
+        self.id, self.hooks = RemovableHandle.next_id(), weakref.ref(hooks)
 
     def remove(self) -> None:
         """Take the hook away. Doing it twice is harmless."""
-        for ref in (self.hooks, *self.extra):
-            hooks = ref()
-            if hooks is not None:
-                hooks.pop(self.id, None)
+        hooks = self.hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -77,18 +75,19 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "_counter",  # the version counter of the result, if a rule reads that
+        "_counter",  # the version counter of the result, if a rule reads that; None until somebody asks for it
         "_edges",  # for each differentiable input the node that its gradient goes to, or None
         "_hooks",  # Hooks or None
         "_input_nrs",  # which output of its node each input is; None if all are 0
         "_kept",  # the saved values; None when they are freed
         "_meta",  # what broadcasting and promotion did: (shape, dtype) of each input, or None
         "_sequence",
-        "_version",  # the versions that the saved tensors had, in one number
+        "_version",  # the versions that the saved tensors had, in one number; inverted, so negative, if hooks hold some
     )
 
     _op = None  # the operation in the rule table
     _output_count = 1  # how many outputs the operation has
+    _counted = None  # the number of the output that a rule reads, whose version is to be the same as it was
     _frees = False  # does it save tensors, which are then freed after use?
     _runs_undefined = False  # is _vjp to be called even if no gradient arrived?
 
@@ -167,7 +166,7 @@ class AccumulateGrad(Node):
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         variable = self.variable
         meta = variable._meta
-        if not variable._requires_grad:  # it was switched off after the graph was built
+        if grad is None or not variable._requires_grad:  # it was switched off after the graph was built
             return ()
         with accumulate_lock:
             old = meta.grad

@@ -9,10 +9,10 @@ from math import prod
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, words
 from ..basics import Size
 from ..tensor import Tensor, wrap
-from ..words import CREATES_CYCLE, IN_TRANSFORM, MATERIALIZE, SHAPE, UNUSED
+from ..words import expect
 from .engine import Root, execute
 from .hooks import retain_grad
 from .modes import local
@@ -40,19 +40,22 @@ def backward(
     inputs: fill only the `.grad` of these tensors.
     Raises RuntimeError for tensors without a graph, non-scalars without gradient, wrong shapes, freed graphs.
     """
-    if local.transform_depth or not (local.interpreter is None or local.interpreter.user):
-        raise RuntimeError(IN_TRANSFORM)
+    modes = local.__dict__  # the thread's own, looked up once
+    if modes["transform_depth"] or not (modes["interpreter"] is None or modes["interpreter"].user):
+        raise RuntimeError(words.IN_TRANSFORM)
     inputs = None if inputs is None else as_inputs(inputs, "backward")
     if create_graph:
-        warnings.warn(CREATES_CYCLE, stacklevel=3)
+        warnings.warn(words.CREATES_CYCLE, stacklevel=3)
     roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
-    for i in inputs or ():
+    if inputs is None:
+        execute(roots, retain, create_graph)
+        return
+    for i in inputs:
         if isinstance(i, Tensor):
             retain_grad(i)  # a result keeps its gradient from now on
-    last = {edge_of(i)[0] for i in inputs or ()}  # these nodes are run, nothing behind them
-    targets = None if inputs is None else {}
-    execute(roots, retain, create_graph, targets, last)
+    # the nodes of `inputs` are run, nothing behind them
+    execute(roots, retain, create_graph, {}, {edge_of(i)[0] for i in inputs})
 
 
 def grad(
@@ -81,22 +84,21 @@ def grad(
         vectors = list(zip(*as_tuple(grad_outputs), strict=True))
         rows = [grad(outputs, inputs, v, last or v is not vectors[-1], *rest) for v in vectors]
         return tuple([None if c[0] is None else Tensor._stacked(c) for c in zip(*rows, strict=True)])
-    if materialize_grads and allow_unused is False:
-        raise ValueError(MATERIALIZE)
+    expect(not materialize_grads or allow_unused is not False, words.MATERIALIZE, error=ValueError)
     roots = make_roots(outputs, grad_outputs, create_graph)
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
     retain = create_graph if retain_graph is None else retain_graph
-    execute(roots, retain, create_graph, targets, set())
+    execute(roots, retain, create_graph, targets)
     results = []
     for number, (place, i) in enumerate(zip(places, inputs, strict=True)):
         found = targets[place]
         if found is None and materialize_grads:
-            if not isinstance(i, Tensor):
-                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            found = zeros_like(i).requires_grad_(create_graph)
+            told = "materialize_grads cannot be used when the given input is a GradientEdge"
+            expect(isinstance(i, Tensor), told)
+            found = zeros_of(i).requires_grad_(create_graph)
         elif found is None and not allow_unused:
-            raise RuntimeError(UNUSED.format(number))
+            raise RuntimeError(words.UNUSED.format(number))
         elif found is not None and not isinstance(found, Tensor):
             found = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
         results.append(found)
@@ -123,11 +125,10 @@ def as_tuple(given) -> tuple:
 def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
     """What to differentiate with respect to, as a tuple."""
     inputs = as_tuple(given)
-    if not inputs:
-        raise RuntimeError(f"`inputs` argument to `{caller}()` cannot be empty.")
+    expect(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
+    told = "all inputs have to be Tensors or GradientEdges, but got {}"
     for i in inputs:
-        if not isinstance(i, (Tensor, GradientEdge)):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(i).__name__}")
+        expect(isinstance(i, (Tensor, GradientEdge)), told, type(i).__name__)
     return inputs
 
 
@@ -138,37 +139,37 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     node = edge(given)
     if node is None and given._requires_grad:
         return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
-    if node is None:
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    expect(node is not None, "One of the differentiated Tensors does not require grad")
     return node, given._output_nr
 
 
 def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     """The nodes that a pass starts from, each with the gradient there: of its tensor's shape and dtype, 1 if omitted."""
-    starts, roots = as_tuple(starts), []
+    starts, roots, recorded = as_tuple(starts), [], create_graph or local.interpreter is not None
     grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if len(grads) != len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
-    recorded = create_graph or local.interpreter is not None
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
-            node, output_nr = edge(start), start._output_nr
-            shape, dtype = start._array.shape, start._array.dtype
+            node, output_nr, shape, dtype = (
+                edge(start),
+                start._output_nr,
+                start._array.shape,
+                start._array.dtype,
+            )
         elif isinstance(start, GradientEdge):
-            node, output_nr, _ = start
-            shape, dtype = start.look
+            (node, output_nr, _), (shape, dtype) = start, start.look
         else:
             raise AssertionError("Expected output to be a torch.Tensor")
         if g is None:
             if shape is None or (shape and node is not None and prod(shape) != 1):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            g = wrap(np.empty(shape, dtype))
-            g._array.fill(1)  # np.ones takes three times as long
+            g = wrap(np.full(shape, 1, dtype) if shape else np.array(1, dtype))  # which is quicker
         elif shape not in (None, g._array.shape):
-            raise RuntimeError(SHAPE.format(i, g.shape, i, Size(shape)))
+            raise RuntimeError(words.SHAPE.format(i, g.shape, i, Size(shape)))
         elif dtype not in (None, g._array.dtype):
             g = g.to(dtypes.of_numpy(dtype))
         if node is None:
@@ -177,7 +178,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     return roots
 
 
-def zeros_like(t: Tensor) -> Tensor:
+def zeros_of(t: Tensor) -> Tensor:
     """A constant zero of the shape and dtype of `t`."""
     return wrap(np.zeros(t._array.shape, t._array.dtype))
 

@@ -11,12 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import dtypes
-from ..tensor import Tensor, plain_types, wrap
-from ..words import DETACHED, FREED, INFERENCE_SAVED, MODIFIED, MODIFIED_HINT, MODIFIED_THERE, PACK_WRITES
+from .. import dtypes, words
+from ..tensor import Counter, Tensor, plain_types, wrap
+from ..words import expect
 from .modes import anomaly, no_grad
 from .node import AccumulateGrad, Node, edge, grad_fn
 
+ndarray = np.ndarray
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
 FIELD_MASK = (1 << FIELD) - 1
 
@@ -24,22 +25,6 @@ FIELD_MASK = (1 << FIELD) - 1
 def version_of(t: Tensor) -> int:
     """How often the memory of `t` has been written to."""
     return 0 if t._counter is None else t._counter.version
-
-
-def versions(node: Node) -> int:
-    """The versions that the saved inputs and result of a node have now, as one number.
-
-    It is inverted, so negative, if hooks hold some of them: these have no version, and the rules cannot read them as they are.
-    """
-    op, saved, found = node._op, node._kept, 0
-    # of a detached tensor the version is taken for one more than it is
-    for i in op.saved_inputs:
-        if saved[i] is not None:
-            counter = saved[i]._counter
-            found += 0 if counter is None else counter.version + counter.detached << FIELD * i
-    if op.saved_results and type(saved[op.saved_results[0]]) is not Packed:
-        found += node._counter.version << FIELD * op.saved_results[0]
-    return ~found if any(map(is_packed, saved)) else found
 
 
 def is_packed(kept: object) -> bool:
@@ -52,7 +37,7 @@ def unpack(node: Node, recorded: bool) -> list:
     if node._kept is None:
         if not any(node._edges) and "" not in node._op.guards:  # nothing saved: no gradient is wanted
             return [None] * len(node._op.saves)
-        raise RuntimeError(FREED)
+        raise RuntimeError(words.FREED)
     values = [
         tuple([v.unpack(node) if type(v) is Packed else v for v in kept]) if type(kept) is tuple else kept
         for kept in node._kept
@@ -63,7 +48,7 @@ def unpack(node: Node, recorded: bool) -> list:
     return values
 
 
-def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | np.ndarray:
+def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
     """The saved input or result that stands at place `i`."""
     kept, (source, number) = node._kept[i], node._op.sources[i]
     if type(kept) is Packed:
@@ -86,7 +71,7 @@ def refuse_modified(node: Node, i: int) -> None:
         places = () if node._op.variadic else node._op.differentiable
         before = node._edges[places.index(number)] if number in places else None
         if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
-            raise RuntimeError(DETACHED)
+            raise RuntimeError(words.DETACHED)
         counter = kept._counter
         if then != version_of(kept) and (counter is None or then != counter.version + counter.detached):
             raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
@@ -98,8 +83,7 @@ def refuse_modified(node: Node, i: int) -> None:
 def read(node: Node, i: int) -> object:
     """What a node saves at place `i`, as users see it in `_saved_self` and its like."""
     saved, op = node._kept, type(node)._op
-    if saved is None:
-        raise RuntimeError(FREED)
+    expect(saved is not None, words.FREED)
     if saved[i] is None or i not in op.saved_tensors:
         return saved[i]
     found = unpack_one(node, i, recorded=True)
@@ -113,13 +97,15 @@ def twin(t: Tensor) -> Tensor:
     return out
 
 
-def saved_result(node: Node, kept: np.ndarray | Tensor, output_nr: int = 0) -> Tensor:
+def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tensor:
     """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
-    out = wrap(kept) if isinstance(kept, np.ndarray) else twin(kept)
+    out = wrap(kept) if isinstance(kept, ndarray) else twin(kept)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
     reader = written_views.get(node)
     out._grad_fn = node if reader is None else reader()
+    if node._counted == output_nr:
+        node._counter = node._counter or Counter()
     out._requires_grad, out._output_nr, out._counter = True, output_nr, node._counter or out._counter
     return out
 
@@ -137,14 +123,12 @@ def short_name(node: Node) -> str:
     return name + (number if number != "0" else "")
 
 
-def modified_error(
-    array: np.ndarray, maker: Node | None, output_nr: int, now: int, then: int
-) -> RuntimeError:
+def modified_error(array: ndarray, maker: Node | None, output_nr: int, now: int, then: int) -> RuntimeError:
     """PyTorch's complaint about a saved tensor that was written to."""
     kind = dtypes.of_numpy(array.dtype).tensor_type
     made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    hint = MODIFIED_THERE if anomaly.on else MODIFIED_HINT
-    return RuntimeError(MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
+    hint = words.MODIFIED_THERE if anomaly.on else words.MODIFIED_HINT
+    return RuntimeError(words.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
 class Packed:
@@ -158,8 +142,7 @@ class Packed:
     _counter = _array = None  # where a saved tensor is looked at before anyone knows that it is packed
 
     def __init__(self, t: Tensor, hooks: tuple[Callable, Callable] | None, keeper: Node):
-        if t.is_inference():
-            raise RuntimeError(INFERENCE_SAVED)
+        expect(not t.is_inference(), words.INFERENCE_SAVED)
         node = edge(t)
         self.is_result, self.output_nr = node is keeper, t._output_nr
         self.node = None if self.is_result else node
@@ -168,8 +151,7 @@ class Packed:
         if hooks is not None:
             with no_grad():
                 packed, self.hook = hooks[0](t), hooks[1]
-            if version_of(t) != self.version:
-                raise RuntimeError(PACK_WRITES)
+            expect(version_of(t) == self.version, words.PACK_WRITES)
         self.is_unchanged = self.is_result and packed is t
         self.packed = twin(t) if self.is_unchanged else packed
 
@@ -178,19 +160,17 @@ class Packed:
         if self.hook is None:
             now = version_of(t)
             if now != self.version:
-                raise modified_error(
-                    t._array, grad_fn(t), self.is_unchanged * t._output_nr, now, self.version
-                )
+                number = self.is_unchanged * t._output_nr
+                raise modified_error(t._array, grad_fn(t), number, now, self.version)
             return t
         t = self.hook(t)
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}"
-            )
+        told = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
+        expect(isinstance(t, Tensor), told, type(t).__name__, error=TypeError)
         node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t
         out = wrap(t._array, requires_grad=True)
+        out._counter = Counter()  # what hooks give is a copy, maybe
         if type(node) is AccumulateGrad:
             out._own_meta().accumulator = weakref.ref(node)
         else:

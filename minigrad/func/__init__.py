@@ -8,18 +8,10 @@
 The interpreter stands below the operations, the transforms above them: what users call is loaded when it is asked for.
 """
 
-from importlib import import_module
+from ..basics import offers
 
-from ..basics import not_offered
-
-HOMES = {"vmap": "batching", "functional_call": "trees", "stack_module_state": "trees"} | dict.fromkeys(
-    ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], "transforms"
+HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
+    ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"
 )
 __all__ = sorted(HOMES)
-__dir__ = __all__.copy  # what completion offers
-
-
-def __getattr__(name: str) -> object:
-    if name not in HOMES:
-        return not_offered("func.")(name)
-    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+__dir__, __getattr__ = offers(__name__, __all__, HOMES)

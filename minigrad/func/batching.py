@@ -21,19 +21,17 @@ from ..ops.indexing import index
 from ..ops.run import perform
 from ..ops.shape import stack, undone
 from ..tensor import Tensor, wrap
-from .interpreter import Interpreter, Wrapper, at, tensors_in
+from .interpreter import Interpreter, Wrapper, at, each, tensors_in
 from .trees import broadcast_prefix, flattened, tree_map
 
 if TYPE_CHECKING:
     from ..ops.table import Op
 
-Pair = tuple[
-    Tensor | None, int | None
-]  # a value; 0 if its dimension 0 counts the examples, None if they share it
+# A value; 0 if its dimension 0 counts the examples, None if they share it.
+Pair = tuple[Tensor | None, int | None]
 # The kinds of parameters that speak of one example, and how they speak of a batch of `n`.
-SHIFT = dict.fromkeys(["dim", "newdim"], lambda n, dim: dim + 1) | {
-    "dims": lambda n, dims: tuple(d + 1 for d in dims)
-}
+SHIFT = {"dims": lambda n, dims: tuple(d + 1 for d in dims)}
+SHIFT |= dict.fromkeys(["dim", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
@@ -59,9 +57,7 @@ class Batched(Wrapper):
     """One tensor for each example: a `value` whose dimension 0 counts the examples, or the same for all (`bdim` None)."""
 
     __slots__ = ()
-    bdim = property(
-        lambda self: self.extra, doc="The dimension of `value` that counts the examples: 0, or None."
-    )
+    bdim = property(lambda self: self.extra, doc="The dimension of `value` that counts examples: 0, or None.")
 
     @staticmethod
     def shown(array: np.ndarray, extra: int | None) -> np.ndarray:
@@ -85,11 +81,8 @@ class Batched(Wrapper):
         "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
         "please file an issue at https://github.com/pytorch/pytorch/issues .\nUse where(condition, a, b) instead."
     )
-    numpy = tolist = refused_batch(
-        "Cannot access data pointer of Tensor that doesn't have storage\nInside vmap a tensor stands for one example and has "
-        "no array of its own. Return it from the function that is mapped."
-    )
-    data = property(refused_batch("accessing `data` under vmap transform is not allowed"))
+    numpy = tolist = refused_batch("inside vmap a tensor stands for one example and has no array: return it")
+    data = property(numpy)
     _outside = refused_batch(ESCAPED)
 
 
@@ -135,35 +128,23 @@ class Vmap(Interpreter):
         if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
             values = [v if v is None else v.unsqueeze(1) for v in values]
             params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
-        new = [
-            SHIFT[kind](self.size, p) if kind in SHIFT else p for kind, p in zip(kinds, params, strict=True)
-        ]
+        new = [SHIFT[k](self.size, p) if k in SHIFT else p for k, p in zip(kinds, params, strict=True)]
         result = perform(op, values, tuple(new))
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
-        if any(map(self.owns, tensors_in(params))):
-            raise RuntimeError(
-                "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
-                "with a boolean mask.\nUse where()."
-            )
-        if op.name in DYNAMIC:
-            raise RuntimeError(
-                "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-                f"aten::{op.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
-            )
+        if op.name in DYNAMIC or any(map(self.owns, tensors_in(params))):
+            told = "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over"
+            more = f"The size of {op.name}() would depend on the example's values. Use where()."
+            raise RuntimeError(f"{told} indexing with a boolean mask.\n{more}")
         rows = []
         for k in range(self.size):
             found = perform(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
             rows.append(found if isinstance(found, tuple) else (found,))
         if op.name not in warned:
             warned.add(op.name)
-            warnings.warn(
-                f"There is a performance drop because we have not yet implemented the batching rule for aten::{op.name}. It is "
-                "run for each example in a loop.",
-                stacklevel=2,
-            )
+            warnings.warn(f"vmap: {op.name}() is run for each example in turn: slow", stacklevel=2)
         outs = tuple(stack(list(column)) for column in zip(*rows, strict=True))
         return outs if isinstance(found, tuple) else outs[0]
 
@@ -176,19 +157,15 @@ class Vmap(Interpreter):
     def placed(self, name: str, out: object) -> Tensor:
         """One result without its wrapper, a row for each example."""
         if not isinstance(out, Tensor):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(out)}. Did you mean to set out_dims= "
-                "to None for output?\nminigrad has no out_dims."
-            )
+            told = f"must only return Tensors, got type {type(out)}. Did you mean to set out_dims= to None for output?"
+            raise ValueError(f"vmap({name}, ...): `{name}` {told}\nminigrad has no out_dims.")
         return self.whole(self.unwrap(out))
 
     # ------------------------------------------------------------ writing, making tensors, custom Functions
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:
         if self.unwrap(target)[1] is None and any(self.unwrap(v)[1] is not None for v in values):
-            raise RuntimeError(
-                f"vmap: {op.name}_ cannot write a value of each example into a tensor that all examples share"
-            )
+            raise RuntimeError(f"vmap: {op.name}_ cannot write into a tensor that all examples share")
 
     def store(self, target: Batched, new: Tensor) -> None:
         target.value.copy_(self.unwrap(new)[0])
@@ -199,22 +176,13 @@ class Vmap(Interpreter):
         batch = wrap(np.array(np.broadcast_to(t._array, (self.size, *t._array.shape))), t._requires_grad)
         return Batched.of(self, super().created(batch, like), 0)
 
-    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap\nminigrad has the latter only."
-        )
+    def may_draw(self) -> None:
+        told = "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different'"
+        more = "randomness flags on vmap or perform the randomness operation out of vmap"
+        raise RuntimeError(f"{told} {more}\nminigrad has the latter only.")
 
     def process_function(self, cls: type[Function], args: tuple) -> object:
-        raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it does not have vmap support.\nminigrad has no Function.vmap: "
-            "it keeps to what the lessons use."
-        )
-
-
-def each(result: object, f: Callable) -> object:
-    """`f` of a result, or of each of several."""
-    return tuple(map(f, result)) if isinstance(result, tuple) else f(result)
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support here")
 
 
 # ---------------------------------------------------------------- ways to run an operation on a whole batch
@@ -263,27 +231,20 @@ def folded_batch(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> objec
 
 
 def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
-    """Advanced indexing, reading and writing. Index tensors that all examples share leave the batch in front. To others,
-    and those that do not stand side by side, one more is joined: the example's number."""
+    """Advanced indexing, reading and writing: to the index tensors one more is joined, the example's number."""
     indices, *more = params
     given = [(i, *level.unwrap(t)) for i, t in enumerate(indices) if t is not None]
     first, value = given[0][0], level.whole(pairs[0])
-    beside = given[-1][0] - first + 1 == len(given)
-    if beside and all(d is None for _, _, d in given):
-        new = (None, *indices)
-        read = index(value, new)
-        order = list(range(read.ndim))
-    elif any(t._array.dtype.kind == "b" for _, t, _ in given):
+    if any(t._array.dtype.kind == "b" for _, t, _ in given):
         return NotImplemented
-    else:
-        n = max(t._array.ndim - (d is not None) for _, t, d in given)
-        number = wrap(np.arange(level.size).reshape(-1, *(1,) * n))
-        tensors = iter(aligned([*[p[1:] for p in given], (number, 0)]))
-        new = (number, *[t if t is None else next(tensors) for t in indices])
-        read = index(value, new)
-        # NumPy has the selection directly after the examples, PyTorch where it stood
-        lead = first if beside else 0
-        order = [0, *range(1 + n, 1 + n + lead), *range(1, 1 + n), *range(1 + n + lead, read.ndim)]
+    n = max(t._array.ndim - (d is not None) for _, t, d in given)
+    number = wrap(np.arange(level.size).reshape(-1, *(1,) * n))
+    tensors = iter(aligned([*[p[1:] for p in given], (number, 0)]))
+    new = (number, *[t if t is None else next(tensors) for t in indices])
+    read = index(value, new)
+    # NumPy has the selection directly after the examples, PyTorch where it stood, if the indices stand side by side
+    lead = first if given[-1][0] - first + 1 == len(given) else 0
+    order = [0, *range(1 + n, 1 + n + lead), *range(1, 1 + n), *range(1 + n + lead, read.ndim)]
     if len(pairs) == 1:
         return read.permute(order)
     source = in_front(level.whole(pairs[1]), read.ndim - 1).expand([read.shape[d] for d in order])
@@ -292,9 +253,7 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
 
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
-    "rows": lambda level, op, pairs, params: perform(
-        op, aligned([(level.whole(p), 0) for p in pairs]), params
-    ),
+    "rows": lambda level, op, pairs, more: perform(op, aligned([(level.whole(p), 0) for p in pairs]), more),
     "whole": lambda level, op, pairs, params: perform(op, [level.whole(p) for p in pairs], params),
     "order": lambda level, op, pairs, params: perform(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
     "expand": lambda level, op, pairs, params: perform(
@@ -338,14 +297,12 @@ def checked(name: str, in_dims: Any, args: tuple) -> tuple[list[Pair], Callable]
     """The arguments' leaves, the batch in dimension 0, and how to put them together again."""
     (leaves, rebuild), dims = flattened(args), broadcast_prefix(in_dims, args)
     if not args or dims is None:
-        raise ValueError(f"vmap({name}): in_dims={in_dims} does not have the structure of the inputs")
+        raise ValueError(f"vmap({name}): {in_dims=} does not have the structure of the inputs")
     for leaf, dim in zip(leaves, dims, strict=True):
-        if dim is not None and not (isinstance(dim, int) and isinstance(leaf, Tensor)):
-            told = f"in_dim={dim} for an input of type {type(leaf).__name__}; it is a number for a Tensor, else None"
-            raise ValueError(f"vmap({name}): {told}")
+        if dim is not None and not isinstance(leaf, Tensor):
+            raise ValueError(f"vmap({name}): {in_dims=} has no None for an input of type {type(leaf)}")
         if dim is not None and not -leaf.ndim <= dim < leaf.ndim:
-            raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor "
-                f"of dimensionality {leaf.ndim} so expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}."
-            )
+            told = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a"
+            wanted = f"so expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}."
+            raise ValueError(f"{told} Tensor of dimensionality {leaf.ndim} {wanted}")
     return [(t.movedim(d, 0) if d else t, d) for t, d in zip(leaves, dims, strict=True)], rebuild

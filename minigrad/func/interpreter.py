@@ -16,7 +16,7 @@ import numpy as np
 from ..autograd import views
 from ..autograd.modes import local
 from ..autograd.node import edge
-from ..tensor import Tensor, new_object
+from ..tensor import Counter, Tensor, new_object
 
 if TYPE_CHECKING:
     from ..ops.table import Op
@@ -67,12 +67,8 @@ class Wrapper(Tensor):
     data = property(lambda self: self.value.data)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        raise RuntimeError(
-            "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
-            "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
-            "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
-            "transformed instead."
-        )
+        told = "requires_grad_() inside of a transformed function: differentiate with func.grad there, too"
+        raise RuntimeError(told)
 
 
 class Interpreter:
@@ -138,9 +134,8 @@ class Interpreter:
         if not self.owns(target):
             with at(self.below):
                 return views.write(op, self.lower(inputs), self.lower(params))
-        return views.overwrite(
-            op, inputs, lambda given: self.process(op, given, params), self.store, self.old_value, keeps=True
-        )
+        own = self.store, self.old_value
+        return views.overwrite(op, inputs, lambda given: self.process(op, given, params), *own, keeps=True)
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
@@ -148,16 +143,17 @@ class Interpreter:
         with at(self.below):
             before = t.of(self, value.clone(), extra)
         before._requires_grad, before._grad_fn, before._output_nr = t._requires_grad, node, t._output_nr
+        before._counter = Counter()
         return before
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
-    def random(self, draw: Callable, args: tuple, kwargs: dict) -> Tensor:
-        """A random tensor that is made inside, by calling `draw` at the level below."""
-        with at(self.below):
-            return draw(*args, **kwargs)
+    def may_draw(self) -> None:
+        """Called before random numbers are drawn inside; raises where that is refused."""
+        if self.below is not None:
+            self.below.may_draw()
 
 
 class at:
@@ -172,6 +168,11 @@ class at:
 
     def __exit__(self, *exc: object) -> None:
         local.update(interpreter=self.before)
+
+
+def each(result: object, f: Callable) -> object:
+    """`f` of a result, or of each of several."""
+    return tuple(map(f, result)) if isinstance(result, tuple) else f(result)
 
 
 def base_of(t: Tensor) -> Tensor:

@@ -16,22 +16,22 @@ import numpy as np
 from ..autograd.forward_ad import Forward
 from ..autograd.modes import local
 from ..autograd.node import AccumulateGrad, edge
-from ..autograd.passes import grad_of_any, zeros_like
+from ..autograd.passes import grad_of_any, zeros_of
 from ..tensor import AutogradMeta, Tensor, wrap
+from ..words import expect
 from .batching import vmap
 from .interpreter import Wrapper
-from .trees import flattened, tree_map
+from .trees import flattened, structure, tree_map
 
 Argnums = int | tuple[int, ...]
 
 
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
     """`func` as a function of the arguments at `argnums` alone; and those arguments."""
-    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    chosen, n = (argnums,) if isinstance(argnums, int) else argnums, len(args)
     for i in chosen:
-        if not -len(args) <= i < len(args):
-            raise RuntimeError(f"Got argnum={i}, but only {len(args)} positional inputs")
-    chosen = [i % len(args) for i in chosen]
+        expect(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
+    chosen = [i % n for i in chosen]
 
     def focused(*values: Any) -> Any:
         given = dict(zip(chosen, values, strict=True))
@@ -44,8 +44,7 @@ def tensors_of(output: Any, wanted: str) -> list[Tensor]:
     """The tensors that a function has returned. `wanted`: PyTorch's error if there is anything else."""
     outs, _ = flattened(output)
     for out in outs:
-        if not isinstance(out, Tensor):
-            raise RuntimeError(wanted.format(type(out)))
+        expect(isinstance(out, Tensor), wanted, str(type(out)))
     return outs
 
 
@@ -113,7 +112,7 @@ def pulled(func: Callable, primals: tuple, wanted: str) -> tuple[Any, Callable]:
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
         again = record or (local.transform_depth > 0 and local.grad)
         found = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
-        return rebuild(zeros_like(x) if g is None else g for g, x in zip(found, copies, strict=True))
+        return rebuild(zeros_of(x) if g is None else g for g, x in zip(found, copies, strict=True))
 
     return output if record else tree_map(without_level, output), pull
 
@@ -126,13 +125,9 @@ def grad_and_value(func: Callable, argnums: Argnums = 0) -> Callable:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
         output, pull = pulled(focused, primals, f"{wanted} Tensor, got {{}}")
-        if not isinstance(output, Tensor):
-            raise RuntimeError(f"{wanted} Tensor, got {type(output)}")
-        if output.ndim:
-            raise RuntimeError(
-                f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
-                "instead?"
-            )
+        expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
+        told = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
+        expect(output.ndim == 0, told + "Maybe you wanted to use the vjp or jacrev APIs instead?")
         found = pull(None, retain_graph=False)
         return found[0] if isinstance(argnums, int) else found, output
 
@@ -146,12 +141,7 @@ def grad(func: Callable, argnums: Argnums = 0) -> Callable:
     return a scalar tensor.
     """
     both = grad_and_value(func, argnums)
-
-    @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[0]
-
-    return wrapped
+    return functools.wraps(func)(lambda *args, **kwargs: both(*args, **kwargs)[0])
 
 
 def vjp(func: Callable, *primals: Any) -> tuple:
@@ -161,7 +151,14 @@ def vjp(func: Callable, *primals: Any) -> tuple:
     """
     wanted = "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {}"
     output, pull = pulled(func, primals, wanted)
-    return output, lambda *cotangents: pull(*flattened(cotangents)[0])
+
+    def vjp_fn(cotangents: Any) -> tuple:
+        given, own = structure(cotangents), structure(output)
+        told = "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+        expect(given == own, told + "cotangents: {}, primal output: {}", given, own)
+        return pull(*flattened(cotangents)[0])
+
+    return output, vjp_fn
 
 
 def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
@@ -172,12 +169,10 @@ def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
         focused, primals = focus(func, argnums, args, kwargs)
         output, vjp_fn = vjp(focused, *primals)
         outs, rebuild_out = flattened(output)
-        leaves, rebuild = flattened(vmap(vjp_fn)(*unit_vectors(outs)))
+        leaves, rebuild = flattened(vmap(vjp_fn)(rebuild_out(unit_vectors(outs))))
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
-        blocks = [
-            rebuild(part.reshape(*out.shape, *part.shape[1:]) for part in row)
-            for out, row in zip(outs, rows, strict=True)
-        ]
+        pairs = zip(outs, rows, strict=True)
+        blocks = [rebuild(part.reshape(*o.shape, *part.shape[1:]) for part in row) for o, row in pairs]
         return rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
 
     return wrapped
@@ -186,10 +181,8 @@ def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
 def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """For each tensor a batch of one-hot tensors; together they run through all elements of all of them."""
     sizes = [t.numel() for t in tensors]
-    blocks = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
-    return [
-        wrap(b.reshape(-1, *t.shape).astype(t._array.dtype)) for b, t in zip(blocks, tensors, strict=True)
-    ]
+    units = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1], axis=1)
+    return [wrap(b.reshape(-1, *t.shape).astype(t._array.dtype)) for b, t in zip(units, tensors, strict=True)]
 
 
 # ---------------------------------------------------------------- forward mode
@@ -198,13 +191,11 @@ def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
 def jvp(func: Callable, primals: tuple, tangents: tuple) -> tuple:
     """(func(*primals), J t): the derivative along `tangents`, computed beside the value."""
     api = "jvp(f, primals, tangents)"
-    if not isinstance(primals, tuple):
-        raise RuntimeError(
-            f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
-        )
+    told = f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+    expect(isinstance(primals, tuple), told)
+    told = f"{api}: Expected primals and tangents to have the same python structure."
+    expect(structure(primals) == structure(tangents), told)
     (values, rebuild), (directions, _) = flattened(primals), flattened(tangents)
-    if len(values) != len(directions):
-        raise RuntimeError(f"{api}: Expected primals and tangents to have the same python structure.")
     tensors_of([*values, *directions], f"{api}: Expected primals to only contain Tensors, got {{}}")
     wanted = f"{api}: expected f(*primals) to return only tensors, got unsupported type {{}}"
     with Forward() as level:
@@ -221,11 +212,8 @@ def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
         leaves, rebuild = flattened(primals)
-
-        def push(*directions: Tensor) -> Any:
-            return jvp(focused, primals, rebuild(directions))[1]
-
-        outs, rebuild_out = flattened(vmap(push)(*unit_vectors(leaves)))
+        push = vmap(lambda *directions: jvp(focused, primals, rebuild(directions))[1])
+        outs, rebuild_out = flattened(push(*unit_vectors(leaves)))
         blocks = []
         for out in outs:
             columns = out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1)

@@ -7,6 +7,9 @@ from typing import Any
 
 from ..ops.shape import stack
 from ..tensor import Tensor
+from ..words import expect
+
+Named = dict[str, Tensor]
 
 
 def tree_map(fn: Callable, tree: Any) -> Any:
@@ -31,6 +34,11 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
     return leaves, rebuild
 
 
+def structure(tree: Any) -> str:
+    """How tuples, lists and dictionaries are nested, as text: `(*, [*, *])`."""
+    return repr(tree_map(lambda _: "*", tree)).replace("'*'", "*")
+
+
 def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
     """One entry of `prefix` for each leaf of `tree`; `prefix` may stop early. None if the structures do not fit."""
     if not isinstance(prefix, (tuple, list, dict)):
@@ -46,21 +54,18 @@ def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
 
 
 def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
-    args: Any = None,
-    kwargs: dict[str, Any] | None = None,
+    module: Any, parameter_and_buffer_dicts: Named | Sequence[Named], args: Any = None, kwargs: Any = None
 ) -> Any:
     """`module(*args, **kwargs)` with these tensors in the place of its parameters and buffers of the same names.
 
     A tensor that the module knows by several names is replaced under all of them. As in PyTorch, names that the module has
     not are passed over.
     """
-    one = isinstance(parameter_and_buffer_dicts, dict)
-    dicts = [parameter_and_buffer_dicts] if one else parameter_and_buffer_dicts
+    given = parameter_and_buffer_dicts
+    given = given if isinstance(given, dict) else {name: t for part in given for name, t in part.items()}
     named = module.named_parameters, module.named_buffers
     own = {name: t for of in named for name, t in of(remove_duplicate=False)}
-    new = {id(own[name]): t for given in dicts for name, t in given.items() if name in own}
+    new = {id(own[name]): t for name, t in given.items() if name in own}
     stores = [store for owner in module.modules() for store in (owner._parameters, owner._buffers)]
     before = [(store, name, t) for store in stores for name, t in store.items() if id(t) in new]
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -73,15 +78,14 @@ def functional_call(
             store[name] = t
 
 
-def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
     """(parameters, buffers) of several models of one class, each stacked along a new first dimension, for vmap."""
-    if len({(type(m), m.training) for m in models}) != 1:
-        raise RuntimeError(
-            "stack_module_state: Expected models of one class, all in the same training/eval mode."
-        )
-    parts = []
+    told, parts = "stack_module_state: Expected all models to have the same training/eval mode.", []
+    expect(len({m.training for m in models}) < 2, told)
     for kind in ("named_parameters", "named_buffers"):
         columns = [dict(getattr(m, kind)()) for m in models]
+        alike = len({(type(m), *column) for m, column in zip(models, columns, strict=True)}) == 1
+        expect(alike, "stack_module_state(models): Expected all models to be of the same class.")
         parts.append({name: stack([c[name].detach() for c in columns]) for name in columns[0]})
         for name, t in columns[0].items():
             parts[-1][name].requires_grad_(t.requires_grad)

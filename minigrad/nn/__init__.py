@@ -1,6 +1,6 @@
 """Building blocks of networks: modules, parameters, layers, losses, initialisation."""
 
-from ..basics import not_offered
+from ..basics import offers
 from . import functional as functional
 from . import init as init
 from . import parameter as parameter
@@ -15,5 +15,4 @@ from .recurrent import *  # noqa: F403
 
 __all__ = ["functional", "init", "parameter", "utils"]
 __all__ += [name for name, value in globals().items() if isinstance(value, type)]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("nn.")
+__dir__, __getattr__ = offers(__name__, __all__)

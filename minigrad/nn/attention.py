@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor, wrap
+from ..words import expect
 from . import functional as F
 from . import init
 from .layers import Linear
@@ -27,19 +28,16 @@ class MultiheadAttention(Module):
     attention weights (N, L, S), averaged over the heads.
     """
 
-    def __init__(self, embed_dim: int, num_heads: int, *, bias: bool = True, batch_first: bool = False):
+    def __init__(self, embed_dim: int, num_heads: int, *, batch_first: bool = False):
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.batch_first = batch_first
-        if embed_dim % num_heads:
-            raise AssertionError("embed_dim must be divisible by num_heads")
+        expect(embed_dim % num_heads == 0, "embed_dim must be divisible by num_heads", error=AssertionError)
         self.in_proj_weight = new_parameter(3 * embed_dim, embed_dim)
-        self.register_parameter("in_proj_bias", new_parameter(3 * embed_dim) if bias else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias)
+        self.in_proj_bias = init.zeros_(new_parameter(3 * embed_dim))
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim)
         init.xavier_uniform_(self.in_proj_weight)
-        if bias:
-            init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)
+        init.zeros_(self.out_proj.bias)
 
     def forward(
         self,
@@ -48,30 +46,25 @@ class MultiheadAttention(Module):
         value: Tensor,
         *,
         need_weights: bool = True,
-        attn_mask: Tensor | None = None,
+        attn_mask: F.Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
         """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or added.
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
-        if query.dim() != 3:
-            raise ValueError(
-                f"attention without a batch is not offered: got a query of {query.dim()} dimensions"
-            )
+        expect(query.dim() == 3, F.NO_BATCH, query.dim(), error=ValueError)
         mask = additive(attn_mask, query._array.dtype)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
             query, key, value = turned[query], turned[key], turned[value]
         (length, n, width), source = query.shape, key.shape[0]
-        if width != self.embed_dim:
-            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {width}")
+        told = "was expecting embedding dimension of {}, but got {}"
+        expect(width == self.embed_dim, told, self.embed_dim, width, error=AssertionError)
         q, k, v = (self._heads(t) for t in self._project(query, key, value))
         if mask is not None:
             wanted = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
-            if mask.shape != wanted:
-                raise RuntimeError(
-                    f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {wanted}."
-                )
+            told = f"The shape of the attn_mask is {mask.shape}, but should be {wanted}."
+            expect(mask.shape == wanted, told)
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)
@@ -87,10 +80,9 @@ class MultiheadAttention(Module):
             return parted(F.linear(query, weight, bias), 3)
         if key is value:
             w_q, w_kv = weight.split([width, 2 * width])
-            b_q, b_kv = (None, None) if bias is None else bias.split([width, 2 * width])
+            b_q, b_kv = bias.split([width, 2 * width])
             return F.linear(query, w_q, b_q), *parted(F.linear(key, w_kv, b_kv), 2)
-        biases = (None,) * 3 if bias is None else bias.chunk(3)
-        given = zip((query, key, value), weight.chunk(3), biases, strict=True)
+        given = zip((query, key, value), weight.chunk(3), bias.chunk(3), strict=True)
         return tuple(F.linear(x, w, b) for x, w, b in given)
 
     def _heads(self, t: Tensor) -> Tensor:
@@ -109,6 +101,6 @@ def additive(mask: Tensor | None, dtype: np.dtype) -> Tensor | None:
     """A boolean mask as -∞ where it is True; others as they are."""
     if mask is None or mask.is_floating_point():
         return mask
-    if mask.dtype is not dtypes.bool:
-        raise AssertionError("only bool and floating types of masks are supported")
+    told = "only bool and floating types of masks are supported"
+    expect(mask.dtype is dtypes.bool, told, error=AssertionError)
     return wrap(np.where(mask._array, dtype.type(-np.inf), dtype.type(0)))

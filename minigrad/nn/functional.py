@@ -12,117 +12,85 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.modes import local
-from ..basics import not_offered
+from ..basics import offers
 from ..ops import images, nn
 from ..ops.nn import MEAN, NONE, SUM
-from ..ops.pointwise import clamp_min
-from ..ops.publish import NN
+from ..ops.publish import NN, function
 from ..ops.shape import common_shape
-from ..random import drawn, rng
-from ..tensor import Tensor, full_name, wrap
+from ..random import rng
+from ..tensor import Tensor, wrap
+from ..words import expect
 
 globals().update(NN)  # linear, relu, sigmoid, ...
 __all__ = [
     *NN, "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv2d", "cross_entropy",
-    "dropout", "embedding", "l1_loss", "layer_norm", "max_pool2d", "mse_loss", "nll_loss", "normalize", "smooth_l1_loss",
+    "dropout", "embedding", "l1_loss", "layer_norm", "max_pool2d", "mse_loss", "nll_loss", "smooth_l1_loss",
 ]  # fmt: skip
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("nn.functional.")
+__dir__, __getattr__ = offers(__name__, __all__)
+Sides = int | tuple  # of each spatial dimension, or one number for both
+Weight = Tensor | None
+NO_BATCH = "input without a batch is not offered: got {} dimensions"
+NO_PROBABILITY = "dropout probability has to be between 0 and 1, but got {}"
 
 
 def pair(value: int | Sequence[int]) -> tuple[int, int]:
     """One number for each spatial dimension; a single number stands for both."""
-    if isinstance(value, str):
-        raise ValueError(f"padding={value!r} is not offered: give the numbers")
+    told = "padding={!r} is not offered: give the numbers"
+    expect(not isinstance(value, str), told, value, error=ValueError)
     height, width = (value, value) if isinstance(value, int) else value
     return height, width
 
 
 def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: int | tuple = 1,
-    padding: int | tuple = 0,
+    input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0
 ) -> Tensor:
     """Convolution of (N, C, H, W), or (C, H, W), with a weight (O, C, KH, KW)."""
-    size, window = input.shape, weight.shape
+    size, window = input._array.shape, weight._array.shape
     if len(size) == 3:
         return conv2d(input.unsqueeze(0), weight, bias, stride, padding).squeeze(0)
-    if len(size) != 4:
-        raise RuntimeError(
-            f"Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {list(size)}"
-        )
+    told = "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}"
+    expect(len(size) == 4, told, size)
     stride, padding = pair(stride), pair(padding)
-    if size[1] != window[1]:
-        raise RuntimeError(
-            f"Given groups=1, weight of size {list(window)}, expected input{list(size)} to have {window[1]} channels, but got "
-            f"{size[1]} channels instead"
-        )
-    padded = [n + 2 * p for n, p in zip(size[2:], padding, strict=True)]
-    if padded[0] < window[2] or padded[1] < window[3]:
-        raise RuntimeError(
-            "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
-            "actual input size".format(*padded, *window[2:])
-        )
+    told = "Given groups=1, weight of size {}, expected input{} to have {} channels, but got {} channels "
+    expect(size[1] == window[1], told + "instead", window, size, window[1], size[1])
+    h, w = [n + 2 * p for n, p in zip(size[2:], padding, strict=True)]
+    told = "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
+    expect(h >= window[2] and w >= window[3], told + "actual input size", h, w, *window[2:])
     for t in (weight, weight if bias is None else bias):
-        if input.dtype is not t.dtype:
-            raise RuntimeError(f"expected scalar type {input.dtype.word} but found {t.dtype.word}")
+        expect(input.dtype is t.dtype, "expected scalar type {.word} but found {.word}", input.dtype, t.dtype)
     return images.convolution(input, weight, bias, stride, padding)
 
 
 def _pool_options(input: Tensor, kernel, stride, padding) -> list[tuple]:
     """Two numbers for each option; the stride is the kernel's size if it was left out."""
-    if input.dim() not in (3, 4):
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    expect(input.dim() in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
     found, out = [pair(v) for v in (kernel, kernel if stride is None else stride, padding)], []
+    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and "
     for n, k, s, p in zip(input.shape[-2:], *found, strict=True):
-        if p > k // 2:
-            told = f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1"
-            raise RuntimeError(told)
+        expect(p <= k // 2, told + "dilation=1", p, k)
         out.append((n + 2 * p - k) // s + 1)
-    if min(out) < 1:
-        sizes = ("x".join(map(str, (input.shape[-3], *n))) for n in (input.shape[-2:], out))
-        raise RuntimeError(
-            "Given input size: ({}). Calculated output size: ({}). Output size is too small".format(*sizes)
-        )
+    told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
+    expect(min(out) > 0, told, *input.shape[-3:], *out)
     return found
 
 
-def max_pool2d(
-    input: Tensor,
-    kernel_size: int | tuple,
-    stride: int | tuple | None = None,
-    padding: int | tuple = 0,
-    dilation: int | tuple = 1,
-    ceil_mode: bool = False,
-) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0) -> Tensor:
     """The largest element of each window of (N, C, H, W) or (C, H, W)."""
-    if dilation not in (1, (1, 1)) or ceil_mode:
-        raise NotImplementedError("max_pool2d with dilation or ceil_mode is not offered here")
     return images.max_pool(input, *_pool_options(input, kernel_size, stride, padding))[0]
 
 
-def avg_pool2d(
-    input: Tensor, kernel_size: int | tuple, stride: int | tuple | None = None, padding: int | tuple = 0
-) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0) -> Tensor:
     """The mean of each window of (N, C, H, W) or (C, H, W); the padding counts as zeros."""
     return images.avg_pool(input, *_pool_options(input, kernel_size, stride, padding))
 
 
+@function(at="")
 def embedding(input: Tensor, weight: Tensor) -> Tensor:
     """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"embedding(): argument 'indices' (position 2) must be Tensor, not {full_name(type(input))}"
-        )
-    if weight.dim() != 2:
-        raise RuntimeError("'weight' must be 2-D")
-    if input.dtype not in (dtypes.int64, dtypes.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{input.dtype.tensor_type} instead (while checking arguments for embedding)"
-        )
+    told = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+    told += "{.tensor_type} instead (while checking arguments for embedding)"
+    expect(input.dtype in (dtypes.int64, dtypes.int32), told, input.dtype)
+    expect(weight.dim() == 2, "'weight' must be 2-D")
     return nn.lookup(weight, input)
 
 
@@ -131,38 +99,27 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else NN["relu"](input)
 
 
-@drawn
-def _mask(shape: tuple, p: float, dtype: np.dtype) -> Tensor:
-    """0 with probability p, else 1/(1-p), so that the mean of what passes stays the same."""
-    tosses = rng().random(shape) < 1.0 - p
-    return wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, dtype))
-
-
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    expect(0.0 <= p <= 1.0, NO_PROBABILITY, p, error=ValueError)
     if not training or p == 0 or input.numel() == 0:
         return input
-    if not input.is_floating_point():
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.word}")
-    return input * _mask(tuple(input.shape), p, input._array.dtype)
+    told = "result type Float can't be cast to the desired output type {.word}"
+    expect(input.is_floating_point(), told, input.dtype)
+    # those that pass are enlarged, so that the mean stays the same
+    tosses = rng().random(tuple(input.shape)) < 1.0 - p
+    return input * wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
 
 
 def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
+    input: Tensor, normalized_shape: tuple, weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
     """`(x - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
     x, shape = input._array, tuple(normalized_shape)
     if x.shape[-len(shape) :] != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [{wanted}], but got input of size{list(x.shape)}"
-        )
+        told = "Given normalized_shape={}, expected input with shape [{}], but got input of size{}"
+        expect(False, told, shape, wanted, x.shape)
     _check_dtypes(x.dtype, "LayerNormKernelImpl", weight, bias)
     return images.native_layer_norm(input, weight, bias, shape, eps)[0]
 
@@ -170,20 +127,16 @@ def layer_norm(
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
     if dtype.kind != "f":
         raise dtypes.not_implemented(kernel, dtype)
-    for t in others:
-        if t is not None and t._array.dtype != dtype:
-            raise RuntimeError(
-                "mixed dtype (CPU): all inputs must share same datatype.\n"
-                f"Got torch.{dtype} and {t.dtype}; input.to({t.dtype}) makes them one"
-            )
+    alike = all(t is None or t._array.dtype == dtype for t in others)
+    expect(alike, "mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def batch_norm(
     input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    running_mean: Weight,
+    running_var: Weight,
+    weight: Weight = None,
+    bias: Weight = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -195,30 +148,20 @@ def batch_norm(
     Raises ValueError when training on one value per channel.
     """
     x, channels = input._array, input._array.shape[1]
-    if training and x.size == channels:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.shape}"
-        )
+    told = "Expected more than 1 value per channel when training, got input size {}"
+    expect(not training or x.size != channels, told, input.shape, error=ValueError)
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
-        if given is not None and given._array.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {given.numel()}")
+        size = channels if given is None else given._array.size
+        expect(size == channels, "{} should contain {} elements not {}", name, channels, size)
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
     if not training:
         return images.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     out, mean, _, var = images.native_batch_norm(input, weight, bias, None, None, True, eps)
     for running, new in ((running_mean, mean), (running_var, var)):
-        if running is not None and local.interpreter is None:
-            running._array += momentum * (new._array - running._array)
-            running._own_counter().version += 1
-        elif running is not None:
+        if running is not None:
             running.add_((new - running) * momentum)
     return out
-
-
-def normalize(input: Tensor, p: float = 2.0, dim: int | tuple = 1, eps: float = 1e-12) -> Tensor:
-    """`input` divided by its p-norm along `dim`, which is at least eps."""
-    return input / clamp_min(input.norm(p, dim, keepdim=True), eps).expand(input.shape)
 
 
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
@@ -226,19 +169,16 @@ INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of cla
 
 
 def _number(reduction: str) -> int:
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    expect(reduction in REDUCTIONS, "{} is not a valid value for reduction", reduction, error=ValueError)
     return REDUCTIONS[reduction]
 
 
 def _pair(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """input and target, broadcast (with PyTorch's warning) and in one dtype."""
     if input.shape != target.shape:
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
-        )
+        told = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
+        more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+        warnings.warn(f"{told} {more}", stacklevel=3)
         shape = common_shape(input.shape, target.shape)
         input, target = (t if t.shape == shape else t.expand(shape) for t in (input, target))
     wanted = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2) for t in (input, target)]))
@@ -266,18 +206,15 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
 
 def binary_cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """`-(t·log x + (1 - t)·log(1 - x))` for probabilities x; logarithms are at least -100. Raises RuntimeError outside 0..1."""
-    if input.shape != target.shape:
-        raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please "
-            "ensure they have the same size."
-        )
+    told = "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same "
+    expect(input.shape == target.shape, told + "size.", target.shape, input.shape, error=ValueError)
     return nn.bce(input, target, _number(reduction))
 
 
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), computed without overflow."""
-    if input.shape != target.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    told = "Target size ({}) must be the same as input size ({})"
+    expect(input.shape == target.shape, told, target.shape, input.shape, error=ValueError)
     return nn.bce_logits(input, target, _number(reduction))
 
 
@@ -287,26 +224,20 @@ def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, _number(reduction)
-    if x.ndim > 2:
-        raise NotImplementedError(f"a loss of classes is not offered here for input of size {list(x.shape)}")
+    told = "a loss of classes is not offered here for input of size {}"
+    expect(x.ndim <= 2, told, x.shape, error=NotImplementedError)
     if t.shape != x.shape[:-1]:
-        _refuse_target(x.shape, t.shape)
-    if t.dtype.char not in INDICES:
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.word}")
+        n, m = x.shape[0] if x.ndim > 1 else 0, t.shape[0] if t.ndim else 0
+        told = "Expected input batch_size ({}) to match target batch_size ({})."
+        expect(n == m, told, n, m, error=ValueError)
+        expect(False, "0D or 1D target tensor expected, multi-target not supported")
+    expect(t.dtype.char in INDICES, "expected target dtype to be Long or Byte, but got {.word}", t.dtype)
     if local.interpreter is not None:  # of operations that every transform knows
         return nn.reduced(-input.gather(-1, target.unsqueeze(-1)).squeeze(-1), kind)
     return nn.nll(input, target, kind)[0]
 
 
-def _refuse_target(size: tuple, target: tuple) -> None:
-    """Raise PyTorch's error for log-probabilities and classes that do not go together."""
-    if len(size) > 1 and (not target or size[0] != target[0]):
-        raise ValueError(
-            f"Expected input batch_size ({size[0]}) to match target batch_size ({target[0] if target else 0})."
-        )
-    raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-
-
+@function(at="", name="cross_entropy_loss")
 def cross_entropy(
     input: Tensor, target: Tensor, *, reduction: str = "mean", label_smoothing: float = 0.0
 ) -> Tensor:
@@ -314,19 +245,14 @@ def cross_entropy(
 
     label_smoothing: in 0..1, how much of each target is spread evenly over the classes.
     """
-    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
-        name, place, wrong = ("target", 2, target) if isinstance(input, Tensor) else ("self", 1, input)
-        raise TypeError(
-            f"cross_entropy_loss(): argument '{name}' (position {place}) must be Tensor, not {full_name(type(wrong))}"
-        )
-    if input._array.shape == target._array.shape:
-        raise NotImplementedError("cross_entropy with a probability for each class is not offered here")
+    told = "cross_entropy with a probability for each class is not offered here"
+    expect(input._array.shape != target._array.shape, told, error=NotImplementedError)
     logs = nn.log_softmax(input, min(1, input._array.ndim - 1))
     loss = nll_loss(logs, target, reduction=reduction)
     if not label_smoothing:
         return loss
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    told = "label_smoothing must be between 0.0 and 1.0. Got: {:g}"
+    expect(0.0 <= label_smoothing <= 1.0, told, label_smoothing)
     # a part of the loss replaced by the mean over all classes; the nodes, and their order, are PyTorch's
     ignored = target == -100
     smooth = (-logs.sum(-1)).masked_fill(ignored, 0.0)

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable
 
 from ..autograd.modes import no_grad
-from ..basics import not_offered
-from ..random import drawn, rng
+from ..basics import offers
+from ..random import rng
 from ..tensor import Tensor, wrap
 
 __all__ = ["kaiming_uniform_", "normal_", "ones_", "uniform_", "xavier_uniform_", "zeros_"]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("nn.init.")
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
@@ -23,7 +22,6 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
-@drawn
 @no_grad()
 def redraw(tensor: Tensor, draw: Callable) -> Tensor:
     """Overwrite a tensor with `draw(shape, dtype)`. Returns it."""

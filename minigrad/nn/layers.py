@@ -12,21 +12,11 @@ from ..creation import ones, zeros
 from ..ops.publish import MODULES
 from ..ops.shape import flatten
 from ..tensor import Tensor, wrap
+from ..words import expect
 from . import functional as F
 from . import init
 from .module import Module
 from .parameter import new_parameter
-
-
-class Identity(Module):
-    """Returns its input. Takes any arguments, so that it can replace any layer."""
-
-    def __init__(self, *args: object, **kwargs: object):
-        super().__init__()
-
-    def forward(self, input: Tensor) -> Tensor:
-        """`input` itself."""
-        return input
 
 
 class Linear(Module):
@@ -55,9 +45,8 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-        )
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
 
 
 class Conv2d(Module):
@@ -67,9 +56,9 @@ class Conv2d(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int | tuple,
-        stride: int | tuple = 1,
-        padding: int | tuple = 0,
+        kernel_size: F.Sides,
+        stride: F.Sides = 1,
+        padding: F.Sides = 0,
         *,
         bias: bool = True,
     ):
@@ -87,10 +76,8 @@ class Conv2d(Module):
         return F.conv2d(input, self.weight, self.bias, self.stride, self.padding)
 
     def extra_repr(self) -> str:
-        text = (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        )
-        text += "" if self.padding == (0, 0) else f", padding={self.padding}"
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"
+        text += f", stride={self.stride}" + f", padding={self.padding}" * (self.padding != (0, 0))
         return text if self.bias is not None else text + ", bias=False"
 
 
@@ -111,20 +98,13 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """Normalises over the last dimensions, `normalized_shape`; then weight and bias of that shape."""
+    """Normalises over the last dimensions, `normalized_shape`, one length or several; then weight and bias of that shape."""
 
-    def __init__(
-        self,
-        normalized_shape: int | tuple,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-    ):
+    def __init__(self, normalized_shape: int | tuple, eps: float = 1e-5):
         super().__init__()
         one = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        affine(self, self.normalized_shape, elementwise_affine, bias)
+        self.normalized_shape, self.eps = (normalized_shape,) if one else tuple(normalized_shape), eps
+        affine(self, self.normalized_shape)
 
     def forward(self, input: Tensor) -> Tensor:
         """`input`, normalised."""
@@ -132,16 +112,12 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, own["weight"], own["bias"], self.eps)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine=True, bias=True"
 
 
-def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True) -> None:
-    """Give a module a weight that starts as ones and a bias that starts as zeros, or neither."""
-    module.register_parameter("weight", init.ones_(new_parameter(*shape)) if weight else None)
-    module.register_parameter("bias", init.zeros_(new_parameter(*shape)) if weight and bias else None)
+def affine(module: Module, shape: tuple) -> None:
+    """Give a module a weight that starts as ones and a bias that starts as zeros."""
+    module.weight, module.bias = init.ones_(new_parameter(*shape)), init.zeros_(new_parameter(*shape))
 
 
 class _BatchNorm(Module):
@@ -150,8 +126,7 @@ class _BatchNorm(Module):
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1):
         super().__init__()
-        if momentum is None:
-            raise ValueError("momentum=None is not offered: give a number")
+        expect(momentum is not None, "momentum=None is not offered: give a number", error=ValueError)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         affine(self, (num_features,))
         self.register_buffer("running_mean", zeros(num_features))
@@ -168,10 +143,8 @@ class _BatchNorm(Module):
         return F.batch_norm(input, mean, var, self.weight, self.bias, self.training, momentum, self.eps)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine=True, bias=True, "
-            "track_running_stats=True"
-        )
+        text = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine=True, bias=True"
+        return f"{text}, track_running_stats=True"
 
 
 class BatchNorm1d(_BatchNorm):
@@ -191,8 +164,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5):
         super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        expect(0 <= p <= 1, F.NO_PROBABILITY, p, error=ValueError)
         self.p = p
 
     def forward(self, input: Tensor) -> Tensor:
@@ -214,15 +186,11 @@ class Layer(Module):
         given = inspect.signature(type(self)).bind(*args, **kwargs)
         given.apply_defaults()
         for name, value in given.arguments.items():
-            if "weight" in name:
-                self.register_buffer(name, value)
-            else:
-                setattr(self, name, self.kernel_size if name == "stride" and value is None else value)
+            setattr(self, name, self.kernel_size if name == "stride" and value is None else value)
 
     def forward(self, *input: Tensor) -> Tensor:
         """The function of `input`."""
-        own, buffers = self.__dict__, self._buffers  # quicker than getattr, which looks elsewhere first
-        return self._function(*input, **{n: own[n] if n in own else buffers[n] for n in self._options})
+        return self._function(*input, **{name: self.__dict__[name] for name in self._options})
 
     def extra_repr(self) -> str:
         shown = [(name, getattr(self, name)) for name in self._options]
@@ -231,16 +199,17 @@ class Layer(Module):
 
 def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) -> type[Layer]:
     """The module of a function: it is made with what `function` takes beside its inputs. defaults: where PyTorch's differ."""
-    options = list(inspect.signature(function).parameters.values())[inputs:]
-    options = [
-        p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in options
-    ]
+    rest = list(inspect.signature(function).parameters.values())[inputs:]
+    options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
     body = {"_function": staticmethod(function), "_options": [p.name for p in options]}
     body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
     return type(name, (Layer,), body)
 
 
 MaxPool2d = layer("MaxPool2d", F.max_pool2d)
+MaxPool2d.extra_repr = lambda self: (
+    f"{Layer.extra_repr(self)}, dilation=1, ceil_mode=False"
+)  # as PyTorch prints it
 AvgPool2d = layer("AvgPool2d", F.avg_pool2d)
 Flatten = layer("Flatten", flatten, start_dim=1)
 globals().update({name: layer(name, getattr(F, run.__name__)) for name, run in MODULES.items()})

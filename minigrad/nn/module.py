@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from .. import dtypes
 from ..autograd.modes import no_grad
 from ..tensor import Tensor
+from ..words import expect
 from .hooks import Hooked
 from .parameter import Parameter
+
+NOT_BEGUN = "cannot assign {} before Module.__init__() call"
 
 
 class _IncompatibleKeys(namedtuple("_IncompatibleKeys", "missing_keys unexpected_keys")):
@@ -40,16 +43,14 @@ class Module(Hooked):
 
     def forward(self, *input: object) -> object:
         """Compute the result. Every subclass defines it."""
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
+        told = 'Module [{}] is missing the required "forward" function'
+        raise NotImplementedError(told.format(type(self).__name__))
 
     def __setattr__(self, name: str, value: object) -> None:
         for held, (kind, _, what, expected) in PARTS.items():
             parts = self.__dict__.get(held)
             if isinstance(value, kind) and held != "_buffers":
-                if parts is None:
-                    raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+                expect(parts is not None, NOT_BEGUN, what, error=AttributeError)
                 if name not in parts:
                     self._forget(name)
                 parts[name] = value
@@ -77,12 +78,9 @@ class Module(Hooked):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
-        for held in (self._parameters, self._buffers, self._modules):
-            if name in held:
-                del held[name]
-                self._non_persistent_buffers_set.discard(name)
-                return
-        object.__delattr__(self, name)
+        if not any(name in held for held in (self._parameters, self._buffers, self._modules)):
+            object.__delattr__(self, name)
+        self._forget(name)
 
     def __dir__(self) -> list[str]:
         names = (*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers)
@@ -90,17 +88,15 @@ class Module(Hooked):
 
     def _register(self, held: str, name: str, value: object) -> None:
         kind, what, _, _ = PARTS[held]
-        if held not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        if "." in name:
-            raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if kind is Module else ""))
-        if hasattr(self, name) and name not in self.__dict__[held]:
-            raise KeyError(f"attribute '{name}' already exists")
+        expect(held in self.__dict__, NOT_BEGUN, what, error=AttributeError)
+        told = '{} name can\'t contain "."' + (", got: {}" if kind is Module else "")
+        expect("." not in name, told, what, name, error=KeyError)
+        fresh = name in self.__dict__[held] or not hasattr(self, name)
+        expect(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
-            wanted = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
-            raise TypeError(
-                f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
-            )
+            wanted = {Parameter: "torch.nn.Parameter", Module: "Module"}.get(kind, "torch Tensor")
+            told = f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
+            raise TypeError(told)
         self.__dict__[held][name] = value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -116,8 +112,6 @@ class Module(Hooked):
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule under a name. `self.name = module` does the same."""
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{typename(module)} is not a Module subclass")
         self._register("_modules", name, module)
 
     def named_modules(
@@ -150,9 +144,7 @@ class Module(Hooked):
         """The direct submodules."""
         return (m for _, m in self.named_children())
 
-    def _named_tensors(
-        self, held: str, prefix: str, recurse: bool, once: bool
-    ) -> Iterator[tuple[str, Tensor]]:
+    def _named_tensors(self, held: str, prefix: str, recurse: bool, once: bool) -> Iterator[tuple]:
         seen = set()
         for path, module in self.named_modules(None, prefix, once) if recurse else [(prefix, self)]:
             for name, t in getattr(module, held).items():
@@ -190,8 +182,7 @@ class Module(Hooked):
 
     def train(self, mode: bool = True) -> Module:
         """Training mode, for layers such as Dropout and BatchNorm that behave differently in it. Returns self."""
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
+        expect(isinstance(mode, bool), "training mode is expected to be boolean", error=ValueError)
         self.training = mode
         for child in self.children():
             child.train(mode)
@@ -221,9 +212,8 @@ class Module(Hooked):
                 if t is None or not t.is_floating_point():
                     continue
                 new, grad = t.detach().to(*args, **kwargs), t.grad
-                if not new.is_floating_point():
-                    told = f"floating point or complex dtypes, but got desired dtype={new.dtype!r}"
-                    raise TypeError(f"nn.Module.to only accepts {told}")
+                told = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
+                expect(new.is_floating_point(), told, new.dtype, error=TypeError)
                 if new.dtype is t.dtype:
                     continue
                 if name in module._buffers:
@@ -303,15 +293,10 @@ PARTS = {
 def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
     """Copy one value into a parameter or buffer, or tell why not."""
     if not isinstance(given, Tensor):
-        errors.append(
-            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-            f"but received {type(given)}"
-        )
+        errors.append(f'"{key}" should be a tensor but is of {type(given)}')
     elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as old files have it
-        errors.append(
-            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
-            f"model is {t.shape}."
-        )
+        told = f"copying a param with shape {given.shape} from checkpoint, the shape in current model is {t.shape}."
+        errors.append(f"size mismatch for {key}: {told}")
     else:
         with no_grad():
             t.copy_(given.reshape(t.shape))

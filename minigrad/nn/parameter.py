@@ -7,7 +7,8 @@ import copy
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, full_name, plain_types, rebuilt, wrap
+from ..tensor import Tensor, plain_types, rebuilt, wrap
+from ..words import INFERENCE_FLAG, expect
 
 
 class Parameter(Tensor):
@@ -23,16 +24,11 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = wrap(np.empty(0, dtypes.default_float()))
-        if not isinstance(data, Tensor):
-            raise TypeError(
-                f"Parameter() takes a Tensor, but got {full_name(type(data))}. Make one first: torch.tensor(...)"
-            )
-        if requires_grad and data.is_inference():
-            raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-            )
-        if requires_grad and data._array.dtype.kind != "f":
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        told = "Parameter() takes a Tensor, but got {}: make one first"
+        expect(isinstance(data, Tensor), told, type(data), error=TypeError)
+        expect(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
+        told = "Only Tensors of floating point and complex dtype can require gradients"
+        expect(not requires_grad or data._array.dtype.kind == "f", told)
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
     def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient stays behind

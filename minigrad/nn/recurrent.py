@@ -11,9 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.modes import local
-from ..ops.nn import turned, unsafe_split
+from ..ops.nn import unsafe_split
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
+from ..words import expect
 from . import functional as F
 from . import init
 from .module import Module
@@ -58,17 +59,16 @@ class _Recurrent(Module):
     _step: Callable
     _states: int  # how many tensors carry over from step to step
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, suffixes: list[str]):
+    def __init__(self, input_size: int, hidden_size: int, suffixes: list[str]):
         super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        self.input_size, self.hidden_size = input_size, hidden_size
         rows = self._gates * hidden_size
         for i, suffix in enumerate(suffixes):
-            self.register_parameter(
-                "weight_ih" + suffix, new_parameter(rows, hidden_size if i else input_size)
-            )
+            columns = hidden_size if i else input_size
+            self.register_parameter("weight_ih" + suffix, new_parameter(rows, columns))
             self.register_parameter("weight_hh" + suffix, new_parameter(rows, hidden_size))
             for name in ("bias_ih", "bias_hh"):
-                self.register_parameter(name + suffix, new_parameter(rows) if bias else None)
+                self.register_parameter(name + suffix, new_parameter(rows))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -82,39 +82,29 @@ class _Recurrent(Module):
 
     def _first_states(self, input: Tensor, shape: tuple, hx: object) -> tuple:
         """The states before the first step; zeros if none are given. Raises RuntimeError for sizes that do not fit."""
-        if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
-            )
+        told, size = "input.size(-1) must be equal to input_size. Expected {}, got {}", input.shape[-1]
+        expect(size == self.input_size, told, self.input_size, size)
         if hx is None:
             return tuple(wrap(np.zeros(shape, input._array.dtype)) for _ in range(self._states))
         given = (hx,) if self._states == 1 else tuple(hx)
         for i, s in enumerate(given):
-            if tuple(s.shape) != shape:
-                name = f"hidden[{i}]" if self._states == 2 else "hidden"
-                raise RuntimeError(f"Expected {name} size {shape}, got {list(s.shape)}")
+            told = f"Expected hidden{f'[{i}]' * (self._states == 2)} size {shape}, got {list(s.shape)}"
+            expect(tuple(s.shape) == shape, told)
         return given
 
     def extra_repr(self) -> str:
-        usual = {"num_layers": 1, "bias": True, "batch_first": False}
-        shown = (
-            f", {name}={getattr(self, name)}"
-            for name in usual
-            if getattr(self, name, usual[name]) != usual[name]
-        )
+        usual = {"num_layers": 1, "batch_first": False}
+        shown = (f", {n}={getattr(self, n)}" for n in usual if getattr(self, n, usual[n]) != usual[n])
         return f"{self.input_size}, {self.hidden_size}{''.join(shown)}"
 
 
 class _Cell(_Recurrent):
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True):
-        super().__init__(input_size, hidden_size, bias, [""])
+    def __init__(self, input_size: int, hidden_size: int):
+        super().__init__(input_size, hidden_size, [""])
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """The next hidden state (of an LSTM: hidden and cell state); `hx` is the last one, zeros if omitted."""
-        if input.dim() != 2:
-            raise ValueError(
-                f"{type(self).__name__}: input without a batch is not offered, got {input.dim()}D"
-            )
+        expect(input.dim() == 2, F.NO_BATCH, input.dim(), error=ValueError)
         state = self._first_states(input, (input.shape[0], self.hidden_size), hx)
         w_ih, w_hh, b_ih, b_hh = self._weights("")
         out = self._step(lambda: F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
@@ -134,15 +124,8 @@ class RNNCell(_Cell):
 
 
 class _Layers(_Recurrent):
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-    ):
-        super().__init__(input_size, hidden_size, bias, [f"_l{layer}" for layer in range(num_layers)])
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, *, batch_first: bool = False):
+        super().__init__(input_size, hidden_size, [f"_l{layer}" for layer in range(num_layers)])
         self.num_layers, self.batch_first = num_layers, batch_first
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
@@ -150,10 +133,7 @@ class _Layers(_Recurrent):
 
         batch_first: (N, L, ...) in and out. Raises ValueError or RuntimeError for shapes that do not fit.
         """
-        if input.dim() != 3:
-            raise ValueError(
-                f"{type(self).__name__}: input without a batch is not offered, got {input.dim()}D"
-            )
+        expect(input.dim() == 3, F.NO_BATCH, input.dim(), error=ValueError)
         shape = self.num_layers, input.shape[0 if self.batch_first else 1], self.hidden_size
         states = self._first_states(input, shape, hx)
         inputs, ends = input.transpose(0, 1) if self.batch_first else input, []
@@ -166,7 +146,7 @@ class _Layers(_Recurrent):
             ends.append(state)
         last = [stack(parts) for parts in reversed(list(zip(*ends, strict=True)))][::-1]  # PyTorch's order
         if self.batch_first:  # in place unless it is an LSTM, as in PyTorch
-            inputs = turned(inputs, 0, 1) if self._states == 1 else inputs.transpose(0, 1)
+            inputs = inputs.transpose_(0, 1) if self._states == 1 else inputs.transpose(0, 1)
         return inputs, tuple(last) if self._states == 2 else last[0]
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..basics import not_offered
+from ..basics import offers
 from ..tensor import Tensor, wrap
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("nn.utils.")
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

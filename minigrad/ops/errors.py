@@ -30,9 +30,7 @@ OF_BOOLS = {  # what NumPy's message has: what PyTorch's says
 OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
 
 
-def explained(
-    error: Exception, op: Op, arrays: Sequence[ndarray | None], args: tuple, kwargs: dict, how: tuple
-) -> Exception:
+def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: dict, how: tuple) -> Exception:
     """The exception to raise in place of `error`, which NumPy raised when it was asked for an operation.
 
     args, kwargs, how: the call, if nobody has looked at it yet (see run.general). Raises TypeError if that is to blame.
@@ -49,6 +47,11 @@ def explained(
         found = unlike_sizes(arrays)
         if found is not None:
             return found
+    if isinstance(error, IndexError) and "arrays" in text:
+        shapes = ", ".join([f"[{s.replace(',', ', ')}]" for s in re.findall(r"\(([\d,]*?),?\)", text)])
+        return IndexError(text.partition("(")[0].replace("arrays", "tensors") + shapes)
+    if isinstance(error, IndexError):
+        return IndexError(text.replace("axis", "dimension"))
     if "cannot reshape array of size" in text:
         numel, shape = re.fullmatch(r"cannot reshape .* size (\d+) into shape \((.*?),?\)", text).groups()
         return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from functools import partial
 
 import numpy as np
 
 from ..tensor import wrap
 from .indexing import index_put
-from .nn import floats, weighted
+from .nn import floats, sums, weighted
 from .pointwise import rsqrt
-from .reduction import average, mean_dim, sum_dim
-from .run import ones
+from .reduction import mean_dim
+from .run import constant
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- windows
+# ---------------------------------------------------------------- on arrays, and what rules are made of
 
 
 def framed(size: tuple, padding: tuple) -> tuple[tuple, tuple]:
@@ -48,16 +48,9 @@ def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding:
     full, inside = framed(size, padding)
     out = np.zeros(parts.shape[:-4] + full, parts.dtype)
     met = windows(out, kernel, stride)
-    parts = np.broadcast_to(parts, met.shape)
-    for k in np.ndindex(*kernel):
-        met[(..., *k)] += parts[(..., *k)]
+    for i, j in itertools.product(*map(range, kernel)):  # np.ndindex takes five times as long
+        met[..., i, j] += parts[..., i % parts.shape[-2], j % parts.shape[-1]]
     return out[inside]
-
-
-# ---------------------------------------------------------------- convolution
-#
-# ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative by y is the convolution itself, by x
-# `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
 
 
 def _convolve(input, weight, bias, stride, padding):
@@ -90,32 +83,6 @@ def _convolved(x, weight, size, stride, padding):
     return out if tuple(out.shape[2:]) == size else out[(..., *map(slice, size))]
 
 
-# fmt: off
-convolution = op("convolution(input, weight, bias=None, stride: object=(1, 1), padding: object=(0, 0))", _convolve, at="",
-    batch="fold", flat=("input", "weight"),
-    input=lambda grad, input_sym_sizes, weight, stride, padding:
-        convolution_input(grad, weight, input_sym_sizes[2:], stride, padding),
-    weight=lambda grad, input, weight_sym_sizes, stride, padding:
-        convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding),
-    bias=lambda grad: channel_sums(grad))
-convolution_input = op("convolution_input(output, weight, size: object, stride: object, padding: object)",
-    _convolve_input, at="", kind="linear", node="ConvolutionBackwardBackward0", batch="fold",
-    output=lambda grad, output_sym_sizes, weight, stride, padding:
-        _convolved(grad, weight, output_sym_sizes[2:], stride, padding),
-    weight=lambda grad, output, weight_sym_sizes, stride, padding:
-        convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding))
-convolution_weight = op("convolution_weight(output, input, kernel: object, stride: object, padding: object)",
-    _convolve_weight, at="", kind="linear", node="ConvolutionBackwardBackward0",
-    output=lambda grad, output_sym_sizes, input, stride, padding:
-        _convolved(input, grad, output_sym_sizes[2:], stride, padding),
-    input=lambda grad, output, input_sym_sizes, stride, padding:
-        convolution_input(output, grad, input_sym_sizes[2:], stride, padding))
-# fmt: on
-
-
-# ---------------------------------------------------------------- pooling
-
-
 def _max_pool(self, kernel_size, stride, padding):
     """(the largest element that each window meets, its place in the plane)."""
     lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
@@ -141,78 +108,48 @@ def max_pool_put(grad, indices, sizes):
 
 def _avg_pool(self, kernel_size, stride, padding):
     met = windows(padded(floats(self, "avg_pool2d_out_frame"), padding), kernel_size, stride)
-    return sum([met[(..., *k)] for k in np.ndindex(*kernel_size)]) / math.prod(kernel_size)
+    return sum([met[(..., *k)] for k in itertools.product(*map(range, kernel_size))]) / math.prod(kernel_size)
 
 
-def _avg_spread(self, sizes, kernel_size, stride, padding):
-    part = self[..., None, None] / math.prod(kernel_size)
-    return put_back(part, sizes[-2:], kernel_size, stride, padding)
-
-
-# fmt: off
-max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object)", _max_pool, at="",
-    node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), constants=("result1",), flat=("self",), batch="fold",
-    self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
-avg_pool = op("avg_pool2d(self, kernel_size: object, stride: object, padding: object)", _avg_pool, at="",
-    kind="linear", node="AvgPool2DBackward0", flat=("self",), batch="fold",
-    self=lambda grad, self, kernel_size, stride, padding:
-        avg_pool_spread(grad, tuple(self.shape), kernel_size, stride, padding))
-avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object, stride: object, padding: object)",
-    _avg_spread, at="", kind="linear", node="AvgPool2DBackwardBackward0",
-    self=lambda grad, kernel_size, stride, padding: avg_pool(grad, kernel_size, stride, padding))
-# fmt: on
-
-
-# ---------------------------------------------------------------- normalisation
-#
-# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε), y = x̂·w + b. With g the gradient of y, and all means over what is
-# normalised together (Ioffe & Szegedy 2015, section 3),
-#
-#     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))
-#
-# m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
-
-
-def moments(x, mean, eps: float) -> tuple:
-    """(x - m, m, r, the variance), where `mean` averages over what is normalised together."""
+def normalised(x, weight, bias, mean, eps: float) -> tuple:
+    """(y, m, r, the variance), where `mean` averages over what is normalised together."""
     m = mean(x)
     centred = x - m
     variance = mean(centred * centred)
-    return centred, m, rsqrt(variance + eps), variance
+    r = rsqrt(variance + eps)
+    y = centred * weighted(r, weight)
+    return y if bias is None else y + bias, m, r, variance
 
 
-def normalised(centred, r, weight, bias):
-    return centred * weighted(r, weight) if bias is None else centred * weighted(r, weight) + bias
-
-
-def normalised_backward(grad, mask, centred, r, weight, mean, sums, constant=False) -> tuple:
-    """The gradients of x, w and b. sums: over what a weight is shared by. constant: m and r do not depend on x."""
-    grad_input = None
+def normalised_backward(grad, mask, x, m, r, weight, mean, sums, eps: float | None) -> tuple:
+    """The gradients of x, w and b. sums: over what a weight is shared by. eps: None if m and r do not depend on x."""
+    if eps is not None and not is_array(grad):
+        _, m, r, _ = normalised(x, None, None, mean, eps)
+    y, grad_input = (x - m) * r, None
     if mask[0]:
-        grad_input = scaled = grad * weighted(r, weight)
-        if not constant:
-            grad_input = scaled - centred * (mean(scaled * centred) * (r * r)) - mean(scaled)
-    return grad_input, sums(grad * centred * r) if mask[1] else None, sums(grad) if mask[2] else None
+        scaled = weighted(grad, weight)
+        grad_input = r * (scaled if eps is None else scaled - mean(scaled) - y * mean(scaled * y))
+    return grad_input, sums(grad * y) if mask[1] else None, sums(grad) if mask[2] else None
 
 
-def last_dims(sizes: tuple, normalized_shape: tuple) -> tuple:
-    """(what averages over the last dimensions, the others)."""
-    first = len(sizes) - len(normalized_shape)
-    dims = tuple(range(first, len(sizes)))
-    return lambda x: (average if is_array(x) else mean_dim)(x, dims, True), tuple(range(first))
+def last_mean(ndim: int, normalized_shape: tuple):
+    """What averages over the last dimensions."""
+    dims = tuple(range(ndim - len(normalized_shape), ndim))
+    if len(dims) == 1:  # the usual case
+        return lambda x: sums(x, dims[0]) / normalized_shape[0]
+    return lambda x: mean_dim(x, dims, True)
 
 
 def _layer_norm(input, weight, bias, normalized_shape, eps):
-    centred, m, r, _ = moments(input, last_dims(input.shape, normalized_shape)[0], eps)
-    return normalised(centred, r, weight, bias), m, r
+    return normalised(input, weight, bias, last_mean(len(input.shape), normalized_shape), eps)[:3]
 
 
 def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
-    """The gradients of x, w and b; see `normalised_backward`."""
-    mean, others = last_dims(input.shape, normalized_shape)
-    centred, r = (input - result1, result2) if is_array(grad) else moments(input, mean, _eps)[::2]
-    sums = partial(sum_dim, dim=others) if others else lambda x: x
-    return normalised_backward(grad, grad_input_mask, centred, r, weight, mean, sums)
+    def whole(x):
+        return channel_sums(x.reshape((-1, math.prod(normalized_shape)))).reshape(normalized_shape)
+
+    mean = last_mean(len(input.shape), normalized_shape)
+    return normalised_backward(grad, grad_input_mask, input, result1, result2, weight, mean, whole, _eps)
 
 
 def channel_sums(x):
@@ -221,8 +158,8 @@ def channel_sums(x):
         return x.sum((0, *range(2, len(x.shape))))
     if x.ndim > 2:  # by products with ones
         inner = x.size // (x.shape[0] * x.shape[1] or 1)
-        x = x.reshape(*x.shape[:2], inner).dot(ones(inner, x.dtype.char))
-    return ones(len(x), x.dtype.char).dot(x)
+        x = x.reshape(*x.shape[:2], inner).dot(constant(inner, x.dtype.char))
+    return constant(len(x), x.dtype.char).dot(x)
 
 
 def per_channel(values, ndim: int):
@@ -237,25 +174,71 @@ def channel_means(x):
 def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
     """y, m, r, and the variance without bias (over n - 1)."""
     ndim, n = len(input.shape), math.prod(input.shape) // input.shape[1]
+    weight, bias = per_channel(weight, ndim), per_channel(bias, ndim)
     if training:
-        centred, m, r, variance = moments(input, channel_means, eps)
-        kept = m.reshape((-1,)), r.reshape((-1,)), variance.reshape((-1,)) * (n / max(n - 1, 1))
-    else:
-        kept = running_mean, rsqrt(running_var + eps), running_var
-        centred, r = input - per_channel(running_mean, ndim), per_channel(kept[1], ndim)
-    return normalised(centred, r, per_channel(weight, ndim), per_channel(bias, ndim)), *kept
+        y, *kept = normalised(input, weight, bias, channel_means, eps)
+        m, r, variance = [v.reshape((-1,)) for v in kept]
+        return y, m, r, variance * (n / max(n - 1, 1))
+    r = rsqrt(running_var + eps)
+    y = (input - per_channel(running_mean, ndim)) * weighted(per_channel(r, ndim), weight)
+    return y if bias is None else y + bias, running_mean, r, running_var
 
 
 def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, training, eps):
-    """The gradients of x, w and b; see `normalised_backward`."""
     m, r, weight = (per_channel(v, len(input.shape)) for v in (result1, result2, weight))
-    centred, r = (input - m, r) if is_array(grad) or not training else moments(input, channel_means, eps)[::2]
-    return normalised_backward(
-        grad, grad_input_mask, centred, r, weight, channel_means, channel_sums, not training
-    )
+    eps = eps if training else None
+    return normalised_backward(grad, grad_input_mask, input, m, r, weight, channel_means, channel_sums, eps)
 
 
 # fmt: off
+# ---------------------------------------------------------------- convolution
+#
+# ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative by y is the convolution itself, by x
+# `convolution_input(y, w)` (the transposed convolution), by w `convolution_weight(y, x)`.
+
+convolution = op("convolution(input, weight, bias=None, stride: object=(1, 1), padding: object=(0, 0))", _convolve, at="",
+    batch="fold", flat=("input", "weight"), input=lambda grad, input_sym_sizes, weight, stride, padding:
+        convolution_input(grad, weight, input_sym_sizes[2:], stride, padding),
+    weight=lambda grad, input, weight_sym_sizes, stride, padding:
+        convolution_weight(grad, input, weight_sym_sizes[2:], stride, padding),
+    bias=lambda grad: channel_sums(grad))
+convolution_input = op("convolution_input(output, weight, size: object, stride: object, padding: object)",
+    _convolve_input, at="", kind="linear", node="ConvolutionBackwardBackward0", batch="fold",
+    output=lambda grad, output_sym_sizes, weight, stride, padding:
+        _convolved(grad, weight, output_sym_sizes[2:], stride, padding),
+    weight=lambda grad, output, weight_sym_sizes, stride, padding:
+        convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding))
+convolution_weight = op("convolution_weight(output, input, kernel: object, stride: object, padding: object)",
+    _convolve_weight, at="", kind="linear", node="ConvolutionBackwardBackward0",
+    output=lambda grad, output_sym_sizes, input, stride, padding:
+        _convolved(input, grad, output_sym_sizes[2:], stride, padding),
+    input=lambda grad, output, input_sym_sizes, stride, padding:
+        convolution_input(output, grad, input_sym_sizes[2:], stride, padding))
+
+# ---------------------------------------------------------------- pooling
+
+max_pool = op("max_pool2d_with_indices(self, kernel_size: object, stride: object, padding: object)", _max_pool, at="",
+    node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), constants=("result1",), flat=("self",), batch="fold",
+    self=lambda grad, self, result1: max_pool_put(grad, result1, tuple(self.shape)))
+avg_pool = op("avg_pool2d(self, kernel_size: object, stride: object, padding: object)", _avg_pool, at="",
+    kind="linear", node="AvgPool2DBackward0", flat=("self",), batch="fold",
+    self=lambda grad, self, kernel_size, stride, padding:
+        avg_pool_spread(grad, tuple(self.shape), kernel_size, stride, padding))
+avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object, stride: object, padding: object)",
+    lambda self, sizes, kernel_size, stride, padding:
+        put_back(self[..., None, None] / math.prod(kernel_size), sizes[-2:], kernel_size, stride, padding),
+    at="", kind="linear", node="AvgPool2DBackwardBackward0",
+    self=lambda grad, kernel_size, stride, padding: avg_pool(grad, kernel_size, stride, padding))
+
+# ---------------------------------------------------------------- normalisation
+#
+# x̂ = (x - m)·r with m the mean and r = 1/√(var + ε), y = x̂·w + b. With g the gradient of y, and all means over what is
+# normalised together (Ioffe & Szegedy 2015, section 3),
+#
+#     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))
+#
+# m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
+
 native_layer_norm = op(
     "native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)", _layer_norm,
     at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"), flat=("input", "weight"),

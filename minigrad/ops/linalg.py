@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from ..dtypes import of_numpy, word
 from ..tensor import Tensor
+from ..words import expect
 from . import shape
 from .indexing import eye_beside
 from .pointwise import mul, where
@@ -24,57 +24,47 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- products of two, and added to something
-
-
-def alike(self: ndarray, other: ndarray, told: str) -> ndarray:
-    """`self`. Raises RuntimeError if the other one has another dtype: `told`, with both filled in."""
-    if self.dtype != other.dtype:
-        raise RuntimeError(told.format(of_numpy(self.dtype), of_numpy(other.dtype)))
-    return self
+# ---------------------------------------------------------------- on arrays, and what rules are made of
 
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
-    if self.ndim != 2 or mat2.ndim != 2:
-        raise RuntimeError(f"{first if self.ndim != 2 else 'mat2'} must be a matrix")
-    if self.shape[1] != mat2.shape[0]:
-        shapes = "{}x{} and {}x{}".format(*self.shape, *mat2.shape)
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({shapes})")
+    if self.ndim == 2 == mat2.ndim and self.dtype == mat2.dtype and self.shape[1] == len(mat2):
+        return self.dot(mat2)  # np.matmul takes twice as long to start
+    expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
+    told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
+    expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
     told = "expected m1 and m2 to have the same dtype, but got: {0.c_name} != {1.c_name}"
-    return alike(self, mat2, told).dot(mat2)  # np.matmul takes longer to start
+    expect(False, told, self.dtype, mat2.dtype)
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
-    if self.ndim != 1 or tensor.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    ndims = self.ndim, tensor.ndim
+    expect(ndims == (1, 1), "1D tensors expected, but got {0[0]}D and {0[1]}D tensors", ndims)
     told = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
-    self, n, m = alike(self, tensor, told), self.size, tensor.size
-    if n != m:
-        told = "to have the same number of elements, but got"
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] {told} {n} and {m} elements respectively"
-        )
+    expect(self.dtype == tensor.dtype, told, self.dtype, tensor.dtype)
+    n, m = self.size, tensor.size
+    told = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
+    expect(n == m, told + "{0} and {1} elements respectively", n, m)
     return self.dot(tensor)
 
 
 def _mv(self: ndarray, vec: ndarray) -> ndarray:
-    if self.ndim != 2 or vec.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
-    n, m = self.shape
-    if m != vec.size:
-        raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.size})")
+    ndims = self.ndim, vec.ndim
+    expect(ndims == (2, 1), "vector + matrix @ vector expected, got 1, {0[0]}, {0[1]}", ndims)
+    told = "size mismatch, got input ({0[0]}), mat ({0[0]}x{0[1]}), vec ({1})"
+    expect(self.shape[1] == vec.size, told, self.shape, vec.size)
     told = "addmv input tensors must have the same dtype, but got {1.word}, {0.word}, and {1.word}"
-    return alike(self, vec, told).dot(vec)
+    expect(self.dtype == vec.dtype, told, self.dtype, vec.dtype)
+    return self.dot(vec)
 
 
 def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
-    if self.ndim != 3 or mat2.ndim != 3:
-        raise RuntimeError(f"batch{1 if self.ndim != 3 else 2} must be a 3D tensor")
-    (b, _, n), found = self.shape, list(mat2.shape[:2])
-    if [b, n] != found:
-        told = "Expected size for first two dimensions of batch2 tensor to be"
-        raise RuntimeError(f"{told}: [{b}, {n}] but got: {found}.")
-    return np.matmul(alike(self, mat2, "expected scalar type {0.word} but found {1.word}"), mat2)
+    expect(self.ndim == 3 == mat2.ndim, "batch{} must be a 3D tensor", 2 if self.ndim == 3 else 1)
+    (b, _, n), found = self.shape, mat2.shape[:2]
+    told = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
+    expect((b, n) == found, told, (b, n), found)
+    expect(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
+    return np.matmul(self, mat2)
 
 
 def plus(product: ndarray, self: ndarray) -> ndarray:
@@ -86,59 +76,6 @@ def plus(product: ndarray, self: ndarray) -> ndarray:
 def adjoint(A: ndarray | Tensor) -> ndarray | Tensor:
     """Aᵀ of each matrix."""
     return A.swapaxes(-1, -2)
-
-
-# fmt: off
-mm = op("mm(self, mat2)", _mm, kind="linear", batch="matmul", doc="The product of two matrices: (n, m) @ (m, p) is (n, p).",
-        self=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, self: self.T @ grad)
-dot = op("dot(self, tensor)", _dot, kind="linear", batch="matmul", doc="The product of two vectors of equal length.",
-         self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
-mv = op("mv(self, vec)", _mv, kind="linear", batch="matmul", doc="The product of a matrix and a vector: (n, m) @ (m) is (n).",
-        self=lambda grad, vec: grad[:, None] * vec, vec=lambda grad, self: self.T @ grad)
-bmm = op("bmm(self, mat2)", _bmm, kind="linear", batch="matmul", doc="Products of pairs: (b, n, m) @ (b, m, p) is (b, n, p).",
-         self=lambda grad, mat2: grad @ adjoint(mat2), mat2=lambda grad, self: adjoint(self) @ grad)
-addmm = op("addmm(self, mat1, mat2)", lambda self, mat1, mat2: plus(_mm(mat1, mat2, "mat1"), self), broadcasts=True,
-           batch=lambda self, mat1, mat2: mat1 @ mat2 + self, doc="`input + mat1 @ mat2`; `input` is broadcast.",
-           self=lambda grad: grad, mat1=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, mat1: mat1.T @ grad)
-baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(_bmm(batch1, batch2), self), broadcasts=True,
-             batch=lambda self, batch1, batch2: batch1 @ batch2 + self, doc="`input + batch1 @ batch2`; `input` is broadcast.",
-             self=lambda grad: grad, batch1=lambda grad, batch2: grad @ adjoint(batch2),
-             batch2=lambda grad, batch1: adjoint(batch1) @ grad)
-for _call in (addmm, baddbmm):
-    _call.op.node_class._saved_alpha = _call.op.node_class._saved_beta = 1
-# fmt: on
-
-# ---------------------------------------------------------------- matmul, linear: PyTorch's choice of simpler products
-
-
-@function(at="torch Tensor")
-def matmul(self: Tensor, other: Tensor) -> Tensor:
-    """The product of vectors, matrices, or batches of matrices, which broadcast. A vector's dimension is summed away.
-
-    Raises RuntimeError if the lengths do not fit.
-    """
-    if not isinstance(other, Tensor):
-        raise TypeError
-    return times(self, other)
-
-
-@method("__matmul__")
-def times(self: Tensor, other: Tensor) -> Tensor:
-    """`self @ other`: see `matmul`."""
-    if not isinstance(other, Tensor):
-        return NotImplemented
-    a, b = self._array.ndim, other._array.ndim
-    if a == 2 == b:
-        return mm(self, other)
-    if a == 0 or b == 0:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
-    if a < 3 and b == 1:
-        return dot(self, other) if a == 1 else mv(self, other)
-    if a == 1 and b == 2:
-        out = squeezed_in_place(mm(unsqueeze(self, 0), other), 0)
-        out._own_counter().version = 1
-        return out
-    return folded(self, other) if should_fold(self, other) else batched(self, other)
 
 
 def should_fold(self: Tensor, other: Tensor) -> bool:
@@ -182,50 +119,17 @@ def batched(self: Tensor, other: Tensor) -> Tensor:
     return unsafe_view(out, (*batch, *a[-2:-1], *b[-1:] * (not column)))
 
 
-@function(at="F")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
-    if bias is None:
-        return times(input, t(weight))
-    n = input._array.ndim
-    if n == 2:
-        return addmm(bias, input, t(weight))
-    whole = input._array.flags.c_contiguous and bias._array.flags.c_contiguous
-    if n and weight._array.ndim == 2 and bias._array.ndim == 1 and whole:
-        *batch, length = input._array.shape
-        out = addmm(bias, view(input, (math.prod(batch), length)), t(weight))
-        return view(out, (*batch, weight._array.shape[0]))
-    return times(input, t(weight)).add_(bias)
-
-
-@function(at="torch Tensor", aliases="ger")
-def outer(self: Tensor, vec2: Tensor) -> Tensor:
-    """The matrix of all products selfᵢ vec2ⱼ of two vectors."""
-    for name, v in (("self", self), ("vec2", vec2)):
-        if v._array.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._array.ndim}-D")
-    return mul(reshape(self, (-1, 1)), vec2)
-
-
-# ---------------------------------------------------------------- inverse, solve, determinant, eigenvalues, norms
-
-
 class LinAlgError(RuntimeError):
     """The matrix is singular: there is no result."""
 
 
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # as PyTorch prints it
-
-
 def as_square(name: str, A: ndarray) -> ndarray:
     """The array. Raises PyTorch's error for what is no batch of square matrices of floating point numbers."""
-    if A.ndim < 2:
-        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
-    if A.shape[-2] != A.shape[-1]:
-        told = "A must be batches of square matrices, but they are {} by {} matrices".format(*A.shape[-2:])
-        raise RuntimeError(f"linalg.{name}: {told}")
-    if A.dtype.kind != "f":
-        raise RuntimeError(f"linalg.{name}: Expected a floating point tensor as input. Got {word(A.dtype)}")
+    expect(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
+    told = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
+    expect(A.shape[-2] == A.shape[-1], told, name, *A.shape[-2:])
+    told = "linalg.{}: Expected a floating point tensor as input. Got {.word}"
+    expect(A.dtype.kind == "f", told, name, A.dtype)
     return A
 
 
@@ -250,10 +154,6 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
     except np.linalg.LinAlgError:
         told = "The solver failed because the input matrix is singular."
         raise LinAlgError(f"torch.linalg.solve: {told}") from None
-
-
-def solve_in_batch(A: Tensor, B: Tensor) -> Tensor:
-    return (inv(A) @ B[..., None])[..., 0] if is_vector(A, B) else inv(A) @ B
 
 
 def solve_backward(grad, grad_input_mask, A, result):
@@ -284,10 +184,33 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
 
 
 # fmt: off
+# ---------------------------------------------------------------- products of two, and added to something
+
+mm = op("mm(self, mat2)", _mm, kind="linear", batch="matmul", doc="The product of two matrices: (n, m) @ (m, p) is (n, p).",
+        self=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, self: self.T @ grad)
+dot = op("dot(self, tensor)", _dot, kind="linear", batch="matmul", doc="The product of two vectors of equal length.",
+         self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
+mv = op("mv(self, vec)", _mv, kind="linear", batch="matmul", doc="The product of a matrix and a vector: (n, m) @ (m) is (n).",
+        self=lambda grad, vec: grad[:, None] * vec, vec=lambda grad, self: self.T @ grad)
+bmm = op("bmm(self, mat2)", _bmm, kind="linear", batch="matmul", doc="Products of pairs: (b, n, m) @ (b, m, p) is (b, n, p).",
+         self=lambda grad, mat2: grad @ adjoint(mat2), mat2=lambda grad, self: adjoint(self) @ grad)
+addmm = op("addmm(self, mat1, mat2)", lambda self, mat1, mat2: plus(_mm(mat1, mat2, "mat1"), self), broadcasts=True,
+           batch=lambda self, mat1, mat2: mat1 @ mat2 + self, doc="`input + mat1 @ mat2`; `input` is broadcast.",
+           self=lambda grad: grad, mat1=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, mat1: mat1.T @ grad)
+baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(_bmm(batch1, batch2), self), broadcasts=True,
+             batch=lambda self, batch1, batch2: batch1 @ batch2 + self, doc="`input + batch1 @ batch2`; `input` is broadcast.",
+             self=lambda grad: grad, batch1=lambda grad, batch2: grad @ adjoint(batch2),
+             batch2=lambda grad, batch1: adjoint(batch1) @ grad)
+for _call in (addmm, baddbmm):
+    _call.op.node_class._saved_alpha = _call.op.node_class._saved_beta = 1
+
+# ---------------------------------------------------------------- inverse, solve, determinant, eigenvalues, norms
+
 inv = op("linalg_inv(A)", _inverse, at="linalg", outputs=("inverse",), batch="rows", node="LinalgInvExBackward0",
          doc="The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices.",
          A=lambda grad, inverse: -(adjoint(inverse) @ (grad @ adjoint(inverse))))
-solve = op("linalg_solve(A, B)", _solved, broadcasts=True, at="linalg", node="LinalgSolveExBackward0", batch=solve_in_batch,
+solve = op("linalg_solve(A, B)", _solved, broadcasts=True, at="linalg", node="LinalgSolveExBackward0",
+           batch=lambda A, B: (inv(A) @ B[..., None])[..., 0] if is_vector(A, B) else inv(A) @ B,
            doc="The solution X of A X = B, for square A. B may be a vector. Raises LinAlgError if A is singular.",
            A=solve_backward, B=solve_backward)
 det = op("linalg_det(A)", lambda A: np.asarray(np.linalg.det(as_square("det", A)), A.dtype), at="linalg", batch="rows",
@@ -296,9 +219,67 @@ eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A))
           outputs=("eigenvalues", "eigenvectors"), A=eigh_backward,
           doc="Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, whose lower triangle is read.")
 # fmt: on
+
+# ---------------------------------------------------------------- composed of them
+
+
+@function(at="torch Tensor")
+def matmul(self: Tensor, other: Tensor) -> Tensor:
+    """The product of vectors, matrices, or batches of matrices, which broadcast. A vector's dimension is summed away.
+
+    Raises RuntimeError if the lengths do not fit.
+    """
+    if not isinstance(other, Tensor):
+        raise TypeError
+    return times(self, other)
+
+
+@method("__matmul__")
+def times(self: Tensor, other: Tensor) -> Tensor:
+    """`self @ other`: see `matmul`."""
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    a, b = self._array.ndim, other._array.ndim
+    if a == 2 == b:
+        return mm(self, other)
+    expect(a * b > 0, "both arguments to matmul need to be at least 1D, but they are {}D and {}D", a, b)
+    if a < 3 and b == 1:
+        return dot(self, other) if a == 1 else mv(self, other)
+    if a == 1 and b == 2:
+        out = squeezed_in_place(mm(unsqueeze(self, 0), other), 0)
+        out._own_counter().version = 1
+        return out
+    return folded(self, other) if should_fold(self, other) else batched(self, other)
+
+
+@function(at="F")
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
+    if bias is None:
+        return times(input, t(weight))
+    n = input._array.ndim
+    if n == 2:
+        return addmm(bias, input, t(weight))
+    whole = input._array.flags.c_contiguous and bias._array.flags.c_contiguous
+    if n and weight._array.ndim == 2 and bias._array.ndim == 1 and whole:
+        *batch, length = input._array.shape
+        out = addmm(bias, view(input, (math.prod(batch), length)), t(weight))
+        return view(out, (*batch, weight._array.shape[0]))
+    return times(input, t(weight)).add_(bias)
+
+
+@function(at="torch Tensor", aliases="ger")
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    """The matrix of all products selfᵢ vec2ⱼ of two vectors."""
+    for name, v in (("self", self), ("vec2", vec2)):
+        expect(v._array.ndim == 1, "outer: Expected 1-D argument {}, but got {}-D", name, v._array.ndim)
+    return mul(reshape(self, (-1, 1)), vec2)
+
+
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # as PyTorch prints it
+LINALG["LinAlgError"] = LinAlgError
 publish(det, "det", "torch Tensor")
 publish(inv, "inverse", "torch Tensor")
-LINALG["LinAlgError"] = LinAlgError
 
 
 @function(at="linalg")

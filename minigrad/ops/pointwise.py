@@ -14,6 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..basics import device as Device
 from ..tensor import Tensor
+from ..words import expect
 from .errors import ONE_BOOL
 from .publish import METHODS, add_form, function, method
 from .signature import NUMBERS
@@ -24,6 +25,8 @@ elementwise = functools.partial(op, kind="elementwise")
 question = functools.partial(op, kind="elementwise", inplace=False)
 smooth = functools.partial(op, kind="elementwise", floating=True)  # integers are computed in floating point
 step = functools.partial(op, kind="elementwise", self=lambda grad: no_slope(grad))
+OF_PAIRS = {"numbers": False, "inplace": False}
+BITS = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}  # numbers without sign, of as many bytes
 pi, LN2, LN10, ERF = math.pi, math.log(2), math.log(10), 2 / math.sqrt(math.pi)
 
 # ---------------------------------------------------------------- on arrays
@@ -37,16 +40,21 @@ def beside(self: ndarray, *numbers: object) -> ndarray:
 
 
 def _near(self: ndarray, other: ndarray, *options: object) -> ndarray:
-    if self.dtype != other.dtype:
-        raise RuntimeError(f"{dtypes.word(self.dtype)} did not match {dtypes.word(other.dtype)}")
+    expect(self.dtype == other.dtype, "{0.word} did not match {1.word}", self.dtype, other.dtype)
     return np.isclose(self, other, *options)
 
 
-def _where(condition: ndarray, self: ndarray, other: ndarray) -> ndarray:
-    if condition.dtype.kind != "b":
-        told = f"but got a tensor with dtype {dtypes.word(condition.dtype)}"
-        raise RuntimeError(f"where expected condition to be a boolean tensor, {told}")
-    return np.where(condition, self, other)
+NO_MASK = "where expected condition to be a boolean tensor, but got a tensor with dtype {0.word}"
+NO_MASK_TO_FILL = "masked_fill_ only supports boolean masks, but got mask with dtype {0.c_name}"
+
+
+def _where(condition: ndarray, self: ndarray, other: ndarray, told: str = NO_MASK) -> ndarray:
+    expect(condition.dtype.kind == "b", told, condition.dtype)
+    if type(other) is not float or other != 0 or type(self) is not ndarray:
+        return np.where(condition, self, other)
+    # in a rule: as bits, times 1 or 0, they are there in half the time of a choice, or a tenth
+    bits = BITS[self.itemsize]
+    return (self.view(bits) * condition.astype(bits)).view(self.dtype)
 
 
 def fitted(value: object, self: ndarray) -> object:
@@ -56,15 +64,11 @@ def fitted(value: object, self: ndarray) -> object:
 
 
 def _masked_fill(self: ndarray, mask: ndarray, value: object) -> ndarray:
-    if mask.dtype.kind != "b":
-        name = dtypes.of_numpy(mask.dtype).c_name
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
-    return np.where(mask, fitted(value, self), self)
+    return _where(mask, fitted(value, self), self, NO_MASK_TO_FILL)
 
 
 def _clamp(self: ndarray, min: object, max: object) -> ndarray:
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    expect(min is not None or max is not None, "torch.clamp: At least one of 'min' or 'max' must not be None")
     self = beside(self, min, max)
     raised = self if min is None else np.maximum(self, fitted(min, self))
     return raised if max is None else np.minimum(raised, fitted(max, self))
@@ -78,8 +82,8 @@ def within(x, min, max):
 
 
 def _scaled(x: ndarray, alpha: float) -> ndarray:
-    if isinstance(alpha, float) and x.dtype.kind in "iu":
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    told = "For integral input tensors, argument alpha must not be a floating point number."
+    expect(type(alpha) is int or x.dtype.kind not in "iu", told)
     return x * dtypes.fitting(alpha, x.dtype)
 
 
@@ -88,8 +92,7 @@ def _rest(self: ndarray, other: object) -> ndarray:
     other = np.asarray(other, self.dtype)
     if self.dtype.kind == "b":
         raise dtypes.not_implemented("remainder_cpu", self.dtype)
-    if self.dtype.kind != "f" and not other.all():
-        raise RuntimeError("ZeroDivisionError")
+    expect(self.dtype.kind == "f" or other.all(), "ZeroDivisionError")
     return np.remainder(self, other)
 
 
@@ -98,16 +101,8 @@ def power(base, exponent: float):
     return base * base * base if exponent == 3 else base**exponent
 
 
-def _power(self: ndarray, exponent: float) -> ndarray:
-    self = beside(self, exponent)
-    if exponent < 0 and self.dtype.kind != "f":
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return power(self, exponent)
-
-
 def _from_number(self: ndarray, other: float) -> ndarray:
-    if self.dtype.kind == "b":
-        raise RuntimeError(ONE_BOOL)
+    expect(self.dtype.kind != "b", ONE_BOOL)
     return other - beside(self, other)
 
 
@@ -118,17 +113,12 @@ def _sigmoid(self: ndarray) -> ndarray:
     return np.reciprocal(y, out=y)
 
 
-def _sign(self: ndarray) -> ndarray:
-    return np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype)  # 0 for NaN
-
-
 @functools.cache
 def erf_table(dtype: np.dtype) -> tuple[ndarray, ndarray]:
     """The error function, which NumPy has not, and its derivative: 4096 points per unit from -6 to 6, where it is 1."""
     points = np.arange(-6 * 4096, 6 * 4096 + 1) / 4096
-    return np.array([math.erf(p) for p in points.tolist()], dtype), (ERF * np.exp(-points * points)).astype(
-        dtype
-    )
+    values = np.array([math.erf(p) for p in points.tolist()], dtype)
+    return values, (ERF * np.exp(-points * points)).astype(dtype)
 
 
 def _erf(self: ndarray) -> ndarray:
@@ -147,13 +137,6 @@ def power_self(grad, self, exponent):
     if exponent == 2:
         return grad * (self + self)
     return no_slope(grad) if exponent == 0 else grad * (power(self, exponent - 1) * exponent)
-
-
-def exponent_of_number(grad, self, exponent, result):
-    """∂exponent = self^exponent log(self); at 0 it is 0, as long as that is finite."""
-    if self > 0:
-        return grad * (result * math.log(self))
-    return where((exponent >= 0) & (self == 0), 0.0, grad * (result * (math.nan if self else -math.inf)))
 
 
 # fmt: off
@@ -184,37 +167,29 @@ bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", do
 
 # ---------------------------------------------------------------- choices
 
-where = elementwise(
-    "where(condition, self, other)", _where, at="torch",
+where = elementwise("where(condition, self, other)", _where, at="torch",
     doc="Elements of `self` where `condition` holds, else of `other`. A gradient reaches only the elements that were chosen; "
         "the others get an exact zero, even where theirs is not finite.",
-    self=lambda grad, condition: where(condition, grad, 0.0),
-    other=lambda grad, condition: where(condition, 0.0, grad))
-masked_fill_tensor = elementwise(
-    "masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
+    self=lambda grad, condition: where(condition, grad, 0.0), other=lambda grad, condition: where(condition, 0.0, grad))
+masked_fill_tensor = elementwise("masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
     self=lambda grad, mask: masked_fill(grad, mask, 0.0), value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
 masked_fill = elementwise(
     "masked_fill(self, mask, value: Scalar)", _masked_fill, doc="`value` where `mask` holds, else `self`.",
     self=lambda grad, mask: masked_fill(grad, mask, 0.0))
-maximum = elementwise(
-    "maximum(self, other)", np.maximum, numbers=False, inplace=False, aliases="max",
-    doc="The larger of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.",
+maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
+    doc="The larger of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="max",
     self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
     other=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)))
-minimum = elementwise(
-    "minimum(self, other)", np.minimum, numbers=False, inplace=False, aliases="min",
-    doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.",
-    self=lambda grad, self, other: where(self > other, 0.0, where(self == other, grad / 2, grad)),
-    other=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)))
-clamp_tensors = elementwise(
-    "clamp(self, min=None, max=None)", _clamp, numbers=False, node="ClampBackward0", aliases="clip",
+minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
+    doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
+    self=maximum.op.rules["other"], other=maximum.op.rules["self"])
+clamp_tensors = elementwise("clamp(self, min=None, max=None)", _clamp, numbers=False, node="ClampBackward0", aliases="clip",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
     min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
     max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0))
-clamp = elementwise(
-    "clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
+clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
-    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
+    self=clamp_tensors.op.rules["self"])
 clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
                         self=lambda grad, self, min: where(self >= min, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
@@ -248,10 +223,12 @@ pow_tensor = elementwise("pow(self, exponent)", np.power, numbers=False, node="P
     operators="pow ipow", doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.",
     self=lambda grad, self, exponent: where(exponent == 0, 0.0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad * where((self == 0) & (exponent >= 0), 0.0, result * log(self)))
-pow = elementwise("pow(self, exponent: Scalar)", _power, operators="pow ipow", doc="`self ** exponent`.", self=power_self)
+pow = elementwise("pow(self, exponent: Scalar)", lambda self, exponent: power(beside(self, exponent), exponent),
+                  operators="pow ipow", doc="`self ** exponent`.", self=power_self)
 pow_of_number = elementwise("pow(self: Scalar, exponent)", lambda exponent, self: np.power(dtypes.wrapped(
     self, beside(exponent, self).dtype), beside(exponent, self)), node="PowBackward2", inplace=False,
-                            doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.", exponent=exponent_of_number)
+    doc="`self ** exponent`. At 0 ** 0 both derivatives are 0.", exponent=lambda grad, self, exponent, result:
+        grad * (result * float(np.log(self)) if self else where(exponent >= 0, 0.0, result * -math.inf)))
 square = elementwise("square(self)", lambda x: np.square(beside(x, 2)), node="PowBackward0", doc="`self ** 2`.",
                      self=lambda grad, self: grad * (self + self))
 square.op.node_class._saved_exponent = 2
@@ -291,8 +268,9 @@ erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the 
 
 abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
-sgn = step("sgn(self)", _sign, doc="-1, 0 or 1, as it is negative, zero or positive.")
-sign = step("sign(self)", _sign, doc="-1, 0 or 1, as it is negative, zero or positive.")
+sgn = step("sgn(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
+           doc="-1, 0 or 1, as it is negative, zero or positive.")
+sign = step("sign(self)", sgn.op.forward, doc="-1, 0 or 1, as it is negative, zero or positive.")
 floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
 trunc = step("trunc(self)", np.trunc, aliases="fix", doc="Rounded towards zero.")
@@ -332,7 +310,8 @@ def reflected(run: Callable) -> Callable:
 
 
 METHODS["__rsub__"] = reflected(rsub)
-METHODS["__rtruediv__"] = reflected(lambda self, other: reciprocal(self) * other)  # so PyTorch records it
+# so PyTorch records it, for arrays, too
+METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
 METHODS["__pos__"] = lambda self: self
 
@@ -371,8 +350,6 @@ def equal(self: Tensor, other: Tensor) -> bool:
 
 
 @function("torch Tensor")
-def allclose(
-    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> bool:
+def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """True if `isclose` holds everywhere."""
     return bool(isclose(self, other, rtol, atol, equal_nan).all())

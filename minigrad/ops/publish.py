@@ -78,12 +78,12 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
-    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors;
-    `axis`, `keepdims` and `input` are understood for `dim`, `keepdim` and `self`."""
+    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors."""
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
-        signature = functools.cache(lambda: Signature(public, run, {"Tensor": "", "float": "Scalar"}))
+        words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
+        signature = functools.cache(lambda: Signature(public, run, words))
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)

@@ -1,18 +1,20 @@
-"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, run along one, or put it into order."""
+"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one dimension: in order,
+the largest, those that an index names."""
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from .. import dtypes
 from ..tensor import Tensor, plain_types, wrap
-from .pointwise import abs, exp, isnan, sign, where
+from ..words import expect
+from .pointwise import BITS, abs, exp, isnan, sign, where
 from .publish import function
-from .run import ones
-from .table import is_array, op
+from .run import constant
+from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
@@ -26,17 +28,17 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
     kind, last = self.dtype.char, self.ndim - 1
     if kind in "fd":
         if dim is None and self.size <= FEW:
-            return self.ravel().dot(ones(self.size, kind))
+            return self.ravel().dot(constant(self.size, kind))
         if dim == (last,) and self.shape[last] <= FEW:
-            return self.dot(ones((self.shape[last], 1) if keepdim else self.shape[last], kind))
+            return self.dot(constant((self.shape[last], 1) if keepdim else self.shape[last], kind))
     return np.add.reduce(self, axis=dim, keepdims=keepdim, dtype=None if self.dtype.kind == "f" else np.int64)
 
 
 def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
-        told = "Input dtype must be either a floating point or complex dtype. Got"
-        raise RuntimeError(f"mean(): could not infer output dtype. {told}: {dtypes.word(self.dtype)}")
+        told = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+        expect(False, told + "{.word}", self.dtype)
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -51,8 +53,7 @@ def _product(self: ndarray, dim: int | None = None, keepdim: bool = False) -> nd
 
 
 def _variance(self: ndarray, dim: tuple, unbiased: bool, keepdim: bool) -> ndarray:
-    if self.dtype.kind != "f":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+    expect(self.dtype.kind == "f", "std and var only support floating point and complex dtypes")
     deviation = self - average(self, dim, True)
     deviation *= deviation
     return added(deviation, dim, keepdim) / max(count_of(self.shape, dim) - unbiased, 0)
@@ -66,35 +67,87 @@ def _logsumexp(self: ndarray, dim: tuple, keepdim: bool) -> ndarray:
 
 
 def _norm(self: ndarray, ord: float, dim: tuple, keepdim: bool) -> ndarray:
-    if self.dtype.kind != "f":
-        told = f"Expected a floating point or complex tensor as input. Got {dtypes.word(self.dtype)}"
-        raise RuntimeError(f"linalg.vector_norm: {told}")
+    told = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {.word}"
+    expect(self.dtype.kind == "f", told, self.dtype)
     if ord == 2:
         return np.sqrt(added(self * self, dim, keepdim))
-    size = np.abs(self)
-    if math.isinf(ord):
-        return (np.maximum if ord > 0 else np.minimum).reduce(size, axis=dim, keepdims=keepdim)
-    if ord == 0:
-        return added((size != 0).astype(self.dtype), dim, keepdim)
-    return added(size**ord, dim, keepdim) ** (1 / ord)
+    expect(0 < ord < math.inf, "a norm of order {} is not offered here", ord)
+    return added(np.abs(self) ** ord, dim, keepdim) ** (1 / ord)
 
 
-def _sort(self: ndarray, dim: int, descending: bool) -> tuple[ndarray, ndarray]:
-    """(values, indices) in order along `dim`, equal elements in their order, NaN as the largest."""
+OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
+
+
+@functools.lru_cache(maxsize=256)
+def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
+    """Where in a flattened array of `sizes` the rows along `dim` begin, those that an index of this shape speaks of."""
+    rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
+    return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
+
+
+@functools.lru_cache(maxsize=256)
+def rows(sizes: tuple) -> ndarray:
+    """Where in a flattened array of `sizes` the rows along its last dimension begin."""
+    return np.arange(0, math.prod(sizes), sizes[-1]).reshape(sizes[:-1])
+
+
+def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndarray:
+    """Where in a flattened array the elements are that an index names along one dimension. RuntimeError if they are not."""
+    sizes = sizes or (1,)
+    if not known and leaves(index, sizes[dim]):  # negative ones do not count from the end here
+        bad = next(i for i in index.flat if not 0 <= i < sizes[dim])
+        raise RuntimeError(OUT_OF_BOUNDS.format(bad, dim, sizes[dim]))
+    if not index.size or not index.ndim:
+        return index
+    step = math.prod(sizes[dim + 1 :])
+    return (index if step == 1 else index * step) + starts(index.shape, sizes, dim)
+
+
+def leaves(index: ndarray, length: int) -> bool:
+    """Is any element of an integer array not one of 0, ..., length - 1? Negative numbers are large ones without a sign."""
+    numbers = index.view(BITS[index.itemsize])
+    return index.size > 0 and numbers.item(numbers.argmax()) >= length
+
+
+def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
+    """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
+    told = "{}(): Expected dtype int32/int64 for index"
+    expect(index.dtype in (np.int64, np.int32) or not index.size, told, name)
+    told = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+    expect(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, told)
+    return located(index, self.shape, dim)
+
+
+def _scattered(self: ndarray, index: ndarray, src: ndarray, dim: int, add: bool = False) -> ndarray:
+    expect(src.dtype == self.dtype, "scatter(): Expected self.dtype to be equal to src.dtype")
+    out, places = self.copy(), named("scatter", self, index, dim).reshape(-1)
+    src, flat = src[tuple(map(slice, index.shape))].reshape(-1), out.reshape(-1)
+    if add:
+        np.add.at(flat, places, src)
+    else:
+        flat[places] = src
+    return out
+
+
+def order(self: ndarray, dim: int, descending: bool, kind: str = "stable") -> ndarray:
+    """The indices that sort along `dim`, equal elements in their order, NaN as the largest."""
     if not self.ndim:
-        return self.copy(), np.zeros((), np.int64)
-    index = (np.flip(self, dim) if descending else self).argsort(dim, kind="stable")
-    index = self.shape[dim] - 1 - np.flip(index, dim) if descending else index
-    return np.take_along_axis(self, index, dim), index
+        return np.zeros((), np.int64)
+    turned = (*(slice(None),) * dim, slice(None, None, -1 if descending else 1))
+    found = self[turned].argsort(dim, kind)[turned]
+    return self.shape[dim] - 1 - found if descending else found
+
+
+def taken(self: ndarray, index: ndarray, dim: int) -> tuple[ndarray, ndarray]:
+    """(values, indices)"""
+    return self.take(located(index, self.shape, dim, known=True)), index
 
 
 def _topk(self: ndarray, k: int, dim: int, largest: bool, sorted: bool) -> tuple[ndarray, ndarray]:
-    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
-        raise RuntimeError("selected index k out of range")
-    if self.dtype.kind == "b":
-        raise RuntimeError("topk does not support bool dtypes on CPU")
+    expect(0 <= k <= (self.shape[dim] if self.ndim else 1), "selected index k out of range")
+    expect(self.dtype.kind != "b", "topk does not support bool dtypes on CPU")
     first = (*(slice(None),) * dim, slice(k)) if self.ndim else ()
-    return tuple(x[first].copy() for x in _sort(self, dim, largest))
+    return taken(self, order(self, dim, largest, "quicksort")[first].copy(), dim)
 
 
 def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray:
@@ -128,9 +181,8 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
     if isinstance(grad, Tensor):
         return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
-        return grad * ones(sizes, grad.dtype.char)
-    # what np.broadcast_to does, ten times as fast
-    reduced = tuple(range(len(sizes))) if dims is None else dims
+        return grad * constant(sizes, grad.dtype.char)
+    reduced = tuple(range(len(sizes))) if dims is None else dims  # np.broadcast_to takes ten times as long
     return ndarray(sizes, grad.dtype, np.ascontiguousarray(grad), 0, stretched(sizes, reduced, grad.itemsize))
 
 
@@ -145,12 +197,6 @@ def prod_dim_self(grad, self, result, dim, keepdim):
     own = own.reshape(own.shape + (1,) * (len(sizes) - dim - 1))  # one more dimension before `dim`
     x = self.reshape((*sizes[:dim], 1, *sizes[dim:]))
     return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
-
-
-def prod_self(grad, self, result):
-    """∂self = grad · the product of all other elements."""
-    flat = self.reshape((-1,)) if len(self.shape) else self
-    return prod_dim_self(grad, flat, result, 0, False).reshape(self.shape)
 
 
 def var_self(grad, self, dim, unbiased, keepdim):
@@ -180,15 +226,10 @@ def whole_extremum_self(grad, self, result):
 
 
 def norm_self(grad, self, result, ord, dim, keepdim):
-    """∂(Σ|x|ᵖ)^(1/p)/∂x = sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0, shared among ties for p = ∞."""
+    """∂(Σ|x|ᵖ)^(1/p)/∂x = sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
-    if ord == 0:
-        return None
     if ord == 2:
         return self * where(result == 0, 0.0, grad / result)
-    if math.isinf(ord):
-        chosen = (abs(self) == result) | isnan(self)
-        return sign(self) * where(chosen, shared(grad, chosen, dim), 0.0)
     slope = sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1))
     return slope * where(result == 0, 0.0, grad / result ** (ord - 1))
 
@@ -205,64 +246,54 @@ def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
     if not sizes:
         return grad
     grad, indices = (restored(x, sizes, (dim,), keepdim) for x in (grad, indices))
-    if isinstance(grad, Tensor):
-        return grad.new_zeros(sizes).scatter(dim, indices, grad)
-    out = np.zeros(sizes, grad.dtype)
-    np.put_along_axis(out, indices, grad, dim)
-    return out
+    return scatter(zeros_beside(grad, sizes), dim, indices, grad)
 
 
 # ---------------------------------------------------------------- declarations
 
-
-def unique_backward(grad):
-    """PyTorch has no derivative for it."""
-    raise NotImplementedError("the derivative for '_unique2' is not implemented.")
-
-
+NO_SLOPE = "the derivative for '_unique2' is not implemented."
 # fmt: off
 SELECTION = {"outputs": ("values", "indices"), "constants": ("indices",)}
 SORTED = SELECTION | {
     "self": lambda grad, indices, self_sym_sizes, dim: selected_self(grad, indices, self_sym_sizes, dim, True)}
 
+
+def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[Callable, ...]:
+    """Over dimensions; of all elements; over one dimension, with its places; the places alone."""
+    over = op(f"a{name}(self, dim: dims=(), keepdim: bool=False)",
+        lambda self, dim, keepdim: reduce(self, axis=dim, keepdims=keepdim), self=extremum_self,
+        doc=f"The {word} over `dim`. Equal ones share the gradient.")
+    whole = op(f"{name}(self)", lambda self: reduce(self, axis=None), node=f"{name.title()}Backward1", self=whole_extremum_self,
+        batch=lambda self: over(self), doc=f"The {word} element. Equal ones share the gradient.")
+    along = op(f"{name}(self, dim: dim, keepdim: bool=False)",
+        lambda self, dim, keepdim: (reduce(self, axis=dim, keepdims=keepdim), place(self, dim, keepdims=keepdim)),
+        **SELECTION, self=selected_self,
+        doc=f"The {word} element, with `dim` (values, indices) of the {word} of each row, with a tensor of each pair.")
+    where_it_is = op(f"arg{name}(self, dim: dim=None, keepdim: bool=False)",
+        lambda self, dim, keepdim: place(self, dim, keepdims=keepdim), batch=lambda self, dim, keepdim:
+            where_it_is(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
+        doc=f"The index of the {word} element, the first of equal ones; without `dim` in the flattened tensor.")
+    return over, whole, along, where_it_is
+
+
 sum = op("sum(self)", added, kind="linear", batch=lambda self: sum_dim(self, None), doc="The sum of all elements.",
                  self=lambda grad, self_sym_sizes: expand_reduced(grad, self_sym_sizes))
-sum_dim = op(
-    "sum(self, dim: dims, keepdim: bool=False)", added, kind="linear", node="SumBackward1",
+sum_dim = op("sum(self, dim: dims, keepdim: bool=False)", added, kind="linear", node="SumBackward1",
     doc="The sum of all elements, or over the dimensions `dim`. Integers and bools are summed as int64.",
     self=lambda grad, self_sym_sizes, dim, keepdim: expand_reduced(grad, self_sym_sizes, dim, keepdim))
-mean = op(
-    "mean(self)", average, kind="linear", batch=lambda self: mean_dim(self, None), doc="The mean of all elements.",
+mean = op("mean(self)", average, kind="linear", batch=lambda self: mean_dim(self, None), doc="The mean of all elements.",
     self=lambda grad, self_sym_sizes, self_sym_numel: expand_reduced(grad / self_sym_numel, self_sym_sizes))
-mean_dim = op(
-    "mean(self, dim: dims, keepdim: bool=False)", average, kind="linear", node="MeanBackward1",
+mean_dim = op("mean(self, dim: dims, keepdim: bool=False)", average, kind="linear", node="MeanBackward1",
     doc="The mean of all elements, or over the dimensions `dim`.",
     self=lambda grad, self_sym_sizes, self_sym_numel, dim, keepdim:
         expand_reduced(grad / count_of(self_sym_sizes, dim), self_sym_sizes, dim, keepdim))
-prod = op("prod(self)", _product, self=prod_self, batch=lambda self: prod_dim(self.reshape(-1), 0),
-                  doc="The product of all elements. Integers and bools are multiplied as int64.")
+prod = op("prod(self)", _product, batch=lambda self: prod_dim(self.reshape(-1), 0), self=lambda grad, self, result:
+              prod_dim_self(grad, self.reshape((-1,)), result, 0, False).reshape(self.shape) if len(self.shape) else grad,
+          doc="The product of all elements. Integers and bools are multiplied as int64.")
 prod_dim = op("prod(self, dim: dim, keepdim: bool=False)", _product, node="ProdBackward1", self=prod_dim_self,
                       doc="The product of all elements, or over the dimension `dim`.")
-amax = op("amax(self, dim: dims=(), keepdim: bool=False)", lambda self, dim, keepdim: np.maximum.reduce(
-    self, axis=dim, keepdims=keepdim), self=extremum_self, doc="The largest over `dim`. Equal ones share the gradient.")
-amin = op("amin(self, dim: dims=(), keepdim: bool=False)", lambda self, dim, keepdim: np.minimum.reduce(
-    self, axis=dim, keepdims=keepdim), self=extremum_self, doc="The smallest over `dim`. Equal ones share the gradient.")
-max_whole = op("max(self)", lambda self: np.maximum.reduce(self, axis=None), node="MaxBackward1", self=whole_extremum_self,
-               batch=lambda self: amax(self), doc="The largest element. Equal ones share the gradient.")
-max_dim = op("max(self, dim: dim, keepdim: bool=False)", lambda self, dim, keepdim: (
-    np.maximum.reduce(self, axis=dim, keepdims=keepdim), self.argmax(dim, keepdims=keepdim)), **SELECTION, self=selected_self,
-    doc="The largest element, with `dim` (values, indices) of the largest of each row, with a tensor of each pair.")
-min_whole = op("min(self)", lambda self: np.minimum.reduce(self, axis=None), node="MinBackward1", self=whole_extremum_self,
-               batch=lambda self: amin(self), doc="The smallest element. Equal ones share the gradient.")
-min_dim = op("min(self, dim: dim, keepdim: bool=False)", lambda self, dim, keepdim: (
-    np.minimum.reduce(self, axis=dim, keepdims=keepdim), self.argmin(dim, keepdims=keepdim)), **SELECTION, self=selected_self,
-    doc="The smallest element, with `dim` (values, indices) of the smallest of each row, with a tensor of each pair.")
-argmax = op("argmax(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmax(dim, keepdims=keepdim),
-            batch=lambda self, dim, keepdim: argmax(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
-            doc="The index of the largest element, the first of equal ones; without `dim` in the flattened tensor.")
-argmin = op("argmin(self, dim: dim=None, keepdim: bool=False)", lambda self, dim, keepdim: self.argmin(dim, keepdims=keepdim),
-            batch=lambda self, dim, keepdim: argmin(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
-            doc="The index of the smallest element, the first of equal ones; without `dim` in the flattened tensor.")
+amax, max_whole, max_dim, argmax = extremes("max", "largest", np.maximum.reduce, ndarray.argmax)
+amin, min_whole, min_dim, argmin = extremes("min", "smallest", np.minimum.reduce, ndarray.argmin)
 all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_and, *given),
          doc="Are all elements (over `dim`) nonzero?")
 any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
@@ -275,19 +306,30 @@ std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", 
          doc="The standard deviation: the root of the variance.")
 vector_norm = op(
     "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
-    doc="(Σ |x|^ord)^(1/ord) over `dim`, for ord ±inf the largest or smallest |x|. Its derivative where all is 0 is 0.")
+    doc="(Σ |x|^ord)^(1/ord) over `dim`, for a positive ord. Its derivative where all is 0 is 0.")
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, self=logsumexp_self,
                doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.")
-sort = op("sort(self, dim: dim=-1, descending: bool=False)", _sort, **SORTED,
+gather = op("gather(self, dim: dim, index)", lambda self, index, dim:
+                self.reshape(-1).take(named("gather", self, index, dim)), kind="linear",
+            doc="Along `dim` the elements that `index` names: out[i][j] = input[index[i][j]][j] for dim 0. Shape of `index`.",
+            self=lambda grad, self, dim, index: scatter_add(zeros_beside(grad, self.shape), dim, index, grad))
+scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly linear", numbers=False, inplace=True,
+             doc="The reverse of `gather`: `src` written where `index` says, else `input`.",
+             self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
+             src=lambda grad, dim, index: gather(grad, dim, index))
+scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
+                 inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
+                 self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
+sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, descending:
+          taken(self, order(self, dim, descending), dim), **SORTED,
           doc="(values, indices) in order along `dim`. NaN counts as the largest; equal elements keep their order.")
-argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", lambda *given: _sort(*given)[1],
-             doc="The indices that sort along `dim`.")
+argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="The indices that sort along `dim`.")
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, the first one first.")
 bincount = op("bincount(self, weights=None, minlength: int=0)", np.bincount,
               doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
-unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0", self=unique_backward,
-            doc="The distinct elements, in order.")
+unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
+            self=lambda grad: expect(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")
 # fmt: on
 
 

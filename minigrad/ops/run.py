@@ -1,9 +1,5 @@
-"""How an operation is run that is not as usual, and the rest of what the functions that template.py writes call: these live
-in the namespace of this file.
-
-`general` puts the arguments of a call in order, whatever they are; `perform` asks a transform if one is active, and calls the
-operation's `core`.
-"""
+"""How an operation is run that is not as usual: `general` puts the arguments of a call in order, whatever they are; `perform`
+asks a transform if one is active, and calls the operation's `core`. All that template.py writes lives in this namespace."""
 # ruff: noqa: F401
 
 from __future__ import annotations
@@ -11,6 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,11 +16,11 @@ from .. import dtypes
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, local, special
 from ..autograd.node import Node, edge, next_sequence
-from ..autograd.saved import Packed, unpack, versions
+from ..autograd.saved import Packed, is_packed, saved_result, unpack
 from ..autograd.views import make_view, write
 from ..basics import wrap_dim
-from ..tensor import InferenceTensor, Tensor, full_name, new_object, plain_types, wrap
-from ..words import INFERENCE_SAVED
+from ..tensor import InferenceTensor, Tensor, new_object, plain_types, wrap
+from ..words import INFERENCE_SAVED, expect, full_name
 from .errors import ONE_BOOL, explained
 
 if TYPE_CHECKING:
@@ -44,7 +41,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     floating: in an operation whose result is floating point in any case, so that an integer need not fit a small dtype.
     """
     kind, dtype = type(value), like._array.dtype
-    key = (value, kind, dtype.char, floating, dtypes.default_float().char)
+    key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
     try:
         found = numbers.get(key)
     except TypeError:  # it cannot be hashed, so it is no number
@@ -54,7 +51,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     if isinstance(value, np.generic):
         return operand(value.item(), like, floating)
     if kind not in (float, int, bool):
-        return wrap(value) if isinstance(value, ndarray) else value
+        return value
     if kind is int and not -(1 << 63) <= value < 1 << 63:
         raise OverflowError("int too big to convert")
     given = float(value) if floating and kind is int and dtype.kind != "f" else value
@@ -83,9 +80,8 @@ def as_dims(dims: object, ndim: int) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for ()."""
     size = () if dims is None else as_size(dims)
     found = tuple([wrap_dim(d, ndim) for d in size])
-    if len(set(found)) < len(found):
-        twice = next(d for i, d in enumerate(found) if d in found[:i])
-        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    twice = [d for i, d in enumerate(found) if d in found[:i]]
+    expect(not twice, "dim {} appears multiple times in the list of dims", *twice)
     if dims and not size:
         return ()  # `x.permute(())`
     return found[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0
@@ -97,10 +93,7 @@ def as_size(size: object) -> tuple[int, ...]:
         return (size,)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
-    for n in size:
-        if type(n) is not int:
-            return tuple([n.__index__() for n in size])
-    return size if type(size) is tuple else tuple(size)
+    return tuple(map(index, size))
 
 
 def as_shape(size: object, numel: int) -> tuple[int, ...]:
@@ -109,16 +102,12 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     if not size or min(size) >= 0:
         return size
     for place, n in enumerate(size):
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(size)}")
-    if size.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
+        expect(n >= -1, "invalid shape dimension {} at index {} of shape {}", n, place, size)
+    expect(size.count(-1) == 1, "only one dimension can be inferred")
     known, free = -math.prod(size), size.index(-1)
-    if known == 0:
-        told = "because the unspecified dimension size -1 can be any value and is ambiguous"
-        raise RuntimeError(f"cannot reshape tensor of {numel} elements into shape {list(size)} {told}")
-    if numel % known:
-        raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
+    told = "because the unspecified dimension size -1 can be any value and is ambiguous"
+    expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + told, numel, size)
+    expect(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
     return (*size[:free], numel // known, *size[free + 1 :])
 
 
@@ -140,6 +129,8 @@ def general(op: Op, args: tuple, kwargs: dict, how: tuple[str, bool, Callable]) 
     try:
         values = op.signature.bind(args, kwargs, name, method)
     except TypeError:
+        if name == "__eq__" and isinstance(args[1], ndarray):  # PyTorch's only operator that takes an array
+            return general(op, (args[0], wrap(args[1])), kwargs, how)
         if name.startswith("__"):
             return NotImplemented
         raise
@@ -168,8 +159,7 @@ def perform(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
     for i in op.saved_inputs:
-        if node._kept[i].__class__ is InferenceTensor:
-            raise RuntimeError(INFERENCE_SAVED)
+        expect(node._kept[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
     if local.saved_hooks and op.node_class._frees:
         saved, hooks = list(node._kept), local.saved_hooks[-1]
         for i in op.saved_tensors:
@@ -180,23 +170,24 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
             if type(kept) is tuple and any(isinstance(v, Tensor) for v in kept):  # of an index
                 saved[i] = tuple([Packed(v, hooks, node) if isinstance(v, Tensor) else v for v in kept])
         node._kept = tuple(saved)
-        node._version = versions(node)
+        if any(map(is_packed, saved)):  # these have no version, and the rules cannot read them as they are
+            node._version = ~node._version
     if anomaly.on:
         remember_traceback(node)
 
 
 def fit(grad: object, shape: tuple, dtype: np.dtype) -> object:
     """Undo broadcasting and promotion: sum `grad` to `shape` and cast it to `dtype`."""
+    if grad is None or (type(grad) is ndarray and grad.shape == shape and grad.dtype is dtype):
+        return grad
     if isinstance(grad, Tensor):
         if grad._array.shape != shape:
             grad = grad.sum_to_size(shape)
         return grad if grad._array.dtype == dtype else grad.to(dtypes.of_numpy(dtype))
-    if grad is None:
-        return None
     grad = np.asarray(grad)
     if grad.shape != shape:
         bias = grad.ndim == 2 and shape == grad.shape[1:] and grad.dtype.char in "fd"
-        grad = ones(len(grad), grad.dtype.char).dot(grad) if bias else sum_to(grad, shape)
+        grad = constant(len(grad), grad.dtype.char).dot(grad) if bias else sum_to(grad, shape)
     return grad if grad.dtype is dtype or grad.dtype == dtype else grad.astype(dtype)
 
 
@@ -207,19 +198,17 @@ def fit_each(grads: Sequence, node: Node) -> tuple:
     return tuple([None if e is None else g for g, e in zip(grads, node._edges, strict=True)])
 
 
-@functools.lru_cache(maxsize=64)
-def ones(shape: int | tuple, dtype: str) -> ndarray:
-    """A product with ones sums in half the time of NumPy's own."""
-    return np.ones(shape, dtype)
+@functools.lru_cache(maxsize=256)
+def constant(shape: int | tuple, dtype: str | np.dtype, number: float = 1) -> ndarray:
+    """A product with ones sums in half the time of NumPy's own; a 0-d array is ready, as a Python number is not."""
+    return np.full(shape, number, dtype)
 
 
 def sum_to(array: ndarray, shape: tuple) -> ndarray:
     """Sum an array over the axes that broadcasting has added or stretched."""
     lead = array.ndim - len(shape)
     axes = tuple([i for i, n in enumerate(array.shape) if i < lead or (n != 1 and shape[i - lead] == 1)])
-    if axes:
-        array = np.add.reduce(array, axis=axes, keepdims=True)
-    if lead > 0:
-        array = array.reshape(array.shape[lead:])
+    array = np.add.reduce(array, axis=axes, keepdims=True) if axes else array
+    array = array.reshape(array.shape[max(lead, 0) :])
     # a gradient that is smaller than its input is stretched
     return array if array.shape == shape else np.broadcast_to(array, shape)

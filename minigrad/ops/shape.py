@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from ..autograd.views import check_writable, count_write, rebase
 from ..basics import wrap_dim
-from ..dtypes import of_numpy, promote
+from ..dtypes import promote
 from ..tensor import Tensor
+from ..words import expect
 from .errors import unlike_sizes
 from .pointwise import clone
 from .publish import function, method
@@ -21,20 +23,34 @@ from .run import as_shape, as_size, sum_to
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
-VIEW = {"kind": "linear", "view": True}
+LINEAR, VIEW = {"kind": "linear"}, {"kind": "linear", "view": True}
+RESHAPED = {"self": lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes)}
+SQUEEZED = {"self": lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes)}
+NO_VIEW = (
+    "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+    "subspaces). Use .reshape(...) instead."
+)
+TOO_FEW = (
+    "expand({0.tensor_type}{{{1}}}, size={2}): the number of sizes provided ({3}) must be greater or equal to the number of "
+    "dimensions in the tensor ({4})"
+)
+NO_STRETCH = (
+    "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target sizes: "
+    "{}.  Tensor sizes: {}"
+)
+NOT_ALL = "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
+NO_MATRIX = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in "
+    "a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+    "reverse the dimensions of a tensor."
+)
+
+# ---------------------------------------------------------------- on arrays, and what rules are made of
 
 
 def key_along(dim: int, entry: object) -> tuple:
     """A key that applies `entry` to one dimension."""
     return (slice(None),) * dim + (entry,)
-
-
-def along(dim: int, length: int, shape: tuple) -> tuple:
-    """A shape with another length of one dimension."""
-    return (*shape[:dim], length, *shape[dim + 1 :])
-
-
-# ---------------------------------------------------------------- view, reshape
 
 
 def shares(array: ndarray, shape: tuple) -> bool:
@@ -43,23 +59,161 @@ def shares(array: ndarray, shape: tuple) -> bool:
 
 
 def _viewed(self: ndarray, size: tuple) -> ndarray:
-    if not shares(self, size):
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-            "contiguous subspaces). Use .reshape(...) instead."
-        )
+    expect(shares(self, size), NO_VIEW)
     return self.reshape(size)
 
 
+def _squeezed(self: ndarray, dim: tuple) -> ndarray:
+    return self.squeeze(tuple([d for d in dim if self.shape[d] == 1])) if self.ndim else self.view()
+
+
+def _transposed(self: ndarray) -> ndarray:
+    expect(self.ndim <= 2, "t() expects a tensor with <= 2 dimensions, but self is {}D", self.ndim)
+    return self.T
+
+
+def undone(dims: tuple) -> tuple:
+    """The permutation that undoes `dims`."""
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
+def expanded(self: ndarray, size: tuple) -> ndarray:
+    """What `expand` shows, as an array that can be written to."""
+    if size == self.shape:
+        return self.view()
+    lead, strides = len(size) - self.ndim, [0] * (len(size) - self.ndim) + list(self.strides)
+    expect(lead >= 0, TOO_FEW, self.dtype, self.shape, size, len(size), self.ndim)
+    own = (1,) * lead + self.shape
+    full = [own[i] if n == -1 and i >= lead else n for i, n in enumerate(size)]
+    for i in reversed(range(len(size))):
+        expect(own[i] in (1, full[i]), NO_STRETCH, size[i], own[i], i, size, self.shape)
+        strides[i] *= own[i] == full[i]
+    if self.flags.c_contiguous and self.size:  # several times faster than NumPy's own function
+        return ndarray(full, self.dtype, self, 0, strides)
+    return np.lib.stride_tricks.as_strided(self, full, strides)
+
+
+def common_shape(*shapes: tuple) -> tuple:
+    """The shape that these broadcast to. Raises PyTorch's RuntimeError if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise unlike_sizes([np.broadcast_to(0, shape) for shape in shapes]) from None
+
+
+def _joined(tensors: list[ndarray], dim: int) -> ndarray:
+    expect(len(tensors) > 0, "torch.cat(): expected a non-empty list of Tensors", error=ValueError)
+    try:
+        result = np.ascontiguousarray(np.concatenate(tensors, dim))
+    except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
+        *_, first, place, other = re.findall(r"\d+", str(error))
+        if "same number of dimensions" in str(error):
+            told = f"Tensors must have same number of dimensions: got {first} and {other}"
+            raise RuntimeError(told) from None
+        told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
+        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
+    wanted = promote([(a.dtype, 2) for a in tensors])
+    return result if result.dtype == wanted else result.astype(wanted)
+
+
+def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
+    expect(len(tensors) > 0, "stack expects a non-empty TensorList")
+    told = "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}"
+    size = tensors[0].shape
+    for place, other in enumerate(tensors):
+        expect(other.shape == size, told, size, other.shape, place)
+    return _joined([a[key_along(dim, None)] for a in tensors], dim)
+
+
+def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
+    """Consecutive parts of these lengths."""
+    ends = itertools.accumulate(lengths, initial=0)
+    return [x[key_along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
+
+
+def given(grads: list | ndarray | Tensor, shapes: list | None = None) -> list:
+    """The gradients of several results, zeros (of these shapes, or of the shape of the others) for those that have none."""
+    grads = grads if type(grads) is list else [grads]
+    like = next(g for g in grads if g is not None)
+    shapes = shapes or [like.shape] * len(grads)
+    return [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
+
+
+def widths(length: int, size: int | tuple, dim: int) -> list[int]:
+    """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
+    if isinstance(size, int):
+        found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
+    else:
+        found = list(size)
+    expect(sum(found) == length and min(found) >= 0, NOT_ALL + "split_sizes={}", length, dim, found)
+    return found
+
+
+def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
+    """The gradients of consecutive parts put together."""
+    shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in widths(sizes[dim], size, dim)]
+    return cat(given(grads, shapes), dim)
+
+
 # fmt: off
-view = op("view(self, *size: shape)", _viewed, **VIEW, at="Tensor",
-          doc="The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.",
-          self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-reshape_alias = op("reshape_alias(self, size: shape)", ndarray.reshape, **VIEW, at="",
-                   self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-unsafe_view = op("unsafe_view(self, size: shape)", ndarray.reshape, kind="linear", at="",
-                 self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
+# ---------------------------------------------------------------- view, reshape
+
+view = op("view(self, *size: shape)", _viewed, **VIEW, **RESHAPED, at="Tensor",
+          doc="The same memory in another shape; one length may be -1. Raises RuntimeError if that needs a copy.")
+reshape_alias = op("reshape_alias(self, size: shape)", ndarray.reshape, **VIEW, **RESHAPED, at="")
+unsafe_view = op("unsafe_view(self, size: shape)", ndarray.reshape, **LINEAR, **RESHAPED, at="")
+
+# ---------------------------------------------------------------- dimensions of length 1, order of dimensions
+
+unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[key_along(dim, None)], **VIEW,
+               doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
+squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, **RESHAPED, doc="A view without the dimensions of length 1.",
+                 batch=lambda self: self.reshape([n for n in self.shape if n != 1]))
+squeeze = op("squeeze(self, dim: dim)", lambda self, dim: _squeezed(self, (dim,)), **VIEW, **SQUEEZED,
+             node="SqueezeBackward1", doc="A view without dimension `dim`, if that has length 1.")
+squeeze_dims = op("squeeze(self, *dim: dims)", _squeezed, **VIEW, **SQUEEZED, node="SqueezeBackward2",
+                  doc="A view without those of the dimensions `dim` that have length 1.")
+squeezed_in_place = op("squeeze(self, dim: dim)", squeeze.op.forward, **LINEAR, **RESHAPED, at="",
+                       node="SqueezeBackward4")  # as matmul does it
+t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
+       doc="A matrix transposed; a vector as it is.", self=lambda grad: t(grad))
+transpose = op("transpose(self, dim0: dim, dim1: dim)",
+               lambda self, dim0, dim1: self.swapaxes(dim0, dim1) if self.ndim else self.view(), **VIEW,
+               aliases="swapaxes swapdims", doc="Two dimensions exchanged: a view.",
+               self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+turned = op("turned(self, dim0: dim, dim1: dim)", transpose.op.forward, **LINEAR, at="", node="TransposeBackward1",
+            **transpose.op.rules)
+permute = op("permute(self, *dims: dims)", ndarray.transpose, **VIEW, batch="order",
+             doc="The dimensions in another order: a view.", self=lambda grad, dims: permute(grad, undone(dims)))
+
+# ---------------------------------------------------------------- stretched
+
+expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="expand",
+            doc="The tensor stretched along dimensions of length 1, without copying; -1 keeps a length.",
+            self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
+
+# ---------------------------------------------------------------- joined
+
+cat = op("cat(tensors: tensors, dim: dim=0)", _joined, **LINEAR, at="torch", aliases="concat concatenate",
+         doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
+         tensors=lambda grad, _tensors_sym_sizes, dim: cuts(grad, [s[dim] for s in _tensors_sym_sizes], dim))
+stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, **LINEAR, at="torch",
+           doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
+
+# ---------------------------------------------------------------- taken apart: several views that share one node
+
+unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])],
+            **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
+            self=lambda grad, dim: stack(given(grad), dim))
+split_equally = op("split(self, split_size: int, dim: dim)", lambda self, split_size, dim:
+                       cuts(self, widths(self.shape[dim], split_size, dim), dim), **VIEW, outputs=(), at="",
+                   self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
+split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", split_equally.op.forward, **VIEW, outputs=(),
+                      doc="Consecutive parts of the given sizes along `dim`: views.",
+                      self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
 # fmt: on
+
+# ---------------------------------------------------------------- composed of them
 
 
 @function(at="torch Tensor")
@@ -83,54 +237,10 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` made one. A 0-d tensor gets one dimension."""
     shape = self._array.shape
     start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    expect(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim")
     if shape and start == end:
         return self
     return reshape(self, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
-
-
-# ---------------------------------------------------------------- dimensions of length 1, order of dimensions
-
-
-def _squeezed(self: ndarray, dim: tuple) -> ndarray:
-    return self.squeeze(tuple([d for d in dim if self.shape[d] == 1])) if self.ndim else self.view()
-
-
-def _transposed(self: ndarray) -> ndarray:
-    if self.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
-    return self.T
-
-
-def undone(dims: tuple) -> tuple:
-    """The permutation that undoes `dims`."""
-    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
-
-
-# fmt: off
-unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[key_along(dim, None)], **VIEW,
-               doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
-squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, doc="A view without the dimensions of length 1.",
-                 batch=lambda self: self.reshape([n for n in self.shape if n != 1]),
-                 self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))
-squeeze = op("squeeze(self, dim: dim)", lambda self, dim: _squeezed(self, (dim,)), **VIEW, node="SqueezeBackward1",
-             doc="A view without dimension `dim`, if that has length 1.",
-             self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
-squeeze_dims = op("squeeze(self, *dim: dims)", _squeezed, **VIEW, node="SqueezeBackward2",
-                  doc="A view without those of the dimensions `dim` that have length 1.",
-                  self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
-squeezed_in_place = op("squeeze(self, dim: dim)", squeeze.op.forward, kind="linear", at="", node="SqueezeBackward4",
-                       self=lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes))  # as matmul does it
-t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
-       doc="A matrix transposed; a vector as it is.", self=lambda grad: t(grad))
-transpose = op("transpose(self, dim0: dim, dim1: dim)",
-               lambda self, dim0, dim1: self.swapaxes(dim0, dim1) if self.ndim else self.view(), **VIEW,
-               aliases="swapaxes swapdims", doc="Two dimensions exchanged: a view.",
-               self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
-permute = op("permute(self, *dims: dims)", ndarray.transpose, **VIEW, batch="order",
-             doc="The dimensions in another order: a view.", self=lambda grad, dims: permute(grad, undone(dims)))
-# fmt: on
 
 
 @function(at="torch Tensor", aliases="moveaxis")
@@ -142,55 +252,31 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     return permute(self, np.moveaxis(np.empty(range(n)), *places).shape)  # the shape counts the dimensions
 
 
+@method()
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """`transpose` in place: no element is moved, this tensor sees its memory otherwise. Returns self."""
+    new = turned(self, dim0, dim1)
+    if new._requires_grad:
+        check_writable(self)
+    self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
+    count_write(self)
+    if new._grad_fn is not None:
+        rebase(self, new._grad_fn)
+        self._own_meta().seen_version = self._counter.version
+    return self
+
+
 @method("T")
 @property
 def T(self: Tensor) -> Tensor:
     """All dimensions reversed. Meant for matrices; PyTorch warns for other numbers of dimensions, and so does this."""
     if self._array.ndim != 2:
-        warnings.warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
-            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-            stacklevel=2,
-        )
+        warnings.warn(NO_MATRIX, stacklevel=2)
     return permute(self, tuple(range(self._array.ndim))[::-1])
 
 
 method("mT")(property(lambda self: transpose(self, -2, -1), doc="The last two dimensions exchanged."))
 
-
-# ---------------------------------------------------------------- stretched
-
-
-def expanded(self: ndarray, size: tuple) -> ndarray:
-    """What `expand` shows, as an array that can be written to."""
-    if size == self.shape:
-        return self.view()
-    lead, shape = len(size) - self.ndim, list(self.shape)
-    if lead < 0:
-        raise RuntimeError(
-            f"expand({of_numpy(self.dtype).tensor_type}{{{shape}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
-        )
-    own, strides = [1] * lead + shape, [0] * lead + list(self.strides)
-    full = [own[i] if size[i] == -1 and i >= lead else size[i] for i in range(len(size))]
-    for i in reversed(range(len(size))):
-        if own[i] not in (1, full[i]):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({size[i]}) must match the existing size ({own[i]}) at non-singleton "
-                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {shape}"
-            )
-        strides[i] *= own[i] == full[i]
-    if self.flags.c_contiguous and self.size:  # several times faster than NumPy's own function
-        return ndarray(full, self.dtype, self, 0, strides)
-    return np.lib.stride_tricks.as_strided(self, full, strides)
-
-
-# fmt: off
-expand = op("expand(self, *size: size)", expanded, **VIEW, at="Tensor", batch="expand",
-            doc="The tensor stretched along dimensions of length 1, without copying; -1 keeps a length.",
-            self=lambda grad, self_sym_sizes: sum_to_size(grad, self_sym_sizes))
-# fmt: on
 for _run in (view, reshape, expand):
 
     def _like(self: Tensor, other: Tensor, run=_run) -> Tensor:
@@ -200,14 +286,6 @@ for _run in (view, reshape, expand):
     function("Tensor")(_like)
 
 
-def common_shape(*shapes: tuple) -> tuple:
-    """The shape that these broadcast to. Raises PyTorch's RuntimeError if there is none."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise unlike_sizes([np.broadcast_to(0, shape) for shape in shapes]) from None
-
-
 @method("sum_to_size")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     """Summed over what broadcasting `size` to this shape would have added or stretched."""
@@ -215,110 +293,17 @@ def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
     if is_array(self):
         return sum_to(self, size)
     lead = len(shape) - len(size)
-    if lead < 0 or any(n not in (1, m) for n, m in zip(size, shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    fits = lead >= 0 and all(n in (1, m) for n, m in zip(size, shape[lead:], strict=True))
+    expect(fits, "size {{{}}} is not expandable to size {{{}}}.", size, tuple(shape))
     dims = [i for i, n in enumerate(shape) if i < lead or size[i - lead] != n]
     total = self.sum() if not size else self.sum(dims, keepdim=True) if dims else self
     return view(total, size) if lead and size else total
 
 
-# ---------------------------------------------------------------- joined
-
-
-def _joined(tensors: list[ndarray], dim: int) -> ndarray:
-    if not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    try:
-        result = np.ascontiguousarray(np.concatenate(tensors, dim))
-    except ValueError as error:  # NumPy tells of the first array that is unlike the first of all
-        *_, first, place, other = re.findall(r"\d+", str(error))
-        if "same number of dimensions" in str(error):
-            told = f"Tensors must have same number of dimensions: got {first} and {other}"
-            raise RuntimeError(told) from None
-        told = f"Expected size {first} but got size {other} for tensor number {place} in the list."
-        raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {told}") from None
-    wanted = promote([(a.dtype, 2) for a in tensors])
-    return result if result.dtype == wanted else result.astype(wanted)
-
-
-def _stacked(tensors: list[ndarray], dim: int) -> ndarray:
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    shapes = [list(a.shape) for a in tensors]
-    for place, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            told = f"but got {shapes[0]} at entry 0 and {shape} at entry {place}"
-            raise RuntimeError(f"stack expects each tensor to be equal size, {told}")
-    return _joined([a[key_along(dim, None)] for a in tensors], dim)
-
-
-def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
-    """Consecutive parts of these lengths."""
-    ends = itertools.accumulate(lengths, initial=0)
-    return [x[key_along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
-
-
-# fmt: off
-cat = op("cat(tensors: tensors, dim: dim=0)", _joined, kind="linear", at="torch", aliases="concat concatenate",
-         doc="Tensors one after the other along an existing dimension. Their other lengths must agree.",
-         tensors=lambda grad, _tensors_sym_sizes, dim: cuts(grad, [s[dim] for s in _tensors_sym_sizes], dim))
-stack = op("stack(tensors: tensors, dim: newdim=0)", _stacked, kind="linear", at="torch",
-           doc="Tensors of one shape along a new dimension.", tensors=lambda grad, dim: list(unbind(grad, dim)))
-# fmt: on
-
-
-# ---------------------------------------------------------------- taken apart: several views that share one node
-
-
-def given(grads: list | ndarray | Tensor, shapes: list | None = None) -> list:
-    """The gradients of several results, zeros (of these shapes, or of the shape of the others) for those that have none."""
-    grads = grads if type(grads) is list else [grads]
-    like = next(g for g in grads if g is not None)
-    shapes = shapes or [like.shape] * len(grads)
-    return [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
-
-
-def widths(length: int, size: int | tuple, dim: int) -> list[int]:
-    """The lengths of consecutive parts: those given, or `size` each, the last one perhaps shorter."""
-    if isinstance(size, int):
-        found = [min(size, length - start) for start in range(0, length, size)] if length else [0]
-    else:
-        found = list(size)
-    if sum(found) != length or min(found) < 0:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension "
-            f"{dim}), but got split_sizes={found}"
-        )
-    return found
-
-
-def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
-    """The gradients of consecutive parts put together."""
-    shapes = [along(dim, n, sizes) for n in widths(sizes[dim], size, dim)]
-    return cat(given(grads, shapes), dim)
-
-
-def _parts(self: ndarray, size: int | tuple, dim: int) -> list[ndarray]:
-    return cuts(self, widths(self.shape[dim], size, dim), dim)
-
-
-# fmt: off
-unbind = op("unbind(self, dim: dim=0)", lambda self, dim: [self[(*key_along(dim, i), ...)] for i in range(self.shape[dim])],
-            **VIEW, outputs=(), doc="The slices along one dimension: views, which cannot be written to in place.",
-            self=lambda grad, dim: stack(given(grad), dim))
-split_equally = op("split(self, split_size: int, dim: dim)", _parts, **VIEW, outputs=(), at="",
-                   self=lambda grad, self_sym_sizes, split_size, dim: rejoined(grad, self_sym_sizes, split_size, dim))
-split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)", _parts, **VIEW, outputs=(),
-                      doc="Consecutive parts of the given sizes along `dim`: views.",
-                      self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
-# fmt: on
-
-
 @function(at="torch Tensor")
 def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
     """Consecutive parts along `dim`: of one size (the last may be shorter), or of the sizes given. Views."""
-    if not self._array.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    expect(self._array.ndim > 0, "split expects at least a 1-dimensional tensor")
     size = split_size_or_sections
     if isinstance(size, (tuple, list)):
         return split_with_sizes(self, tuple(size), dim)
@@ -335,6 +320,5 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 @method("__iter__")
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The slices along the first dimension, by one `unbind`."""
-    if not self._array.ndim:
-        raise TypeError("iteration over a 0-d tensor")
+    expect(self._array.ndim > 0, "iteration over a 0-d tensor", error=TypeError)
     return iter(unbind(self))

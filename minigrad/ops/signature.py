@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..tensor import Tensor, full_name, plain_types
+from ..tensor import Tensor, plain_types
+from ..words import full_name
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
@@ -50,7 +51,7 @@ class Kind(NamedTuple):
 INTS = "tuple of ints"
 NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}) is not float"
 KINDS = {
-    "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.ndarray, np.generic))),
+    "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
     "Scalar": Kind("Number", is_number, NOT_NUMBER, "{0} if type({0}) in (int, float) else as_number({0})"),
     "int": Kind("int", is_int, NOT_INT),
@@ -102,9 +103,7 @@ class Signature:
             kind, self.defaults[n] = words.get(kind, kind), p.default
             if how is p.VAR_POSITIONAL:
                 self.many, self.defaults[n] = n, ()
-                kind = (
-                    kind if kind in ("size", "shape", "dims") else "object"
-                )  # of what kind each is, nobody asks
+                kind = kind if kind in ("size", "shape", "dims") else "object"  # nobody asks what each is
             else:
                 (self.only if how is p.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
@@ -132,8 +131,11 @@ class Signature:
         """
         try:
             values = self.by_name(args, kwargs)
+            # a rule computes on arrays; beside a Tensor they are none
+            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
             for place, (n, kind) in enumerate(self.kinds.items()):
-                number = self.numbers and place and kind == "" and isinstance(values[n], NUMBERS)
+                also = arrays + NUMBERS * bool(self.numbers and place)
+                number = kind == "" and isinstance(values[n], also)
                 if values[n] is not self.defaults[n] and not number and not KINDS[kind].accepts(values[n]):
                     position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
                     wanted, found = KINDS[kind].word, full_name(type(values[n]))

@@ -1,7 +1,7 @@
 """The optimizers. Each `_update` is the formula of its paper, in PyTorch's order of operations.
 
 The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is one, so they are
-accepted, kept in the groups, and change nothing.
+accepted, kept in the groups, and change nothing. So are differentiable, amsgrad and centered, which must be False.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.modes import enable_grad
+from ..ops.run import constant
 from ..tensor import Tensor, wrap
+from ..words import expect
 from .optimizer import Optimizer
 
-ndarray = np.ndarray
 Direction = tuple[ndarray, float]  # and the rate at which to go there
-subtract, multiply, add, divide, sqrt = np.subtract, np.multiply, np.add, np.divide, np.sqrt
 NOT_NEGATIVE = {
     "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
     "eps": "epsilon value",
@@ -27,7 +28,7 @@ NOT_NEGATIVE = {
 class Algorithm(Optimizer):
     """An optimizer that moves one parameter after the other: `w ← w - rate·direction`, which `_move` gives.
 
-    Steps are written in NumPy and change the parameters' memory in place, unseen by autograd but counted in versions.
+    NumPy's functions write into their last argument, unseen by autograd; the parameters' versions count it.
     """
 
     def __init__(self, params: Iterable, options: dict[str, object], order: str = ""):
@@ -35,21 +36,19 @@ class Algorithm(Optimizer):
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
         defaults = {name: options[name] for name in names}
         for name, told in NOT_NEGATIVE.items():
-            if not defaults.get(name, 0) >= 0:
-                raise ValueError(f"Invalid {told}: {defaults[name]}")
+            expect(defaults.get(name, 0) >= 0, "Invalid {}: {}", told, defaults.get(name), error=ValueError)
         for i, beta in enumerate(defaults.get("betas", ())):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        if defaults["differentiable"]:
-            raise NotImplementedError(
-                "differentiable=True is not supported: optimizer steps are not recorded"
-            )
+        for name in ("differentiable", "amsgrad", "centered"):
+            expect(not defaults.get(name), "{}=True is not offered here", name, error=NotImplementedError)
         super().__init__(params, defaults)
+        self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Update every parameter that has a gradient. closure: computes the loss and its gradients first."""
-        loss = None
+        self.steps, loss = self.steps + 1, None
         if closure is not None:
             with enable_grad():
                 loss = closure()
@@ -70,8 +69,8 @@ class Algorithm(Optimizer):
                 elif decay:
                     grad = grad + decay * value
                 direction, rate = self._move(p, grad, group, work)
-                multiply(direction, rate, out=work)
-                subtract(value, work, out=value)
+                multiply(direction, constant((), work.dtype, float(rate)), work)
+                subtract(value, work, value)
                 counter.version += 1  # so that a backward pass that needs the old value complains
         return loss
 
@@ -91,10 +90,10 @@ class Algorithm(Optimizer):
 
 def move_mean_square(v: ndarray, grad: ndarray, decay: float, work: ndarray) -> None:
     """v ← decay·v + (1 - decay)·grad²"""
-    multiply(grad, grad, out=work)
-    multiply(work, 1 - decay, out=work)
-    multiply(v, decay, out=v)
-    add(v, work, out=v)
+    multiply(grad, grad, work)
+    multiply(work, constant((), v.dtype, 1 - decay), work)
+    multiply(v, constant((), v.dtype, decay), v)
+    add(v, work, v)
 
 
 class SGD(Algorithm):
@@ -130,7 +129,7 @@ class SGD(Algorithm):
 class Adam(Algorithm):
     """`w ← w - lr·m̂/(√v̂ + eps)`, m and v running means of the gradient and its square (Kingma & Ba 2015).
 
-    m̂ and v̂ are corrected for their start at zero. amsgrad: with the largest v so far (Reddi et al. 2018).
+    m̂ and v̂ are corrected for their start at zero.
     """
 
     def __init__(
@@ -142,18 +141,15 @@ class Adam(Algorithm):
         super().__init__(params, locals())
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        (beta1, beta2), largest = group["betas"], ("max_exp_avg_sq",) * group["amsgrad"]
-        step, m, v, *largest = self._stepped(param, "exp_avg", "exp_avg_sq", *largest)
-        subtract(grad, m, out=work)  # m += (1 - β₁)(grad - m)
-        multiply(work, 1 - beta1, out=work)
-        add(m, work, out=m)
+        beta1, beta2 = group["betas"]
+        step, m, v = self._stepped(param, "exp_avg", "exp_avg_sq")
+        subtract(grad, m, work)  # m += (1 - β₁)(grad - m)
+        multiply(work, constant((), work.dtype, 1 - beta1), work)
+        add(m, work, m)
         move_mean_square(v, grad, beta2, work)
-        if largest:
-            v = np.maximum(largest[0], v, out=largest[0])
-        sqrt(v, out=work)
-        multiply(work, 1 / math.sqrt(1 - beta2**step), out=work)
-        add(work, group["eps"], out=work)
-        return divide(m, work, out=work), group["lr"] / (1 - beta1**step)
+        multiply(sqrt(v, work), constant((), work.dtype, 1 / math.sqrt(1 - beta2**step)), work)
+        add(work, constant((), work.dtype, group["eps"]), work)
+        return divide(m, work, work), group["lr"] / (1 - beta1**step)
 
 
 class AdamW(Adam):
@@ -161,15 +157,13 @@ class AdamW(Adam):
 
     def __init__(
         self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 1e-2, amsgrad: bool = False, **options: bool | None,
+        weight_decay: float = 1e-2, amsgrad: bool = False, **others: bool | None,
     ):  # fmt: skip
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **options
-        )
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **others)
 
 
 class RMSprop(Algorithm):
-    """`w ← w - lr·grad/(√v + eps)`, v a running mean of grad² (Hinton 2012); centered: of its variance (Graves 2013)."""
+    """`w ← w - lr·grad/(√v + eps)`, v a running mean of grad² (Hinton 2012)."""
 
     def __init__(
         self, params: Iterable, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
@@ -180,14 +174,9 @@ class RMSprop(Algorithm):
         super().__init__(params, locals(), order)
 
     def _move(self, param: Tensor, grad: ndarray, group: dict, work: ndarray) -> Direction:
-        alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
-        names = ("momentum_buffer",) * (momentum > 0) + ("grad_avg",) * centered
-        _, v, *others = self._stepped(param, "square_avg", *names)
-        move_mean_square(v, grad, alpha, work)
-        if centered:
-            mean = others[-1]
-            mean += (1 - alpha) * (grad - mean)
-            v = v - mean * mean
+        momentum = group["momentum"]
+        _, v, *others = self._stepped(param, "square_avg", *("momentum_buffer",) * (momentum > 0))
+        move_mean_square(v, grad, group["alpha"], work)
         sqrt(v, out=work)
         add(work, group["eps"], out=work)
         divide(grad, work, out=work)

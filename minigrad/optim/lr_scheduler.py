@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from ..basics import not_offered
+from ..basics import offers
 from .optimizer import Optimizer
 
 __all__ = ["CosineAnnealingLR", "LRScheduler", "LambdaLR", "StepLR"]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("optim.lr_scheduler.")
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 TOO_EARLY = (
@@ -35,8 +34,7 @@ class LRScheduler:
                 group.setdefault("initial_lr", group["lr"])
         self.optimizer, self.last_epoch, self._step_count = optimizer, last_epoch, 0
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        if not hasattr(optimizer, "_has_schedule"):  # steps count from the first schedule on
-            optimizer._has_schedule, optimizer._opt_called = True, False
+        self._steps_before = optimizer.__dict__.setdefault("_before_schedules", optimizer.steps)
         self.step()
 
     def get_lr(self) -> list[float]:
@@ -49,7 +47,7 @@ class LRScheduler:
 
     def step(self) -> None:
         """Go on to the next epoch."""
-        if self._step_count == 1 and not self.optimizer._opt_called:
+        if self._step_count == 1 and self.optimizer.steps == self._steps_before is not None:
             warnings.warn(TOO_EARLY, UserWarning, stacklevel=2)
         self._step_count += 1
         self.last_epoch += 1
@@ -64,18 +62,15 @@ class LRScheduler:
 
 
 class LambdaLR(LRScheduler):
-    """The initial rate times a function of the epoch; one function, or one per parameter group."""
+    """The initial rates times a function of the epoch."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1):
-        count = len(optimizer.param_groups)
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count
-        if len(self.lr_lambdas) != count:
-            raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float], last_epoch: int = -1):
+        self.lr_lambda = lr_lambda
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         """The initial rates times λ(epoch)."""
-        return [lr * f(self.last_epoch) for lr, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+        return [lr * self.lr_lambda(self.last_epoch) for lr in self.base_lrs]
 
 
 class StepLR(LRScheduler):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -11,40 +10,26 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ..nn.module import zero_gradients
-from ..tensor import Tensor, full_name, wrap
+from ..tensor import Tensor, wrap
+from ..words import expect
 
 
 class Optimizer:
     """Base class. A subclass gives `defaults` (the options of a group and their values) and a `step`.
 
-    params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}), or (name, tensor) pairs.
+    params: tensors, or dicts of parameter groups ({"params": [...], "lr": ...}).
     """
 
-    def __init_subclass__(cls, **options: object):
-        super().__init_subclass__(**options)
-        step = cls.__dict__.get("step")
-        if step is not None:
-
-            @functools.wraps(step)
-            def noted(self: Optimizer, *args: object, **kwargs: object) -> object:
-                self._opt_called = True  # there has been a step: the schedules want to know
-                return step(self, *args, **kwargs)
-
-            cls.step = noted
+    steps: int | None = None  # how many there have been, which the schedules look at; None if nobody counts
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
-        if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + params.dtype.tensor_type
-            )
+        told = "params argument given to the optimizer should be an iterable of Tensors or dicts, but got {.dtype.tensor_type}"
+        expect(not isinstance(params, Tensor), told, params, error=TypeError)
         self.defaults = defaults
         self.state: dict[Tensor, dict] = defaultdict(dict)
         self.param_groups: list[dict] = []
-        self._opt_called = False
         groups = list(params)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+        expect(groups, "optimizer got an empty parameter list", error=ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -56,23 +41,14 @@ class Optimizer:
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
-        if any(isinstance(p, tuple) for p in params):
-            param_group["param_names"] = [name for name, _ in params]
-            params = [p for _, p in params]
+        told = "optimizer can only optimize Tensors, but one of the params is {}"
         for p in params:
-            if not isinstance(p, Tensor):
-                kind = full_name(type(p))
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {kind}")
-            if not p.is_leaf and not p.retains_grad:
-                raise ValueError("can't optimize a non-leaf Tensor")
+            expect(isinstance(p, Tensor), told, type(p), error=TypeError)
+            expect(p.is_leaf or p.retains_grad, "can't optimize a non-leaf Tensor", error=ValueError)
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         if len(set(params)) != len(params):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
-                "github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
-            )
+            warnings.warn("optimizer contains a parameter group with duplicate parameters", stacklevel=3)
         if any(p in set(params) for group in self.param_groups for p in group["params"]):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append({**param_group, "params": params})
@@ -92,13 +68,9 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 numbers.setdefault(p, len(numbers))
-        groups = [
-            {
-                **{k: v for k, v in group.items() if k != "params"},
-                "params": [numbers[p] for p in group["params"]],
-            }
-            for group in self.param_groups
-        ]
+        groups = [dict(group) for group in self.param_groups]
+        for group in groups:
+            group["params"] = [numbers[p] for p in group.pop("params")]
         return {"state": {numbers[p]: values for p, values in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
@@ -110,9 +82,8 @@ class Optimizer:
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
+            told = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            raise ValueError(told)
         by_number: dict[int, Tensor] = {}
         for place, (old, group) in enumerate(zip(saved, self.param_groups, strict=True)):
             by_number.update(zip(old["params"], group["params"], strict=True))

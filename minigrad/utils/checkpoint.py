@@ -10,28 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import enable_grad, local
 from ..autograd.saved import Packed
-from ..basics import not_offered
+from ..basics import offers
 from ..random import rng
 from ..tensor import Tensor
+from ..words import expect
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("utils.checkpoint.")
-
-
-MISMATCH = (
-    "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-    "Number of tensors saved during forward: {}\nNumber of tensors saved during recomputation: {}."
-)
-OTHER_METADATA = (
-    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
-    "pass.\ntensor at position {}:\nsaved metadata: {}\nrecomputed metadata: {}"
-)
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 class CheckpointError(RuntimeError):
@@ -45,13 +35,12 @@ class AllSavedAgain(Exception):
 class Recomputation:
     """One call of a checkpointed function, and what it saved, once it has been computed again."""
 
-    def __init__(self, function: Callable, args: tuple, kwargs: dict, preserve_rng_state: bool):
-        hooks = (
-            local.saved_hooks[-1] if local.saved_hooks else None
-        )  # which see the inputs, as those are kept
+    def __init__(self, function: Callable, args: tuple, kwargs: dict):
+        # which see the inputs, as those are kept
+        hooks = local.saved_hooks[-1] if local.saved_hooks else None
         self.args = [Packed(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
         self.function, self.kwargs = function, kwargs
-        self.random_state = rng().get_state() if preserve_rng_state else None
+        self.random_state = rng().get_state()
         self.saved = 0
         self.again: dict[int, Tensor] = {}
 
@@ -66,8 +55,8 @@ class Recomputation:
             self.run_again()
         t = self.again.pop(number)
         found = {"shape": t.shape, "dtype": t.dtype}
-        if found != looks:
-            raise CheckpointError(OTHER_METADATA.format(number, looks, found))
+        told = "torch.utils.checkpoint: the tensor saved at position {} had {}, is recomputed with {}"
+        expect(found == looks, told, number, looks, found, error=CheckpointError)
         return t
 
     def run_again(self) -> None:
@@ -83,47 +72,37 @@ class Recomputation:
 
         hooks, random_state = local.saved_hooks, rng().get_state()
         local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
-        if self.random_state is not None:
-            rng().set_state(self.random_state)
+        rng().set_state(self.random_state)
         try:
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*args, **self.kwargs)
         finally:
             local.update(saved_hooks=hooks)
-            if self.random_state is not None:
-                rng().set_state(random_state)
-        if len(found) != self.saved:
-            raise CheckpointError(MISMATCH.format(self.saved, len(found)))
+            rng().set_state(random_state)
+        told = "torch.utils.checkpoint: A different number of tensors was saved: {} in the forward, {} in the recomputation"
+        expect(len(found) == self.saved, told, self.saved, len(found), error=CheckpointError)
         self.again = dict(enumerate(found))
 
 
 def checkpoint(
-    function: Callable,
-    *args: object,
-    use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
-    **kwargs: object,
+    function: Callable, *args: object, use_reentrant: bool | None = None, **kwargs: object
 ) -> object:
     """`function(*args, **kwargs)`, of which only the arguments are kept; the backward pass computes the rest again.
 
-    use_reentrant: must be False. preserve_rng_state: dropout and the like draw the same numbers again.
+    use_reentrant: must be False. Dropout and the like draw the same numbers again.
     Raises RuntimeError in the backward pass if the function does something else the second time.
     """
     if use_reentrant is not False:
         raise ValueError("minigrad has the variant that PyTorch recommends: pass use_reentrant=False")
     if not local.grad:
         return function(*args, **kwargs)
-    call = Recomputation(function, args, kwargs, preserve_rng_state)
+    call = Recomputation(function, args, kwargs)
     with saved_tensors_hooks(call.pack, call.unpack):
         return function(*args, **kwargs)
 
 
 def checkpoint_sequential(
-    functions: Sequence[Callable],
-    segments: int,
-    input: Tensor,
-    use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
+    functions: Sequence[Callable], segments: int, input: Tensor, use_reentrant: bool | None = None
 ) -> Tensor:
     """Functions applied in turn, in `segments` checkpointed groups; the last group is kept as it is."""
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
@@ -131,12 +110,10 @@ def checkpoint_sequential(
     last = length * (segments - 1)
     for start in range(0, last, length):
         part = partial(in_turn, functions[start : start + length])
-        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
+        input = checkpoint(part, input, use_reentrant=use_reentrant)
     return in_turn(functions[last:], input)
 
 
 def in_turn(functions: Sequence[Callable], x: object) -> object:
     """What the functions give, each applied to what the one before gave."""
-    for f in functions:
-        x = f(x)
-    return x
+    return reduce(lambda value, f: f(value), functions, x)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..basics import not_offered
+from ..basics import offers
 from ..creation import tensor
 from ..dtypes import float64
+from ..mersenne import Generator
 from ..ops.shape import stack
-from ..random import Generator, rng
+from ..random import rng
 from ..tensor import Tensor, wrap
+from ..words import expect
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
-__dir__ = __all__.copy  # what completion offers
-__getattr__ = not_offered("utils.data.")
+__dir__, __getattr__ = offers(__name__, __all__)
 
 
 class Dataset:
@@ -30,8 +31,7 @@ class TensorDataset(Dataset):
     """Example i is (t[i] for each tensor); all tensors have the same first length."""
 
     def __init__(self, *tensors: Tensor):
-        if any(t.shape[0] != tensors[0].shape[0] for t in tensors):
-            raise AssertionError("Size mismatch between tensors")
+        expect(len({t.shape[0] for t in tensors}) < 2, "Size mismatch between tensors", error=AssertionError)
         self.tensors = tensors
 
     def __getitem__(self, index: int) -> tuple[Tensor, ...]:
@@ -54,9 +54,7 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Dataset, lengths: Sequence[int], generator: Generator | None = None
-) -> list[Subset]:
+def random_split(dataset: Dataset, lengths: Sequence[int], generator: Generator | None = None) -> list:
     """Subsets of these lengths, without overlap, drawn at random."""
     total = len(dataset)
     if sum(lengths) != total:
@@ -71,7 +69,7 @@ def random_seed(generator: Generator | None) -> int:
 
 
 def default_collate(batch: Sequence) -> object:
-    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, tuples and dicts by parts.
+    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, tuples and lists by parts.
 
     Raises TypeError for examples that it does not know, RuntimeError for parts of different sizes.
     """
@@ -82,18 +80,12 @@ def default_collate(batch: Sequence) -> object:
         return wrap(np.stack(batch))
     if isinstance(first, (int, float)):
         return tensor(list(batch), dtype=float64) if isinstance(first, float) else tensor(list(batch))
-    if isinstance(first, (str, bytes)):
-        return list(batch)
-    if isinstance(first, Mapping):
-        return {key: default_collate([example[key] for example in batch]) for key in first}
-    if isinstance(first, Sequence):
-        if any(len(example) != len(first) for example in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
+    if isinstance(first, (tuple, list)):
+        alike = all(len(example) == len(first) for example in batch)
+        expect(alike, "each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
-    raise TypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
-    )
+    raise TypeError(f"default_collate joins tensors, arrays, numbers, tuples and lists, not {type(first)}")
 
 
 class DataLoader:
@@ -109,14 +101,9 @@ class DataLoader:
         generator: Generator | None = None,
     ):  # fmt: skip
         if num_workers:
-            raise ValueError(
-                f"minigrad loads data in its own process, so num_workers={num_workers} would do nothing: leave it at 0. The "
-                "batches are the same"
-            )
+            raise ValueError(f"minigrad loads data in its own process: {num_workers=} is not offered here")
         if not isinstance(batch_size, int) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
+            raise ValueError(f"batch_size should be a positive integer value, but got {batch_size=}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, bool(shuffle)
         self.drop_last, self.generator = drop_last, generator
         self.collate_fn = collate_fn or default_collate
@@ -136,7 +123,7 @@ class DataLoader:
             return
         stream = rng(self.generator)
         if self.generator is None:  # a seed of the default stream, and a stream of that
-            stream = rng(Generator().manual_seed(random_seed(None)))
+            stream = Generator().manual_seed(random_seed(None))
         yield from stream.permutation(count).tolist()
         stream.permutation(count)  # for nothing, as in PyTorch
 

@@ -4,9 +4,12 @@
 
 Each returns an object that a notebook shows as a card and a terminal as one line. None of them raises,
 whatever it is given. The exercises themselves are in `lesson_00.py`, `lesson_03.py`, ..., one module a
-lesson.
+lesson. To import it also says how figures are shown (figures.py).
 """
 
+from . import figures
 from .api import check, hint, predict, progress, solution
 
 __all__ = ["check", "hint", "predict", "progress", "solution"]
+
+figures.install()

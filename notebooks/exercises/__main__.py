@@ -21,10 +21,12 @@ from .judge import as_answers, judge
 from .model import Exercise, Question, Wrong
 from .values import describe
 
+USAGE = """python -m exercises [LESSON ...]      the answers of these lessons, or of all, with the replies to wrong ones
+python -m exercises --class FOLDER    what a class found hard, from the progress files in FOLDER"""
 ORDERS = 6  # a list longer than this of answers of one kind is shown in part
 
 
-def answers(lesson: int) -> str:
+def answers(lesson: str) -> str:
     """The answers of one lesson as Markdown."""
     parts: list[str] = [f"# Lesson {lesson}: answers"]
     for question in lessons.questions(lesson).values():
@@ -118,10 +120,14 @@ def _balanced(text: str) -> str:
 
 def main(names: list[str]) -> int:
     """Print the answers of the lessons that `names` mean, or the report on a class; 2 if there is no such thing."""
-    if names[:1] == ["--class"]:
-        if len(names) != 2:
-            print("python -m exercises --class FOLDER", file=sys.stderr)
-            return 2
+    if names[:1] == ["--help"] or names[:1] == ["-h"]:
+        print(USAGE)
+        return 0
+    option = names[0] if names and names[0].startswith("-") else ""
+    if option not in ("", "--class") or (option and len(names) != 2):
+        print(USAGE, file=sys.stderr)
+        return 2
+    if option:
         try:
             print(classroom.report(Path(names[1])), end="")
         except FileNotFoundError as error:

@@ -112,7 +112,7 @@ def letters(answer: Any, allowed: str, name: str) -> str:
     if not all(isinstance(part, str) for part in parts):
         raise Complaint(f"{example} This is `{describe(answer, 40).replace('`', chr(39))}`.")
     text = "".join(parts).casefold()
-    for separator in (" and ", " ", ",", ";", "+", "\n"):
+    for separator in (" and ", *" ,;.+\n()[]\"'`", "->", "→"):
         text = text.replace(separator, "")
     if len(text) > 40 or set(text) - set(allowed):
         raise Complaint(example)

@@ -88,7 +88,7 @@ def predict(question: str = "", guess: Any = ...) -> Card:
             text = f"That cannot be taken for an answer. {answers.wanted(truth)}"
             return _not_predicted(found.id, "not yet: that cannot be taken for an answer", text)
         reply, came_true = _reply(found, guess, truth)
-        store.note(predicted=(found.id, came_true, describe(guess, 40)))
+        store.note(predicted=(found.id, came_true, describe(value, 40)))
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     except Exception as error:
@@ -111,9 +111,7 @@ def progress(lesson: int | str | None = None) -> Card:
     if number is None:
         name = "All lessons"
         head = ("lesson", "predicted", "surprised", "solved")
-        rows = [
-            (str(n), count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()
-        ]
+        rows = [(n, count.predicted, str(len(count.surprises)), count.solved) for n, count in counts.items()]
     else:
         name, head, rows = f"Lesson {number}", (), counts[number].rows()
     solved, exercises = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("right", "exercises"))
@@ -131,7 +129,7 @@ def progress(lesson: int | str | None = None) -> Card:
 class _Count:
     """How far a learner has come in one lesson: the ids of what was predicted, came as a surprise, was solved."""
 
-    def __init__(self, number: int):
+    def __init__(self, number: str):
         done = store.load()
         self.exercises, self.questions = list(lessons.exercises(number)), list(lessons.questions(number))
         self.right = [key for key in self.exercises if key in done["solved"]]

@@ -39,6 +39,10 @@ TOLD = {
         "a value that the backward pass needs has been written to since it was kept. Make a new tensor, do not write "
         "into this one."
     ),
+    "only one element tensors can be converted": (
+        "that line wants a single Python number, and there are several in this tensor. `math` works on one number: "
+        "`torch.exp` and its like work on all of them at once."
+    ),
     "output array is read-only": (
         "that line writes into the array that arrived. It is not yours: the same array may have been handed to "
         "somebody else. Make a new one."
@@ -76,4 +80,8 @@ def in_plain_words(error: BaseException) -> str:
         where = f"Line {frame.lineno}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
     message = f"{where}**{kind}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
-    return f"{message} {MEANING[kind]}" if kind in MEANING else message
+    if "shapes cannot be multiplied" in text:
+        return f"{message} The columns of the first factor have to be as many as the rows of the second."
+    if kind not in MEANING or text.startswith("minigrad has no"):  # that says what is the matter
+        return message
+    return f"{message} {MEANING[kind]}"

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import lessons, store
+from . import answers, lessons, store
 from .model import Exercise, Question
+from .values import describe, plain
 
 SHOWN = 6  # of the answers to an exercise, the most common ones
 NO_CAUSE = "no known cause"
@@ -74,7 +75,18 @@ def _prediction(question: Question, handed_in: list[dict[str, Any]]) -> Iterator
         data["guesses"].get(question.id, "?") for data in made if not data["predicted"][question.id]
     )
     if guesses:
-        yield "\n".join(f"* {count} × `{guess}`" for guess, count in guesses.most_common(SHOWN))
+        yield "\n".join(
+            f"* {count} × `{guess}`{_thought(question, guess)}" for guess, count in guesses.most_common(SHOWN)
+        )
+
+
+def _thought(question: Question, guess: str) -> str:
+    """What is told of a guess that is known, as the end of its line."""
+    truth = plain(question.truth())
+    for wrong in question.wrong:
+        if describe(answers.read(wrong.answer, truth), 40) == guess:
+            return f": {wrong.advice}"
+    return ""
 
 
 def _exercise(exercise: Exercise, handed_in: list[dict[str, Any]]) -> Iterator[str]:
@@ -83,14 +95,14 @@ def _exercise(exercise: Exercise, handed_in: list[dict[str, Any]]) -> Iterator[s
     if not tried and not solved:
         return
     yield f"**{exercise.id}** {exercise.title}: {solved} solved it, {len(tried)} after wrong tries or not yet."
-    answers: Counter[tuple[str, str]] = Counter()
+    tries: Counter[tuple[str, str]] = Counter()
     for data in tried:  # once for each learner, however often the same was tried
-        answers.update({(answer, cause) for answer, cause in data["tries"][exercise.id]})
+        tries.update({(answer, cause) for answer, cause in data["tries"][exercise.id]})
     lines = [
         f"* {count} × {'' if answer == 'code' else f'`{answer}`: '}{cause or NO_CAUSE}"
-        for (answer, cause), count in answers.most_common(SHOWN)
+        for (answer, cause), count in tries.most_common(SHOWN)
     ]
-    left = len(answers) - len(lines)
+    left = len(tries) - len(lines)
     if left:
         lines.append(f"* and {left} other{'s' * (left != 1)}")
     if lines:

@@ -34,6 +34,8 @@ SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is
     "overwrite": 4,
     "factor": 6,
     "summed": 6,
+    "before the hook": 13,
+    "not finite": 14,
 }
 
 
@@ -133,7 +135,10 @@ class Report:
                 f"a report is saved as .html, not as {path.suffix or 'a file without an ending'!r}"
             )
         lines = "<p>Name: ______________________________ &nbsp; Date: ________________</p>"
-        style = "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }"
+        style = (
+            "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }\n"
+            "@page { margin: 1.5cm } @media print { body { font-size: 10pt; margin: 0 } tr { break-inside: avoid } }"
+        )
         return write_whole(
             path,
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Exam</title><style>{style}</style>'

@@ -21,7 +21,7 @@ from .bytecode import uses
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
 from .symptoms import advise
-from .values import blank, describe, plain, same
+from .values import blank, describe, plain, same, whole
 
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
@@ -85,25 +85,41 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
             return Verdict(state, f"{told}\n\n{known.advice}", known.advice)
         return Verdict(state, told, type(got.error).__name__)
     assert first is not None
+    if first == len(
+        got.seen
+    ):  # the probe could do no more with it: the right values, as a plain number or an array
+        label, _value, shown = got.seen[-1]
+        told = (
+            known.advice
+            if known
+            else "The values are right. But it is no tensor, and a tensor is wanted here."
+        )
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
     label, value, shown = got.seen[first]
     if known:
-        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}", known.advice)
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {known.advice}".strip(), known.advice)
     due = want.seen[first][1]
+    if isinstance(value, str) and not isinstance(due, str):
+        shown = repr(value)  # 'None' is not None
     if exercise.typed and isinstance(due, str) and isinstance(value, str) and len(due) == len(value) == 1:
         advice, cause = _letter(exercise, value)
     else:
         look = exercise.look.get(label if exercise.typed else "", "")
-        advice, cause = advise(value, due, exercise.rtol, typed=exercise.typed, label=label)
-        if not cause and exercise.typed:
-            cause = impossible(exercise, value)
-            advice = f"{advice} {cause}".strip()
+        nothing = any(part is None for part in exercise.reference)
+        rtol = _room(exercise, value, due)
+        advice, cause = advise(value, due, rtol, typed=exercise.typed, label=label, nothing=nothing)
+        if exercise.typed and (never := impossible(exercise, value)):
+            advice, cause = f"Not that number. {never}", never
         if not cause and exercise.cases is not None:
             cause = _handed_back(exercise, answers[0], value)
             advice = f"{cause} {advice}".strip()
         if not cause and look:
             advice = f"{advice} {look}"
         if not cause and first and not exercise.typed:
-            advice += f" (Before that it was right: {got.seen[first - 1][0]}.)"
+            label_before = got.seen[first - 1][0]
+            advice += (
+                f" (Before that it was right: {label_before}{'' if label_before.endswith('?') else '.'})"
+            )
     return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {advice}".strip(), cause)
 
 
@@ -128,7 +144,9 @@ def impossible(exercise: Exercise, value: Any) -> str:
     if exercise.allowed and float(value) not in exercise.allowed:
         *others, last = (f"`{number:g}`" for number in exercise.allowed)
         return f"Only {', '.join(others)} or {last} can be an answer here."
-    if exercise.counts and (value < 0 or value % 1):
+    if exercise.counts and value < 0:
+        return "A count cannot be negative."
+    if exercise.counts and value % 1:
         return "A count is a whole number: nothing is shared out, and nothing is averaged."
     if exercise.counts and value % exercise.counts:
         return f"Each of the things that are counted takes {exercise.counts}: only multiples of that can be an answer."
@@ -139,8 +157,14 @@ def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
     """What to say to a letter of which nothing is known."""
     if value in exercise.letters:
         return "Not that one.", ""
-    told = f"There is no `{value.replace('`', chr(39))}`: the letters are {exercise.letters[0]} to {exercise.letters[-1]}."
+    told = no_such_letter(exercise, value)
     return told, told
+
+
+def no_such_letter(exercise: Exercise, value: str) -> str:
+    """Told of a letter that is not offered at all."""
+    first, last = exercise.letters[0], exercise.letters[-1]
+    return f"There is no `{value.replace('`', chr(39))}`: the letters are {first} to {last}."
 
 
 def observe(
@@ -192,7 +216,12 @@ def _alike(one: Any, other: Any, exercise: Exercise) -> bool:
     numbers = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
     if numbers and one.size == other.size == 1 and not exercise.strict:
         one, other = one.reshape(()), other.reshape(())
-    return same(one, other, exercise.rtol)
+    return same(one, other, _room(exercise, one, other))
+
+
+def _room(exercise: Exercise, one: Any, other: Any) -> float:
+    """How far apart the two may be, relative to each other. A whole number that is typed in is meant as it stands."""
+    return 0.0 if exercise.typed and (whole(one) or whole(other)) else exercise.rtol
 
 
 def _shown(exercise: Exercise, value: Any) -> str:

@@ -41,6 +41,11 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
                 "The result of `f` does not depend on `x`, so its slope is 0 everywhere. Use `x` in it."
             )
         y.sum().backward()
+        if x.grad is None:
+            raise Complaint(
+                "The result asks for a gradient, but the way back from it does not lead to `x`: it was made anew from a plain "
+                "number (`.item()`, `float` or `torch.tensor` does that). Compute with `x` itself."
+            )
         yield f"At x = {place:g} the slope is", x.grad
 
 
@@ -115,6 +120,7 @@ EXERCISES: list[Exercise] = [
                 None,
                 "`None` is what stands in `x.grad` *before* the backward pass. After it, there is a number.",
             ),
+            Wrong(4.0, "$7 - 3$: the 3 belongs to the lesson's example. Here there is only $7x$."),
             Wrong(9.0, "$7 + 2$: nothing is added. How far does $y$ go for each 1 of $x$?"),
             Wrong(3.0, "3 was the slope of $3x$. Here the factor is another one."),
             Wrong(21.0, "21 is the value of $y$ at $x = 3$. Take away the value at $x = 2$."),
@@ -156,6 +162,14 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(lambda x: torch.tensor(-5.0), "The result of `f` does not depend on `x`"),
             Wrong(lambda x: -5, "It should give back something that was computed from `x`."),
+            Wrong(
+                lambda x: torch.tensor(-5 * x.item(), requires_grad=True),
+                "the way back from it does not lead to `x`",
+            ),
+            Wrong(
+                lambda x: -5 * abs(x),
+                "`abs` turns negative numbers round: left of 0 that line rises. It should fall everywhere.",
+            ),
             Wrong(lambda x: x**-5, "`**` is a power: that is $1/x^5$, a curve. `*` multiplies."),
             Wrong(
                 lambda x: x / -5, "Dividing by 5 makes the line flatter. It should be five times as steep."

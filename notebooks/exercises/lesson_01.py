@@ -126,6 +126,18 @@ EXERCISES: list[Exercise] = [
                 "From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.",
             ),
             Wrong(
+                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (2 * h),
+                "You go $2h$ to each side, so from the one place to the other it is $4h$. Go $h$ to each side, and divide by $2h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (4 * h),
+                "That is the nudge by $2h$ to each side, and a good one. But $h$ is given: go $h$ to each side, and divide by $2h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + 2 * h) - f(x)) / (2 * h),
+                "That goes $2h$ to one side. It is more exact to go $h$ to each side: the two places are $x + h$ and $x - h$.",
+            ),
+            Wrong(
                 lambda f, x, h: (f(x + h) - f(x)) / h,
                 "That is the nudge to one side. It works, but it is less exact: use the point on the left, $x - h$, as well.",
             ),
@@ -176,6 +188,22 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda f, x, h: (f(x + h) - f(x - h)) / (x + h - x - h),
                 "Python reads `x + h - x - h` from left to right, and it is 0. The way from $x - h$ to $x + h$ is $2h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(h - x)) / (2 * h),
+                "The place on the left is $x - h$. You have $h - x$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(-x - h)) / (2 * h),
+                "The place on the left is $x - h$. $-x - h$ is on the other side of 0.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / (2 + h),
+                "Two times $h$ is `2 * h`: that is how far it is from the one place to the other.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x) - h) / (2 * h),
+                "The $h$ is taken away from the *value*. It belongs inside the brackets: $f$ at the place $x - h$.",
             ),
             Wrong(
                 lambda f, x, h: (f(x) - f(x - h)) / h,
@@ -261,6 +289,15 @@ EXERCISES: list[Exercise] = [
                 {"dy_dx": 12.0},
                 "That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.",
             ),
+            Wrong(
+                {"dy_du": 30.0},
+                "$6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.",
+            ),
+            Wrong({"dy_du": 6.0}, "$3 \\cdot 2$ is the derivative of neither: it is $3u^2$, at $u = 5$."),
+            Wrong(
+                {"dy_dx": 15.0},
+                "$3 \\cdot 5$? The whole slope is the product of the two lines above, and of nothing else.",
+            ),
             Wrong({"dy_du": 3.0}, "3 is only the factor: the derivative of $u^3$ is $3u^2$, at $u = 5$."),
             Wrong({"dy_du": 10.0}, "$2u$ is the slope of $u^2$. Here $u$ is cubed."),
             Wrong({"dy_du": 27.0}, "$3^3$? The derivative of $u^3$ is $3u^2$, and $u$ is $2^2 + 1$."),
@@ -272,7 +309,7 @@ EXERCISES: list[Exercise] = [
             Wrong({"du_dx": 4.5}, "What is added does not move: the slope of $x^2 + 1$ is that of $x^2$."),
             Wrong(
                 {"du_dx": 3.0},
-                "$2x$ at $x = 2$ is no 3: $2 + 1$ would be the derivative *plus* the 1 that does not move.",
+                "$2 + 1$? The derivative of $x^2$ is $2x$: put $x = 2$ in. The $+1$ does not move, so it adds nothing.",
             ),
             Wrong({"du_dx": 1.0}, "1 would be the slope of $x + 1$. Here $x$ is squared: $2x$ at 2."),
             Wrong({"du_dx": 8.0}, "$2x^2$ is 8. The derivative of $x^2$ is $2x$."),
@@ -338,6 +375,10 @@ EXERCISES: list[Exercise] = [
                 "Those are the slopes themselves, and right. Here only their signs are asked for: `1`, `-1` or `0`.",
             ),
             Wrong(
+                {"at_0": 1},
+                "At 0 the curve comes from its top, on the left, and is on its way to its bottom, on the right.",
+            ),
+            Wrong(
                 {"at_minus_1_5": 0},
                 "At $-1.5$ the curve is steep. It is flat only at its top and at its bottom, at about $-0.8$ and $0.8$.",
             ),
@@ -396,6 +437,18 @@ EXERCISES: list[Exercise] = [
                 "0.25 is right at 0. On both sides it dies away: the slope has to depend on `t`.",
             ),
             Wrong(
+                lambda t: torch.sigmoid(t) * (1 - t),
+                "The first factor is right. What is missing to 1 is missing from $\\sigma(t)$, not from $t$.",
+            ),
+            Wrong(
+                lambda t: torch.sigmoid(t) * torch.sigmoid(1 - t),
+                "The 1 belongs outside: $1 - \\sigma(t)$, and not $\\sigma$ of $1 - t$.",
+            ),
+            Wrong(
+                lambda t: torch.sigmoid(t) / (1 - torch.sigmoid(t)),
+                "The two factors are right, but they are multiplied. (Divided they make $e^t$.)",
+            ),
+            Wrong(
                 lambda t: torch.sigmoid(t) * (1 + torch.sigmoid(t)),
                 "Nearly: $1 - \\sigma$, not $1 + \\sigma$. What is missing from $\\sigma$ to 1?",
             ),
@@ -425,7 +478,8 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 lambda t: 1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t),
-                "Two minus signs meet: $1/v$ has the slope $-1/v^2$, and $e^{-t}$ has the slope $-e^{-t}$. The sigmoid rises.",
+                "The sign: the sigmoid rises, so no slope is negative. With $\\sigma$: what is missing to 1 is $1 - \\sigma$, "
+                "not $\\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.",
             ),
         ),
         right=(lambda t: torch.exp(-t) / (1 + torch.exp(-t)) ** 2,),
@@ -474,6 +528,10 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 {"b": 6.0}, "With $b = 6$ it is $u = 12$ and the slope 72. What must $u$ be, for $6u = 84$?"
+            ),
+            Wrong(
+                {"b": -20.0},
+                "With $b = -20$ it is $u = -14$ and the slope $-84$: as steep, but downhill. Twice as steep as 42 is 84.",
             ),
             Wrong({"b": 84.0}, "84 is the slope that should come out. $b$ is in $u = 3x + b$."),
             Wrong({"b": 42.0}, "42 is the slope as it was. $b$ is in $u = 3x + b$."),

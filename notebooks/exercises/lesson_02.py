@@ -8,7 +8,7 @@ from typing import Any
 
 import minigrad as torch
 
-from .answers import letters
+from .answers import letters, read
 from .model import Complaint, Exercise, Question, Wrong
 from .values import plain
 
@@ -139,7 +139,9 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     """Probe: which operands the learner thinks are kept."""
     answers = {"add": add, "mul": mul, "scaled": scaled, "matmul": matmul}
     said = {name: set(letters(answer, "xwd", name)) for name, answer in answers.items()}
-    reason = letters(why, "abc", "why")
+    reason = read(why, "a")
+    if reason not in ("a", "b", "c"):
+        raise Complaint("`why` should be one letter in quotes, from `a` to `c`.")
     for name, kept in keepsakes().items():
         for (
             letter
@@ -175,7 +177,7 @@ def name_of(answer: Any) -> str | None:
     text = plain(answer)
     if isinstance(text, tuple) and len(text) == 1:
         text = text[0]
-    if text is None or (isinstance(text, str) and text.strip().casefold() == "none"):
+    if text is None or (isinstance(text, str) and text.strip().casefold() in ("none", "")):
         return None
     if not isinstance(text, str):
         raise Complaint('A name in quotes is wanted, such as `"MulBackward0"`, or `None`.')
@@ -243,6 +245,22 @@ REBUILDS = (
     Wrong(
         lambda p, q: (torch.exp(p * q) + p).sum(),
         "All the functions are there, but in another order: in the picture the addition comes before the exponential.",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * p + q).sum(),
+        "Nearly: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * q - p).sum(),
+        "A difference would leave a `SubBackward0`. What stands in the picture between the product and the exponential?",
+    ),
+    Wrong(
+        lambda p, q: torch.exp(p * q + p.detach()).sum(),
+        "The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.",
+    ),
+    Wrong(
+        lambda p, q: (p * torch.exp(q + p)).sum(),
+        "The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.",
     ),
     Wrong(lambda p, q: torch.exp(p * q + p).mean(), "The last operation is a sum, not a mean."),
     Wrong(lambda p, q: torch.exp(p * q + p), "The last operation is missing: the result is a sum."),
@@ -470,7 +488,7 @@ EXERCISES: list[Exercise] = [
             matmul = "d"    # w asks, and needs the other factor; d does not ask
             why = "a"
             """,
-        why="A function keeps what its rule will read, for the inputs that asked. Nothing else.",
+        why="A function keeps what its rule will read: in sums and products, only for the inputs that asked.",
         shows="You can tell what a network keeps in memory by reading its operations.",
         hints=(
             "For each input that asks: is the slope for it made of the other input, or of a fixed number?",

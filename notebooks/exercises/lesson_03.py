@@ -171,6 +171,22 @@ EXERCISES: list[Exercise] = [
                 "That is the forward pass once more. Backward multiplies what arrives by the local derivative.",
             ),
             Wrong(
+                lambda upstream, x: upstream * x / 2,
+                "The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream / (2 * x),
+                "The local derivative is right, and you divide by it. What arrives is *multiplied* by it.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * 2 * x**2,
+                "The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.",
+            ),
+            Wrong(
+                lambda upstream, x: -upstream * 2 * x,
+                "The size is right, the sign is not: $x^2$ rises where $x$ is positive.",
+            ),
+            Wrong(
                 lambda upstream, x: upstream * 3 * x**2,
                 "$3x^2$ is the derivative of $x^3$. Here $x$ is squared.",
             ),
@@ -215,6 +231,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda upstream, x: upstream * torch.ones_like(x) / len(x),
                 "`len(x)` counts the rows. The mean divides by the number of *entries*: `x.numel()`.",
+            ),
+            Wrong(
+                lambda upstream, x: upstream * torch.ones_like(x) / x.shape[-1],
+                "`x.shape[-1]` counts the columns. The mean divides by the number of *entries*: `x.numel()`.",
+            ),
+            Wrong(
+                lambda upstream, x: torch.ones_like(x) / x.numel() + upstream,
+                "What arrives and the local derivative are *multiplied*, not added.",
             ),
             Wrong(
                 lambda upstream, x: upstream * torch.ones_like(x) * x.numel(),
@@ -304,6 +328,14 @@ EXERCISES: list[Exercise] = [
                 "Averaged over the rows. Nothing is averaged: each row brings its part to `w`, and the product adds them up.",
             ),
             Wrong(
+                lambda upstream, x, w: (2 * upstream @ w.T, x.T @ upstream),
+                "Nothing is doubled: there is one way from `x` to the result, and one from `w`.",
+            ),
+            Wrong(
+                lambda upstream, x, w: (w.T @ upstream, upstream @ x.T),
+                "The order of the factors: `upstream` stands where the result stood. For `x` it is first, for `w` it is last.",
+            ),
+            Wrong(
                 lambda upstream, x, w: (upstream @ w.T / 2, x.T @ upstream / 2),
                 "The gradient is not shared out between the two inputs. Each gets all of its own.",
             ),
@@ -340,6 +372,7 @@ EXERCISES: list[Exercise] = [
             "grad_z": "It is the line above, times the local derivative of the sigmoid.",
             "grad_b": "`b` was added: what does an addition do with what arrives?",
             "grad_w": "`w` was multiplied: by what, and what arrives there?",
+            "x_grad": "Look at the line in which `x` is made, and in the picture at where its arrow leads.",
         },
         hints=(
             "Begin at the loss, where 1.0 arrives, and go to the left. Each line is the line above it, times one local derivative.",
@@ -397,6 +430,22 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 {"grad_a": 0.96443},
                 "That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.",
+            ),
+            Wrong({"grad_a": -0.96443}, "That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$."),
+            Wrong(
+                {"grad_z": -0.23477},
+                "That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.",
+            ),
+            Wrong(
+                {"grad_b": 1.5}, "1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`."
+            ),
+            Wrong(
+                {"grad_b": -0.0048812},
+                "That is times `x`, or times 2. `b` was *added*: it gets what arrives, as it is.",
+            ),
+            Wrong(
+                {"grad_w": -0.0073218},
+                "That is multiplied by `w` as well. A product hands each factor *the other one*, and only that: $x = 2$.",
             ),
             Wrong({"grad_a": -2.0}, "$2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?"),
             Wrong({"grad_a": 1.92886}, "That is $2a$. What is squared is $a - 1$."),

@@ -74,8 +74,11 @@ def _fire(order: list[str]) -> tuple[int, list[str]]:
 def _in_order(order) -> Iterator[tuple]:
     """The engine's findings for the order of exercise 4.1."""
     names = ", ".join(f"`{name}`" for name in sorted(LADDER))
+    if isinstance(order, str):
+        order = order.replace(",", " ").split()
     if not isinstance(order, list | tuple) or not all(isinstance(name, str) for name in order):
         raise Complaint(f'A list of names is wanted, such as `["loss", "k"]`. The names are {names}.')
+    order = [name.strip().casefold() for name in order]
     unknown = [name for name in order if name not in LADDER]
     if unknown:
         raise Complaint(f"There is no function called `{unknown[0][:20]}` among these five: {names}.")
@@ -426,6 +429,26 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 {"thrice": 5}, "5 is where $x$ stands. How much does `x + x + x` rise when `x` rises by 1?"
             ),
+            Wrong({"thrice": 125}, "$5^3$ is `x * x * x`. Here nothing is multiplied."),
+            Wrong({"thrice": 9}, "Three arrows, and each brings 1: three times one, not three times three."),
+            Wrong(
+                {"mixed": 7}, "The product brings 10: two arrows, each with the *other factor*, which is 5."
+            ),
+            Wrong(
+                {"mixed": 26}, "25 is the value of the product. What it sends back are two parts: 5, and 5."
+            ),
+            Wrong(
+                {"mixed": 15},
+                "5 is where $x$ stands. The last `+ x` brings what an addition hands on: 1.",
+            ),
+            Wrong(
+                {"double": 30},
+                "Once too much: the sum on the left gets 5 and hands it to two, that makes 10. The other factor gets 10.",
+            ),
+            Wrong(
+                {"double": 100},
+                "Between the two factors nothing is multiplied: what each of them brings back to `x` is added.",
+            ),
             Wrong({"thrice": 2}, "You have counted the plus signs. How many arrows end at `x`?"),
             Wrong(
                 {"mixed": 5.5},
@@ -493,6 +516,7 @@ EXERCISES: list[Exercise] = [
             ([[1, 1], [1, 2]],),
             ([[2.0, 3.0]],),
             ([[3, 1, 3], [5, 2], [4]],),
+            ([[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],),  # the diamond: paths that look alike count each
             ([[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],),
         ],
         wrong=(
@@ -525,8 +549,28 @@ EXERCISES: list[Exercise] = [
                 "`total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.",
             ),
             Wrong(
+                lambda paths: [prod(path) for path in paths],
+                "That is one number for each path. Where paths end at the same tensor, these are added up.",
+            ),
+            Wrong(
+                lambda paths: sum(path[0] for path in paths),
+                "Only the first local derivative of each path is counted: go through *all* of its numbers.",
+            ),
+            Wrong(
+                lambda paths: sum(prod(path[1:]) for path in paths),
+                "The first number of each path is left out. Begin with `along = 1.0` and multiply by every number.",
+            ),
+            Wrong(
+                lambda paths: float(len(paths)),
+                "That is how many paths there are. Each brings the *product* of its numbers.",
+            ),
+            Wrong(
                 lambda paths: max(prod(path) for path in paths),
                 "The largest path does not win. Each brings its part, and the parts add up.",
+            ),
+            Wrong(
+                lambda paths: float(sum(np.prod(path) for path in set(map(tuple, paths)))),
+                "Two paths with the same numbers are still two: each brings its part. A set keeps only one of them.",
             ),
             Wrong(
                 lambda paths: float(prod(paths[-1])),

@@ -115,17 +115,21 @@ def _middle(function) -> Iterator[tuple]:
                     "`y.grad` is there now, but the function does not return it. End it with `return y.grad`."
                 )
             if returned is None:
-                raise Complaint(_why_not_kept(function, x))
+                raise Complaint(_why_not_kept(function, x, y, z))
         yield "It returns", returned
         yield "and x.grad is", x.grad
 
 
-def _why_not_kept(function, x) -> str:
+def _why_not_kept(function, x, y, z) -> str:
     used = uses(function)
     if x.grad is None:
         if "retain_grad" in used:
             return "You asked for it, but no pass has run. It is `z` that a pass has to begin at."
         return "No backward pass has run, so no gradient has come by anywhere. It is `z` that a pass has to begin at."
+    if z.retains_grad and not y.retains_grad:
+        return (
+            "It is `z` that you have asked to keep its gradient. The one of `y` is wanted: `y.retain_grad()`."
+        )
     for (name, how), told in KEPT_BACK.items():
         if how in used.get(name, ()):
             return told
@@ -206,6 +210,16 @@ def _by_length(w, xs, ts):
 def _by_all(w, xs, ts):
     for x, t in zip(xs, ts, strict=True):
         (((w * x - t) ** 2).mean() / (len(xs) * len(x))).backward()
+
+
+def _halves(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        (((w * x - t) ** 2).mean() * 0.5).backward()
+
+
+def _returns_too_soon(w, xs, ts):
+    for x, t in zip(xs, ts, strict=True):
+        return (((w * x - t) ** 2).mean() / len(xs)).backward()
 
 
 def _times(w, xs, ts):
@@ -325,6 +339,12 @@ def _of_z(y, z):
     z.retain_grad()
     z.backward()
     return z.grad
+
+
+def _asks_the_wrong_one(y, z):
+    z.retain_grad()
+    z.backward()
+    return y.grad
 
 
 def _y_itself(y, z):
@@ -552,6 +572,16 @@ EXERCISES: list[Exercise] = [
             Wrong({"fourth": 1.0}, "1 is the value of the loss. Its slope is 2, and two passes ran."),
             Wrong({"fourth": 3.0}, "The first pass brings 2, and so does the second: it is the same graph."),
             Wrong({"fourth": 8.0}, "Two passes bring 2 each. Nothing is multiplied between passes."),
+            Wrong({"second": 1.0}, "1 is where `w` stands. What does the second line leave in `w.grad`?"),
+            Wrong(
+                {"fourth": "error"},
+                "Without `retain_graph=True` the second call would raise. With it, it runs: what does it bring?",
+            ),
+            Wrong({"fourth": 6.0}, "The slope of `w * w` at 1 is 2, not 3. Two passes bring it."),
+            Wrong(
+                {"third": 6.0},
+                "`zero_()` has set the account to 0. After it, one pass brings the slope of `w * w`.",
+            ),
             Wrong({"second": 6.0}, "There is one pass, and then the account is emptied."),
             Wrong((8.0, 3.0, 2.0, 4.0), "The second line takes the 3 away again."),
             Wrong((8.0, None, 5.0, 4.0), "`zero_()` has set the account to 0 before the second pass."),
@@ -603,6 +633,14 @@ EXERCISES: list[Exercise] = [
                 _cleared,
                 "Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.",
             ),
+            Wrong(
+                _halves,
+                "For two pieces that is right. There may be another number of them: `len(xs)`.",
+            ),
+            Wrong(
+                _returns_too_soon,
+                "Only the first piece has been through a pass. Is there a `return` inside the loop?",
+            ),
             Wrong(_no_pass_at_all, "`w.grad` is empty: no backward pass has run."),
             Wrong(
                 _running_total,
@@ -636,6 +674,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(_retain_graph, "`retain_graph` keeps the *saved values* for another pass."),
             Wrong(_no_pass, "You asked for it, but no pass has run."),
+            Wrong(_asks_the_wrong_one, "It is `z` that you have asked to keep its gradient."),
             Wrong(_naive, "A pass has run, and `y.grad` is `None`"),
             Wrong(_named_only, "`y.retain_grad` without brackets names the method"),
             Wrong(_set_to_true, "`y.retain_grad = True` puts a value in the place of the method"),
@@ -712,6 +751,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 {"with_zeros": 3.19},
                 "0.9 came in once too often: the velocity is 9, and $w$ moves by $0.1 \\cdot 9$.",
+            ),
+            Wrong(
+                {"with_zeros": 9.0}, "9 is the velocity. The weight was at 4 and moves by `lr` times that."
+            ),
+            Wrong({"with_zeros": 0.9}, "0.9 is how far the weight moves, downwards. Where was it before?"),
+            Wrong(
+                {"with_zeros": 13.0},
+                "The velocity, 9, was added to the weight. It is taken away, and `lr` times it: 0.1.",
             ),
             Wrong({"with_zeros": -5.0}, "The velocity is 9, but $w$ moves by `lr` times that, 0.1."),
             Wrong(
@@ -805,7 +852,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 _nothing_recorded,
-                "Under `no_grad` this turn is not recorded either, so there is nothing to walk. Only the *old* state is to be cut off.",
+                "This turn is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well. Only the *old* state is to be cut off.",
             ),
         ),
         right=(

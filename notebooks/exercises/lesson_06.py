@@ -57,7 +57,7 @@ def _jacobian_probe(learners):
         yield told, found
         if found is not None and found is not Ellipsis and len(passes) < rows:
             raise Complaint(
-                f"The numbers are right, but only {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
+                f"The numbers are right, but {f'only {len(passes)}' if passes else 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
                 "Here each row is to come from a backward pass of its own, and none from a nudge."
             )
         yield f"The `v` with which your passes began, for {told}", list(passes)
@@ -177,6 +177,27 @@ def _averaged(grad, shape):
     for axis, size in enumerate(shape):
         if size == 1:
             grad = grad.mean(axis, keepdim=True)
+    return grad
+
+
+def _only_the_first_row(f, x):
+    return rows_of_jacobian(f, x)[:1]
+
+
+def _largest_copies(grad, shape):
+    while grad.dim() > len(shape):
+        grad = grad.max(0)[0]
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.max(axis, keepdim=True)[0]
+    return grad
+
+
+def _keeps_the_front(grad, shape):
+    shape = (1,) * (grad.dim() - len(shape)) + tuple(shape)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(axis, keepdim=True)
     return grad
 
 
@@ -350,6 +371,30 @@ EXERCISES: list[Exercise] = [
                 {"x_grad": [6, 20, 0]},
                 "That is the first column, weighed. Add it up: it is the first entry of `x_grad`.",
             ),
+            Wrong(
+                {"x_grad": [25, 26]},
+                "The two are exchanged: the first entry belongs to $x_0$, the first column.",
+            ),
+            Wrong(
+                {"x_grad": [26, 20]},
+                "In the second column the middle entry is 3, not 2: $10 \\cdot 3 - 1 \\cdot 5$.",
+            ),
+            Wrong(
+                {"jacobian": [[2, 0], [2, 3], [0, 5]]},
+                "2 is only the factor: the slope of $x_0^2$ is $2x_0$, at $x_0 = 3$.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 0], [2, 3], [0, 1]]},
+                "$y_2 = 5\\,x_1$: raise $x_1$ by 1, and it goes up by 5.",
+            ),
+            Wrong(
+                {"jacobian": [[0, 6], [3, 2], [5, 0]]},
+                "The columns are exchanged: the first column is for $x_0$, the second for $x_1$.",
+            ),
+            Wrong(
+                {"jacobian": [[6, 1], [2, 3], [1, 5]]},
+                "Where a result does not know of an input it does not move at all: 0, not 1.",
+            ),
             Wrong({"x_grad": 51}, "`x_grad` has an entry for each input. Do not add the two."),
             Wrong(
                 {"x_grad": [10, 10]},
@@ -429,7 +474,7 @@ EXERCISES: list[Exercise] = [
                 _rows(_one_hot, reset=False, take=lambda x, y: x.grad),
                 "Your $v$ is right. But `x.grad` is *one* tensor that goes on changing, so all your rows are its last state: keep a `clone()`, and clear it before each pass.",
             ),
-            Wrong(_by_nudging, "The numbers are right, but only no backward passes ran."),
+            Wrong(_by_nudging, "The numbers are right, but no backward passes ran."),
             Wrong(
                 _y_outside,
                 "`y` was made once, outside the loop, and its first pass has freed what it kept. Make `y` anew for each row (or keep the values on purpose: `retain_graph=True`).",
@@ -461,6 +506,26 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _rows(lambda y, i: _one_hot(y, i) * (i + 1)),
                 "The right rows, but row $i$ comes out $i + 1$ times as large. What stands at place $i$ is a 1.",
+            ),
+            Wrong(
+                _rows(lambda y, i: _one_hot(y, i) * i),
+                "`i` says *where* it stands. What stands there is a 1: your first row is all zeros.",
+            ),
+            Wrong(
+                _rows(lambda y, i: -_one_hot(y, i)),
+                "The rows are right with the sign turned. What stands at place $i$ is 1, not $-1$.",
+            ),
+            Wrong(
+                _rows(lambda y, i: _one_hot(y, i) / len(y)),
+                "Shared out among the rows. Nothing is averaged: each row is asked for with a 1.",
+            ),
+            Wrong(
+                _only_the_first_row,
+                "Only one row came out. Is the `return` inside the loop?",
+            ),
+            Wrong(
+                lambda f, x: rows_of_jacobian(f, x).reshape(-1),
+                "All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.",
             ),
             Wrong(
                 _rows(_one_hot, stack=1),
@@ -525,6 +590,18 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda grad, shape: torch.ones(shape) * grad.numel() / torch.ones(shape).numel(),
                 "That counts how often each entry was used. It is right when ones arrive; here other numbers do: sum them.",
+            ),
+            Wrong(
+                lambda grad, shape: torch.ones(shape) * grad.sum(),
+                "The sum of *everything*, in each place. Each entry gets only what came back from its own copies.",
+            ),
+            Wrong(
+                _largest_copies,
+                "The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.",
+            ),
+            Wrong(
+                _keeps_the_front,
+                "The sums are right, but the axes in front stay, with length 1. These go altogether: sum them without `keepdim`.",
             ),
             Wrong(
                 _averaged,
@@ -593,6 +670,27 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 ([1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2]),
                 "The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.",
+            ),
+            Wrong(
+                {"v_third": [0, 0, 1]},
+                "`v` has the shape of `y`: four entries, also those that count nothing.",
+            ),
+            Wrong({"v_mean": [0.2] * 4}, "There are four entries in `y`, not five."),
+            Wrong({"v_mean": [1 / 3] * 4}, "There are four entries in `y`, not three."),
+            Wrong(
+                {"v_squares": [4, 8, 12, 16]}, "The slope of $y^2$ is $2y$. You have doubled it once more."
+            ),
+            Wrong({"v_squares": [2, 8, 18, 32]}, "That is $2y^2$. The exponent goes down by one: $2y$."),
+            Wrong(
+                {"v_sum": [4, 4, 4, 4]},
+                "4 is how many there are. In a sum each entry counts 1.",
+            ),
+            Wrong({"v_sum": [0, 0, 0, 0]}, "A loss for which nothing counts. In a sum each entry counts 1."),
+            Wrong({"v_sum": [1, 0, 0, 0]}, "That picks one entry. In a sum all four of them count."),
+            Wrong({"v_third": [0, 0, 0.25, 0]}, "There is no mean here. The entry that counts gets a 1."),
+            Wrong(
+                {"v_third": [0, 0, 2, 0]},
+                "2 is the *index*. It says which entry counts; that entry gets a 1.",
             ),
             Wrong({"v_sum": 1.0}, "`v` has the shape of `y`: a 1 for *each* of the four entries."),
             Wrong(
@@ -688,6 +786,16 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 {"passes_for_jacobian": 0.0},
                 "Nothing comes into `x.grad` by itself: a row has to be asked for, with a `v` of its own.",
+            ),
+            Wrong(
+                {"entries": 10_500.0},
+                "A table of 20 by 500 has $20 \\cdot 500$ entries. The inputs themselves are not in it.",
+            ),
+            Wrong(
+                {"entries": 250_000.0}, "$500 \\cdot 500$: a row for each *score*, and there are 20 of those."
+            ),
+            Wrong(
+                {"entries": 400.0}, "$20 \\cdot 20$: a column for each *input*, and there are 500 of those."
             ),
             Wrong({"passes_for_jacobian": 19.0}, "The first row takes a pass like all the others."),
             Wrong(

@@ -183,11 +183,15 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     if blank_inside(kind):
         yield "AccumulateGrad", ...
         return
-    x, twin = leaf([0.0, 0.0]), leaf([0.0, 0.0])
+    x, twin = leaf([7.0, 8.0]), leaf([7.0, 8.0])
     first = arriving(1.0, 2.0)
     nodes = kind(x), kind(twin)
     for node in nodes:
         handed_on(node, first, 0)
+    if callable(getattr(x.grad, "item", None)) and x.grad.dtype == object:
+        raise Complaint("`grad.copy` without brackets names the method. Call it: `grad.copy()`.")
+    if callable(x.grad):
+        raise Complaint("`grad.copy` without brackets names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
     handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
@@ -196,8 +200,8 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
         "Another leaf had received the same array `[1, 2]`, and nothing since. Its `.grad`",
         np.array(twin.grad),
     )
-    handed_on(nodes[0], arriving(0.0, 1.0), 0)
-    yield "`x.grad` after a third, `[0, 1]`", np.array(x.grad)
+    handed_on(nodes[0], arriving(-30.0, 1.0), 0)
+    yield "`x.grad` after a third, `[-30, 1]`", np.array(x.grad)
     yield from tried_in_an_engine(accumulator=kind)
 
 
@@ -337,6 +341,9 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     three_x = leaf(2.0)
     run((Tensor(3.0) * three_x).grad_fn, np.ones(()))
     yield "`x.grad` for 3 * x, where the constant comes first", three_x.grad
+    x_of_ten = leaf(2.0)
+    run((x_of_ten * x_of_ten).grad_fn, np.array(10.0))
+    yield "`x.grad` for y = x * x at 2, with 10 arriving at y", x_of_ten.grad
     yield "`x.grad` for `u, v = x * 2, x * 3; w = u + v + u`, with two numbers in x", x.grad
     for seed in range(20):
         result, leaves = engine.random_graph(seed, leaf, engine.tanh)
@@ -443,6 +450,11 @@ def tanh_pair(rule: Callable, saved: Callable = lambda x, result: {"result": res
     return kind, tanh
 
 
+def _always_a_node(x):
+    result = np.tanh(x.data)
+    return Tensor(result, True, engine.TanhBackward0([x], {"result": result}))
+
+
 def accumulator(rule: Callable) -> type:
     return type("AccumulateGrad", (engine.AccumulateGrad,), {"backward": rule})
 
@@ -535,6 +547,31 @@ def _on_the_node(self, grad):
     return ()
 
 
+def _names_the_copy(self, grad):
+    self.variable.grad = grad.copy if self.variable.grad is None else self.variable.grad + grad
+    return ()
+
+
+def _keeps_the_leaf(self, grad):
+    self.variable.grad = self.variable.data if self.variable.grad is None else self.variable.grad + grad
+    return ()
+
+
+def _takes_away(self, grad):
+    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad - grad
+    return ()
+
+
+def _multiplies(self, grad):
+    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad * grad
+    return ()
+
+
+def _adds_twice(self, grad):
+    self.variable.grad = grad.copy() if self.variable.grad is None else self.variable.grad + 2 * grad
+    return ()
+
+
 def _fresh_sum(self, grad):
     before = self.variable.grad
     self.variable.grad = grad if before is None else before + grad
@@ -592,6 +629,38 @@ def count_one_step(root):
         if parent is not None:
             waiting[parent] = waiting.get(parent, 0) + 1
     return waiting
+
+
+def _counted_by(at_each: Callable) -> Callable:
+    def count_consumers(root):
+        waiting, todo = {root: 0}, [root]
+        while todo:
+            node = todo.pop()
+            for parent, _ in node.next_functions:
+                if parent is None:
+                    continue
+                if parent not in waiting:
+                    waiting[parent] = 0
+                    todo.append(parent)
+                at_each(waiting, node, parent)
+        return waiting
+
+    return count_consumers
+
+
+def _ways(waiting, node, parent):
+    waiting[parent] += waiting[node]
+
+
+def _sends(waiting, node, parent):
+    waiting[parent] = len(parent.next_functions)
+
+
+def _at_the_sender(waiting, node, parent):
+    waiting[node] += 1
+
+
+count_ways, count_what_it_sends, count_at_the_sender = map(_counted_by, (_ways, _sends, _at_the_sender))
 
 
 def count_from_one(root):
@@ -846,6 +915,22 @@ def level_by_level(root, grad):
             arrived[parent] = arrived.get(parent, 0) + part
 
 
+def hands_on_what_arrived(root, grad):
+    waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
+    while ready:
+        node = ready.pop()
+        here = arrived.pop(node)
+        for parent, _ in parts_of(node, here):
+            arrived[parent] = arrived[parent] + here if parent in arrived else here
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                ready.append(parent)
+
+
+def begins_with_ones(root, grad):
+    engine.run(root, np.ones_like(grad))
+
+
 def averages(root, grad):
     waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
     while ready:
@@ -920,6 +1005,10 @@ def trained(clear: bool = True, sign: float = -1.0, update: str = "data", late: 
                 p.data = p.data + sign * lr * p.grad
             elif update == "replace":
                 p.data = lr * p.grad
+            elif update == "shrink":
+                p.data = p.data * (1 - lr * p.grad)
+            elif update == "sign":
+                p.data = p.data - lr * np.sign(p.grad)
             elif update == "no lr":
                 p.data = p.data - p.grad
         return loss.data.item()
@@ -934,6 +1023,11 @@ def clears_afterwards(loss_of, parameters, lr):
         p.data = p.data - lr * p.grad
         p.grad = None
     return loss.data.item()
+
+
+def loss_of_afterwards(loss_of, parameters, lr):
+    trained()(loss_of, parameters, lr)
+    return loss_of().data.item()
 
 
 def gives_the_tensor(loss_of, parameters, lr):
@@ -1006,6 +1100,21 @@ def _unbroadcast_cases() -> list[tuple]:
         (np.arange(12.0).reshape(2, 3, 2), (3, 1)),
         (np.arange(4.0).reshape(2, 2), (2,)),
     ]
+
+
+def _keepdim(grad, shape):
+    while grad.ndim > len(shape):
+        grad = grad.sum(axis=0)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            grad = grad.sum(axis=axis, keepdim=True)
+    return grad
+
+
+def _first_copies(grad, shape):
+    while grad.ndim > len(shape):
+        grad = grad[0]
+    return grad[tuple(slice(size) for size in shape)]
 
 
 def _from_the_back(grad, shape):
@@ -1129,6 +1238,17 @@ EXERCISES: list[Exercise] = [
                 accumulator(_gives_the_gradient),
                 "Behind a leaf comes nothing more: `backward` gives back an empty tuple",
             ),
+            Wrong(accumulator(_names_the_copy), "`grad.copy` without brackets names the method."),
+            Wrong(
+                accumulator(_keeps_the_leaf),
+                "That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.",
+            ),
+            Wrong(accumulator(_takes_away), "What arrives is *added* to what is there, not taken away."),
+            Wrong(
+                accumulator(_multiplies),
+                "At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.",
+            ),
+            Wrong(accumulator(_adds_twice), "The second gradient counts twice. Each is added once."),
             Wrong(
                 accumulator(_largest),
                 "The larger one does not win. What arrives is added, whatever its size.",
@@ -1177,6 +1297,22 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 mul_kind(lambda self, grad: (grad * self._saved_other, grad * _saved_self)),  # noqa: F821
                 "What a node has kept belongs to the node: `self._saved_self`.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad / self._saved_self)),
+                "Divided. What arrives is *multiplied* by the other factor, in both directions.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, -grad * self._saved_self)),
+                "No minus: when the second factor rises by 1, the product rises by the first.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_self**2)),
+                "The other factor comes in once, not squared.",
+            ),
+            Wrong(
+                mul_kind(lambda self, grad: (grad * self._saved_other, grad * self._saved_input)),
+                "A node has kept what `mul` hands to `record`, under these names: `_saved_self` and `_saved_other`.",
             ),
             Wrong(mul_kind(_in_place_product), "That line writes into the array that arrived"),
             Wrong(
@@ -1256,6 +1392,28 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 tanh_pair(lambda self, grad: (grad * (self._saved_result**2 - 1),)),
                 "The sign is turned: $1 - \\tanh^2$. The curve rises everywhere.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * (1 - np.tanh(self._saved_result) ** 2),)),
+                "The $\\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad * 1 - self._saved_result**2,)),
+                "Python multiplies before it subtracts. Set brackets: `grad * (1 - ...)`.",
+            ),
+            Wrong(
+                tanh_pair(lambda self, grad: (grad / (1 - self._saved_result**2),)),
+                "Divided. What arrives is *multiplied* by the local derivative.",
+            ),
+            Wrong(
+                tanh_pair(
+                    lambda self, grad: (grad * (1 - self._saved_result**2),), lambda x, result: {"result": x}
+                ),
+                "What is kept is an array, such as `result`. `x` is the whole Tensor.",
+            ),
+            Wrong(
+                (engine.TanhBackward0, _always_a_node),
+                "If nobody asks for a gradient, there is to be no node. `record` sees to that: hand it the result, the kind, `[x]` and what to keep.",
             ),
             Wrong(
                 tanh_pair(lambda self, grad: (grad * (1 - 2 * self._saved_result),)),
@@ -1388,8 +1546,18 @@ EXERCISES: list[Exercise] = [
                 "These are arrays, and they have `grad.ndim` in the place of `grad.dim()`, and `keepdims` in the place of `keepdim`.",
             ),
             Wrong(
-                lambda grad, shape: np.array(grad.sum(axis=0, keepdim=True)),
+                _keepdim,
                 "NumPy writes it with an s: `keepdims=True`.",
+            ),
+            Wrong(
+                lambda grad, shape: (
+                    engine.unbroadcast(grad, shape) / (grad.size / np.ones(shape).size if grad.size else 1)
+                ),
+                "That is the mean of the copies. Each counts in full: *add* them, with `sum`.",
+            ),
+            Wrong(
+                _first_copies,
+                "That keeps the first of the copies and loses the others. Each brings a gradient: *add* them.",
             ),
             Wrong(
                 lambda grad, shape: np.resize(grad, shape),
@@ -1454,6 +1622,18 @@ EXERCISES: list[Exercise] = [
                 count_root_too,
                 "The root waits for nobody: its gradient, the 1, is there from the start. Its count is 0.",
             ),
+            Wrong(
+                count_ways,
+                "That adds up how many *ways* lead to a node from the root, when it was met. What counts is the arrows that lead to it: each adds 1.",
+            ),
+            Wrong(
+                count_what_it_sends,
+                "That is how many gradients a node *sends*. Wanted is how many it receives: one for each arrow that leads *to* it.",
+            ),
+            Wrong(
+                count_at_the_sender,
+                "It was counted at `node`, which sends. It is `parent` that will receive one more.",
+            ),
             Wrong(count_recursively, TOO_DEEP),
         ),
         right=(lambda root: dict(engine.count_consumers(root)),),
@@ -1497,6 +1677,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 level_by_level,
                 "On the diamond this order works, because all ways are equally long there. Where a short way and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance decides nothing.",
+            ),
+            Wrong(
+                hands_on_what_arrived,
+                "4 is 2 ways times 2: each parent got what had *arrived* at the node. It gets its `part`, which the rule has made of it.",
+            ),
+            Wrong(
+                begins_with_ones,
+                "It begins with ones, whatever is handed to it. What arrives at the root is `grad`.",
             ),
             Wrong(
                 averages,
@@ -1580,7 +1768,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 ready_when_one_is_missing,
-                "It fires while one gradient is still missing, and once more when that comes. Ready means that the count is 0.",
+                "It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.",
             ),
             Wrong(sorts_recursively, TOO_DEEP),
         ),
@@ -1683,7 +1871,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 trained(update="nothing"),
-                "Nothing has moved. `p = p - ...` makes a new `p` and forgets the old one; change the numbers inside it: `p.data -= lr * p.grad`.",
+                "Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)",
             ),
             Wrong(
                 clears_afterwards,
@@ -1700,6 +1888,18 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 moves_the_tensor,
                 "`p` is a Tensor, and our Tensors know no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.",
+            ),
+            Wrong(
+                trained(update="shrink"),
+                "The parameter was *multiplied*. A step takes away `lr` times the gradient.",
+            ),
+            Wrong(
+                trained(update="sign"),
+                "The step was `lr` long, however steep it is there. It is `lr` *times* the gradient.",
+            ),
+            Wrong(
+                loss_of_afterwards,
+                "That is the loss *after* the step: `loss_of()` has been called once more. Give back the one that you went backward from.",
             ),
             Wrong(
                 first_parameter_only,

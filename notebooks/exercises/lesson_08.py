@@ -175,7 +175,7 @@ def _why_not_frozen(function) -> str:
     known = (told for name, told in NOT_FROZEN.items() if name in used)
     return next(
         known,
-        "Nothing is frozen: the parameters of `middle` have got their gradients. Does the loop go through any of them?",
+        "Nothing is frozen: the parameters of `middle` have got their gradients. Does the loop go through any of them, and does it say `False`?",
     )
 
 
@@ -469,6 +469,34 @@ EXERCISES: list[Exercise] = [
                 "Nothing is hidden: `x.grad` is 16. The part with the 3 is to stay detached.",
             ),
             Wrong(
+                lambda x: (x * 2).detach() * 3 + 20,
+                "The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + 10,
+                "10 is what `x.grad` is to be. What has to be added is a part made of `y`, and its slope in `x` is to be 10.",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + x * 2 * 8,
+                "That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing to $8y$?",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + x * 2 * 3,
+                "That is $3y + 3y$. How much is missing to $8y$?",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + x * 5,
+                "The factor is right, but it belongs to `y`, and `y` is $2x$.",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + x * 2 * 10,
+                "10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.",
+            ),
+            Wrong(
+                lambda x: (x * 2).detach() * 3 + x * x * 5,
+                "At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.",
+            ),
+            Wrong(
                 lambda x: (x * 2).detach() * 3 + (x * 2).detach() * 5,
                 "Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.",
             ),
@@ -522,6 +550,22 @@ EXERCISES: list[Exercise] = [
             "In the last line `h.detach()` is the constant 10. So $y = 10\\,b\\,h$ as far as the gradient can see.",
         ),
         wrong=(
+            Wrong(
+                {"both": 60.0},
+                "Without `detach` it would be 30, and here even less leads back: one of the two halves.",
+            ),
+            Wrong({"both": 45.0}, "The two halves bring 15 and nothing."),
+            Wrong(
+                {"weighed": 450.0}, "`b` counts once, in $b\\,h \\cdot 10$: that is $3 \\cdot 5 \\cdot 10$."
+            ),
+            Wrong({"weighed": 600.0}, "`a` itself is no factor of its slope: $10 \\cdot b \\cdot x$."),
+            Wrong({"plain": 75.0}, "$x$ comes in once: $b \\cdot x$."),
+            Wrong(
+                {"b_frozen": 3.0}, "3 is what comes to `h`. From there to `a` it is times $x$, frozen or not."
+            ),
+            Wrong(
+                {"b_frozen": 10.0}, "10 is `h`, and what `b` would get. `a` gets $b \\cdot x$, frozen or not."
+            ),
             Wrong(
                 {"plain": 5},
                 "5 is $x$, what `a` is multiplied by. But 1 did not come to `h` unchanged: it was multiplied by $b$ on its way.",
@@ -679,6 +723,10 @@ EXERCISES: list[Exercise] = [
                 "The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.",
             ),
             Wrong(
+                _freezing(lambda first, middle, last: [*first.parameters(), *last.parameters()]),
+                "The other way round: you have frozen those that are to learn.",
+            ),
+            Wrong(
                 _freezing(lambda first, middle, last: first.parameters()),
                 "You have frozen `first`. Look at whose parameters the loop goes through.",
             ),
@@ -702,7 +750,7 @@ EXERCISES: list[Exercise] = [
             Wrong(_switched_on, "`requires_grad_(True)` is what it was before"),
             Wrong(_switches_mode, "`eval()` changes how layers such as dropout behave."),
             Wrong(_empties, "That empties a gradient. The pass that comes after it fills it again"),
-            Wrong(_empty_loop, "Does the loop go through any of them?"),
+            Wrong(_empty_loop, "Does the loop go through any of them"),
             Wrong(_sets_the_layer, "on the layer itself it is only a new name"),
             Wrong(
                 _zeroes, "The weights of `middle` have become zeros. Freezing leaves all values as they are."

@@ -215,6 +215,14 @@ def _without_the_flag(blocks, x):
     return checkpoint(lambda t: blocks[3](blocks[2](t)), x)
 
 
+def _first_twice(blocks, x):
+    def first(t):
+        return blocks[1](blocks[0](t))
+
+    x = checkpoint(first, x, use_reentrant=False)
+    return checkpoint(first, x, use_reentrant=False)
+
+
 def _three_and_one(blocks, x):
     x = checkpoint(lambda t: blocks[2](blocks[1](blocks[0](t))), x, use_reentrant=False)
     return checkpoint(blocks[3], x, use_reentrant=False)
@@ -669,6 +677,10 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 _none_at_all, "Nothing is checkpointed: no block runs again on the way back, so all was kept."
+            ),
+            Wrong(
+                _first_twice,
+                "The first two blocks run twice, and the last two not at all. Hand `last` to the second `checkpoint`.",
             ),
             Wrong(_three_and_one, "The groups are of three and of one. Two and two are wanted."),
             Wrong(

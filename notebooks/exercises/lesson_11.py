@@ -118,7 +118,7 @@ def _by_framework(parameters, most):
 
 
 def _truncated_probe(function) -> Iterator[tuple]:
-    for weight, steps, keep in ((0.5, 5, 2), (2.0, 4, 3), (1.5, 3, 1), (0.5, 5, 5)):
+    for weight, steps, keep in ((0.5, 5, 2), (2.0, 4, 3), (1.5, 3, 1), (0.5, 5, 5), (1.5, 7, 2)):
         w = torch.tensor(weight, requires_grad=True)
         out = function(w, torch.tensor(1.0), steps, keep)
         if not isinstance(out, torch.Tensor):
@@ -167,6 +167,14 @@ def _detached_after(w, h, steps, keep):
     return h
 
 
+def _detaches_the_weight(w, h, steps, keep):
+    for turn in range(steps):
+        if turn == steps - keep:
+            w = w.detach()
+        h = w * h
+    return h
+
+
 def _reading_probe(function) -> Iterator[tuple]:
     torch.manual_seed(0)
     for count, length in ((3, 2), (2, 4)):
@@ -176,9 +184,31 @@ def _reading_probe(function) -> Iterator[tuple]:
         if losses is None or losses is Ellipsis:
             yield "what comes out", losses
             return
+        if isinstance(losses, list) and any(
+            isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses
+        ):
+            raise Complaint(
+                "Each loss in the list holds the graph of its piece. Put in plain numbers, `loss.item()`."
+            )
         how = f"for {count} pieces of {length} turns"
         yield f"The losses {how}", losses
         yield f"w {how}", w.detach()
+
+
+def _keeps_the_graphs(w, pieces, lr):
+    h = torch.zeros(pieces[0].shape[1])
+    losses = []
+    for piece in pieces:
+        h = h.detach()
+        for x in piece:
+            h = torch.tanh(w * h + x)
+        loss = (h**2).mean()
+        w.grad = None
+        loss.backward()
+        with torch.no_grad():
+            w -= lr * w.grad
+        losses.append(loss)
+    return losses
 
 
 def _reading(before: Callable, **how) -> Callable:
@@ -488,6 +518,10 @@ EXERCISES: list[Exercise] = [
                 "Those are the sizes added up. The length is the root of the sum of the *squares*.",
             ),
             Wrong(
+                _clipping(lambda gs: sum(g.sum() ** 2 for g in gs) ** 0.5, _by_ratio),
+                "First added, then squared: entries of different sign cancel. Square each entry, and add those.",
+            ),
+            Wrong(
                 _clipping(lambda gs: max((g**2).sum() ** 0.5 for g in gs), _by_ratio),
                 "That is the longest of them. All gradients *together* have one length.",
             ),
@@ -509,7 +543,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 _thrown_away,
-                "Nothing has changed: `gradient = gradient * ...` makes a new tensor and throws it away. Write into it with `*=`.",
+                "Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.",
             ),
         ),
         right=(_new_tensors, _by_framework),
@@ -529,6 +563,14 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_truncated_probe,
         wrong=(
+            Wrong(
+                _detaches_the_weight,
+                "That detaches the weight: the turns after it see no weight at all, and the gradient is that of the *first* turns.",
+            ),
+            Wrong(
+                _truncating(lambda turn, steps, keep: turn % keep == 0),
+                "A cut every `keep` turns: how many are seen is then left to chance. One cut, `keep` turns before the end.",
+            ),
             Wrong(
                 _truncating(lambda turn, steps, keep: turn == steps - keep - 1),
                 "One turn too early: `keep + 1` of them are seen.",
@@ -575,6 +617,7 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_reading_probe,
         wrong=(
+            Wrong(_keeps_the_graphs, "Each loss in the list holds the graph of its piece."),
             Wrong(
                 _reading(lambda h: h),
                 "The second graph grows on top of the first, whose kept values have been freed. Take the state over without its history.",

@@ -417,6 +417,10 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                _ring(lambda g, x: torch.roll(x, -1) + torch.roll(x, 1)),
+                "Both parts are local derivatives alone: nothing of what arrives, `upstream`, is in them.",
+            ),
+            Wrong(
                 _ring(lambda g, x: g * torch.roll(x, -1) + torch.roll(g * x, -1)),
                 "That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.",
             ),
@@ -517,6 +521,14 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                _sinh(lambda ctx, g, x: g * torch.cosh(g)),
+                "The slope is that at `x`, where the forward was. `upstream` only multiplies it.",
+            ),
+            Wrong(
+                _sinh(lambda ctx, g, x: g + torch.cosh(x)),
+                "Added. What arrives is *multiplied* by the slope.",
+            ),
+            Wrong(
                 _sinh(lambda ctx, g, x: g * torch.from_numpy(np.sinh(x.numpy()))),
                 "That multiplies by sinh, the value. Its slope is cosh.",
             ),
@@ -567,6 +579,7 @@ EXERCISES: list[Exercise] = [
             _sinh(lambda ctx, g: g * torch.sqrt(1 + ctx.result**2), keep=_keeps_result),
             _sinh(lambda ctx, g, x: g * (torch.exp(x) + torch.exp(-x)) / 2),
             _sinh(lambda ctx, g, x: torch.from_numpy(g.numpy() * np.cosh(x.numpy()))),
+            _sinh(lambda ctx, g, x: g * np.cosh(x.numpy())),
             _sinh(lambda ctx, g, x: (g * _box(x), None)),
         ),
     ),
@@ -590,6 +603,16 @@ EXERCISES: list[Exercise] = [
             "Backward: `return upstream * torch.sigmoid(x)`",
         ),
         wrong=(
+            Wrong(
+                _softplus(
+                    lambda g, x: g * torch.sigmoid(x), lambda x: torch.clamp(x, min=0) + torch.exp(-abs(x))
+                ),
+                "The logarithm is missing: $\\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.",
+            ),
+            Wrong(
+                _softplus(lambda g, x: g * torch.tanh(x)),
+                "The tanh goes from $-1$ to 1. Softplus never falls: its slope is the *sigmoid*, from 0 to 1.",
+            ),
             Wrong(
                 _softplus(lambda g, x: g * torch.sigmoid(x), lambda x: torch.log(1 + torch.exp(x))),
                 "The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.",
@@ -690,6 +713,10 @@ EXERCISES: list[Exercise] = [
             "`upstream * (abs(x) <= 1).to(upstream.dtype)`",
         ),
         wrong=(
+            Wrong(
+                _sign(lambda g, x: g * torch.sign(x)),
+                "That turns round what arrives where `x` is negative. The lie is that the forward had done *nothing*: it passes as it is.",
+            ),
             Wrong(_sign(lambda g, x: g), "It is passed on everywhere. Outside $|x| \\le 1$ it is to be 0."),
             Wrong(
                 _sign(lambda g, x: torch.zeros_like(g)),

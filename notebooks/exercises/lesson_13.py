@@ -82,6 +82,10 @@ def _spied(function: Callable) -> Iterator[tuple]:
             raise Complaint(
                 "A pass has run, and `seen` is empty: no hook was called, or what it was handed did not get into that list."
             )
+        if len(seen) > 1 and all(value is seen[0] for value in seen):
+            raise Complaint(
+                f"One pass has run, and `seen` holds the same gradient {len(seen)} times. The hook is called once, with the total: one `append` a call."
+            )
         yield "After one pass `seen` holds", list(seen)
         yield "and x.grad is", x.grad
         if not hasattr(handle, "remove"):
@@ -186,11 +190,24 @@ def _limits_in_place(t, limit):
     return t.register_hook(hook)
 
 
+def _limits_the_value(t, limit):
+    return t.register_hook(lambda grad: t.detach() * (limit / t.norm()) if t.norm() > limit else t.detach())
+
+
 def _limits_silently(t, limit):
     def hook(grad):
         grad = grad * (limit / grad.norm())
 
     return t.register_hook(hook)
+
+
+def _named(found: dict) -> None:
+    """A Complaint, unless all keys are texts."""
+    for key in found:
+        if not isinstance(key, str):
+            raise Complaint(
+                f"A key of the dictionary is a `{type(key).__name__}`. The key is to be the *name*, which comes in the same pair."
+            )
 
 
 # the recorder
@@ -214,6 +231,7 @@ def _recorded(function: Callable) -> Iterator[tuple]:
     if any(value is Ellipsis for value in seen.values()):
         yield "It gives back", ...
         return
+    _named(seen)
     if not seen or all(value is None for value in seen.values()):
         raise Complaint(
             "There is nothing in the dictionary: no hook was called while the model ran. Was one registered, on each layer, for the "
@@ -325,6 +343,17 @@ def _records_by_default(model, batch):
     return seen
 
 
+def _records_in_a_block(model, batch):
+    seen = {}
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            with module.register_forward_hook(
+                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
+            ):
+                model(batch)
+    return seen
+
+
 def _records_recorded_off(model, batch):
     with torch.no_grad():
         return _records(lambda inputs, output: output)(model, batch)
@@ -344,6 +373,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
             return
         if not isinstance(found, dict):
             raise Complaint(f"A dictionary is wanted, name by name. This is a `{type(found).__name__}`.")
+        _named(found)
         case = "the first layer starved" if starved else "all layers reached"
         if any(value is Ellipsis for value in found.values()):
             yield case, ...
@@ -402,6 +432,17 @@ def _down(param, by, lr) -> None:
 
 def _and_empty(param) -> None:
     param.grad = None
+
+
+def _steps_by_an_optimizer(params, lr):
+    for param in params:
+        optimizer = torch.optim.SGD([param], lr=lr)
+
+        def hook(leaf, optimizer=optimizer):
+            optimizer.step()
+            optimizer.zero_grad()
+
+        param.register_post_accumulate_grad_hook(hook)
 
 
 def _step_late(params, lr):
@@ -705,6 +746,18 @@ EXERCISES: list[Exercise] = [
                 _limits(lambda g, limit: g.norm().clamp(max=limit)),
                 "A length came out, one number. The gradient is to be given back, in its own shape.",
             ),
+            Wrong(
+                _limits(lambda g, limit: min(g.norm().item(), limit)),
+                "Your hook gives back a number. What takes the place of a gradient is a gradient: a tensor, in its shape.",
+            ),
+            Wrong(
+                _limits(lambda g, limit: g * (limit / g.norm()) if g.norm() > limit else g * 0),
+                "Short ones have become zero. They stay as they are: return nothing for them.",
+            ),
+            Wrong(
+                _limits_the_value,
+                "That is made of the *value* of `t`. What is to be shortened is what the hook is handed: `grad`.",
+            ),
             Wrong(_limits_in_place, "Your hook writes into the tensor that it is handed"),
         ),
         right=(
@@ -911,7 +964,7 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(
                 _steps(lambda given, param, lr: _down(param, param.grad, lr), register="register_hook"),
-                "There is nothing in `.grad` yet when that runs: `register_hook` is called before the account is filled, and a line outside a hook before any pass. Take the hook that comes *after*.",
+                "`.grad` is `None` when that line runs. Either it runs too early (`register_hook` is called before the account is filled, a line outside a hook before any pass): take the hook that comes *after*. Or the account has been emptied one line too soon.",
             ),
             Wrong(
                 _steps(_step_renamed),
@@ -920,6 +973,10 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _steps(_step_answers),
                 "This hook must give nothing back. Change the leaf in place.",
+            ),
+            Wrong(
+                _steps(lambda given, param, lr: (_down(given, given.grad, lr), given.grad.zero_())[0]),
+                "The step is right. The account is to hold `None` again, and yours holds zeros.",
             ),
             Wrong(
                 _step_late,

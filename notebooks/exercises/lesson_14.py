@@ -128,6 +128,14 @@ def _detected(function: Callable) -> Iterator[tuple]:
             raise Complaint(
                 f"It gives back a list, {len(found)} long. One name is wanted, that of the first; `None` if there is none."
             )
+        if found is not None and not isinstance(found, str | bool):
+            raise Complaint(
+                f"It gives back a `{type(found).__name__}`. A *name* is wanted, a text: `node.name()`; or `None`."
+            )
+        if found in ("None", ""):
+            raise Complaint(
+                f"For {name} it gives the text {found!r}. `None` itself is wanted, without quotes."
+            )
         yield f"For {name} it gives", "None" if found is None else found
 
 
@@ -440,6 +448,18 @@ EXERCISES: list[Exercise] = [
                 lambda x: torch.sqrt(x[x > 0]),
                 "The bad entries have been left out in front of the root, and that is a cure. But the shape is to stay: 0 where `x` is not positive.",
             ),
+            Wrong(
+                lambda x: torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0),
+                "`>=` lets the 0 itself through to the root. Only numbers above 0 may pass: `>`.",
+            ),
+            Wrong(
+                lambda x: torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0),
+                "A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.",
+            ),
+            Wrong(
+                lambda x: torch.nan_to_num(torch.sqrt(x)),
+                "The *values* are repaired behind the root. Its rule still runs where `x` is 0 or less.",
+            ),
         ),
         right=(
             lambda x: torch.where(
@@ -510,6 +530,10 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _detector(_is_bad, lambda found: None),
                 "It always gives `None`, whatever was found. Return the first of `found`.",
+            ),
+            Wrong(
+                _detector(lambda g: g is not None and not torch.isfinite(g)),
+                "A table of True and False is no yes or no. Ask of all of it: `.all()`, or `.any()`.",
             ),
         ),
         right=(
@@ -586,6 +610,14 @@ EXERCISES: list[Exercise] = [
                 "The score in front is shifted, the powers are not: $e^{200}$ does not fit.",
             ),
             Wrong(
+                lambda s: s - s.max(),
+                "Only the largest is taken away. The logarithm of the sum of the powers is missing.",
+            ),
+            Wrong(
+                lambda s: s.max() - s - torch.log(torch.exp(s.max() - s).sum()),
+                "The wrong way round: the largest score is taken away from each, `s - s.max()`.",
+            ),
+            Wrong(
                 lambda s: (s - s.max()) - torch.exp(s - s.max()).sum(),
                 "The logarithm of the sum is missing.",
             ),
@@ -609,6 +641,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda s: -_shifted(s, s.max()),
                 "That is the loss, with its minus. The logarithm itself is wanted.",
+            ),
+            Wrong(
+                lambda s: torch.log(torch.softmax(s, 0).clamp(min=1e-30)),
+                "The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()),
+                "`math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.",
             ),
         ),
         right=(

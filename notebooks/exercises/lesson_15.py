@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import minigrad as torch
@@ -23,6 +24,15 @@ def hvp(f, x, v):
     (g,) = torch.autograd.grad(f(x), x, create_graph=True)
     (product,) = torch.autograd.grad(g @ v, x)
     return product
+
+
+def _added_up(f, x, v):
+    x = x.detach().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        f(x).backward(create_graph=True)
+    (x.grad @ v).backward()
+    return x.grad.detach()
 
 
 def newton(f, x):
@@ -558,6 +568,22 @@ EXERCISES: list[Exercise] = [
                 "`torch.autograd.grad` hands over a tuple, even for one input. Its entry is wanted: `[0]`.",
             ),
             Wrong(_hvp_cubed, "$g \\cdot g$ holds `g` twice. It is `v` that belongs at the other place."),
+            Wrong(
+                lambda f, x, v: torch.autograd.grad(
+                    torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x
+                )[0],
+                "`g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.",
+            ),
+            Wrong(
+                lambda f, x, v: torch.autograd.grad(
+                    torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v
+                )[0],
+                "`v` is held fixed. It is `x` that the second gradient is taken with respect to.",
+            ),
+            Wrong(
+                _added_up,
+                "Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` hands each result over by itself.",
+            ),
         ),
         right=(_hvp_arriving,),
     ),
@@ -611,6 +637,10 @@ EXERCISES: list[Exercise] = [
                 _newton_with(lambda x, H, g: x - 0.5 * torch.linalg.solve(H, g)),
                 "Half of the step. On a bowl the whole of it leads to the bottom.",
             ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - torch.linalg.solve(g, H)),
+                "`solve` wants the table first, then the gradient: `torch.linalg.solve(H, g)`.",
+            ),
         ),
         right=(_newton_with(lambda x, H, g: x - torch.inverse(H) @ g),),
     ),
@@ -648,6 +678,14 @@ EXERCISES: list[Exercise] = [
                 "That is the *square* of the length. Its root is missing.",
             ),
             Wrong(
+                _penalty(loss=lambda out, length: out, create_graph=True),
+                "The penalty is not in the loss: that is `out`, as it came in.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out + (length - 1) * 2, create_graph=True),
+                "Twice the distance is not its square: `** 2`.",
+            ),
+            Wrong(
                 _penalty(loss=lambda out, length: (length - 1) ** 2, create_graph=True),
                 "`out` itself has gone from the loss.",
             ),
@@ -678,6 +716,20 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 _penalty_of_tuple,
                 "`torch.autograd.grad` hands over a tuple, even for one input. Take its entry: `(g,) = ...`",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out.detach() + (length - 1) ** 2, create_graph=True),
+                "The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.",
+            ),
+            Wrong(
+                _penalty(
+                    length=lambda g: g, loss=lambda out, g: out + ((g - 1) ** 2).sum(), create_graph=True
+                ),
+                "That pulls *each entry* of the gradient to 1. It is the length of the whole that is to be 1: `g.norm()`.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out + length**2 - 1, create_graph=True),
+                "The 1 belongs inside the square: $(|g| - 1)^2$. As it stands the length is pulled to 0.",
             ),
         ),
         right=(_penalty_spelt_out,),

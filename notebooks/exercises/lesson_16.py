@@ -83,10 +83,19 @@ def _waves(x):
     return torch.stack([torch.sin(x[0]) * x[1], x[0] * x[0], torch.exp(x[1])])
 
 
+def _wrong_rule(x):
+    """On the way back a sine three times too large: the two sides must differ, or one of them was not asked."""
+    y = torch.sin(x)
+    if y.requires_grad:
+        y.register_hook(lambda grad: 3 * grad)
+    return y * x
+
+
 def _sides() -> list[tuple]:
     return [
         (_products, torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, -1.0, 2.0]), torch.tensor([1.0, 10.0])),
         (_waves, torch.tensor([0.5, 1.5]), torch.tensor([2.0, -0.5]), torch.tensor([1.0, -2.0, 0.3])),
+        (_wrong_rule, torch.tensor([0.5, 1.5]), torch.tensor([2.0, -0.5]), torch.tensor([1.0, -2.0])),
     ]
 
 
@@ -283,6 +292,10 @@ EXERCISES: list[Exercise] = [
                 (sine, lambda a, b: (a[0] / b[0], (a[0] * b[1] - a[1] * b[0]) / b[0] ** 2)),
                 "The two products are the wrong way round: first $a'b$, minus $ab'$.",
             ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], a[1] / b[1])),
+                "Divided by `b[1]`, the *speed* of `b`, which may be 0. The derivative has the square of its value below: `b[0] ** 2`.",
+            ),
         ),
     ),
     Exercise(
@@ -353,7 +366,7 @@ EXERCISES: list[Exercise] = [
             "": "Two dot products: one between things of the output's shape, one between things of the input's."
         },
         why="`moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair makes one number, and it is the same.",
-        shows="Two passes in opposite directions agree on one number. If a rule were wrong, they would not.",
+        shows="Two passes in opposite directions agree on one number; and for a function with a wrong rule, which was tried as well, they did not.",
         hints=(
             "`moved` is $J u$. Which of `u` and `v` has the same shape?",
             "`pull_back(v)` is a tuple with one entry, $v^\\top J$.",
@@ -396,6 +409,26 @@ EXERCISES: list[Exercise] = [
                 _sides_with(lambda m, p, u, v: (v * m).mean(), lambda m, p, u, v: (p(v)[0] * u).mean()),
                 "Averaged. A dot product adds up.",
             ),
+            Wrong(
+                _sides_with(_left, _left),
+                "Right in number, as long as all rules are. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.",
+            ),
+            Wrong(
+                _sides_with(_right, _right),
+                "Right in number, as long as all rules are. But your left side comes from the backward pass, as the right does: make it from `moved` and `v`.",
+            ),
+            Wrong(
+                _sides_with(_right, _left),
+                "You have the two sides crossed: left is forward, right is backward.",
+            ),
+            Wrong(
+                _sides_with(lambda m, p, u, v: m @ u, _right),
+                "$Ju$ has the shape of the *output*. What has that shape too is `v`.",
+            ),
+            Wrong(
+                _sides_with(_left, lambda m, p, u, v: p * u),
+                "`pull_back` is a function: it walks back when it is called, `pull_back(v)`.",
+            ),
         ),
         right=(
             _sides_with(_left, _right),
@@ -435,6 +468,10 @@ EXERCISES: list[Exercise] = [
                 "The square is missing: the loss is the *square* of the distance from `t`.",
             ),
             Wrong(_each(loss=lambda w, b, x, t: (w @ x - t) ** 2), "The bias is missing in the loss."),
+            Wrong(
+                _each(loss=lambda w, b, x, t: (w @ x + b) ** 2),
+                "The target is not in it: the loss is about the distance from `t`.",
+            ),
             Wrong(_each(loss=lambda w, b, x, t: (w @ x + b + t) ** 2), "The target is taken *away*: `- t`."),
             Wrong(
                 _each(loss=lambda w, b, x, t: 0.5 * (w @ x + b - t) ** 2), "There is no half in this loss."
@@ -447,6 +484,14 @@ EXERCISES: list[Exercise] = [
             ),
             Wrong(_each(finish=lambda g: g.mean(0)), "That is their mean. Each by itself is wanted."),
             Wrong(_each(finish=lambda g: g.T), "The samples are in the columns. A row for each is wanted."),
+            Wrong(
+                _each(lambda w, b, x, t: abs(w @ x + b - t)),
+                "That is the distance from `t`. The loss is its *square*.",
+            ),
+            Wrong(
+                _each(in_dims=(None, None, None, None)),
+                "`None` four times: then nothing is mapped over. `X` and `T` have one row a sample: axis 0.",
+            ),
         ),
         right=(_each(), _each_by_loop, _each_by_formula),
     ),

@@ -126,6 +126,11 @@ def _asked(function, *more) -> Iterator[tuple]:
                 "`picture` itself has been changed, and the caller still needs it. Make a new one."
             )
         yield f"For a picture of the digit {label}", got.detach() if isinstance(got, torch.Tensor) else got
+        if picture.requires_grad:
+            raise Complaint(
+                "The numbers are right. But `picture` itself asks for a gradient now, and the caller has not been told: "
+                "`requires_grad_()` works in place. Call it on a copy, `picture.clone()`."
+            )
         if any(p.grad is not None for p in model.parameters()):
             raise Complaint(
                 "The number is right, but a `backward()` has left gradients in the weights' accounts too, and the next training "
@@ -185,6 +190,27 @@ def _step_after_the_epoch(model, optimizer, batches):
         cross_entropy(model(x), y).backward()
     optimizer.step()
     optimizer.zero_grad()
+
+
+def _stepped_once(model, optimizer, batches):
+    for x, y in batches:
+        optimizer.zero_grad()
+        cross_entropy(model(x), y).backward()
+    optimizer.step()
+
+
+def _left_early(model, optimizer, batches):
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+
+def _unrecorded(model, x, y):
+    with torch.no_grad():
+        return cross_entropy(model(x), y)
 
 
 def _cleared_once(model, optimizer, batches):
@@ -251,6 +277,16 @@ def _stepped(step):
         return step(picture, g, eps)
 
     return fool
+
+
+def _map_without_copy(model, picture, label):
+    (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
+    return g.abs().reshape(8, 8)
+
+
+def _fool_without_copy(model, picture, label, eps):
+    (g,) = torch.autograd.grad(cross_entropy(model(picture.requires_grad_()), label), picture)
+    return picture.detach() + eps * g.sign()
 
 
 def _fool_in_place(model, picture, label, eps):
@@ -519,6 +555,28 @@ EXERCISES: list[Exercise] = [
                 _looped("zero_grad", "loss", "backward", "step", "step"),
                 "Two steps with one gradient. One is enough.",
             ),
+            Wrong(
+                _stepped_once,
+                "The step is taken once, behind the loop, with the last batch alone. All four lines belong into each turn.",
+            ),
+            Wrong(
+                _left_early,
+                "After the first batch nothing has moved any more: a `return` inside the loop ends it in its first turn.",
+            ),
+            Wrong(
+                _looped("zero_grad", "loss", "backward", "step", loss=_unrecorded),
+                "The loss was computed inside `no_grad`, so nothing was recorded. That is for testing; here it is to be learned.",
+            ),
+            Wrong(
+                _looped(
+                    "zero_grad",
+                    "loss",
+                    "backward",
+                    "step",
+                    loss=lambda model, x, y: cross_entropy(y, model(x)),
+                ),
+                "First the scores, then the labels: `cross_entropy(model(x), y)`.",
+            ),
         ),
         right=(
             _looped("loss", "zero_grad", "backward", "step"),
@@ -565,6 +623,7 @@ EXERCISES: list[Exercise] = [
                 _map(loss=lambda scores, label: torch.softmax(scores, 1)[0, label[0]]),
                 "That is the gradient of a *probability*. The loss is $-\\log$ of it.",
             ),
+            Wrong(_map_without_copy, "`picture` itself asks for a gradient now"),
             Wrong(_map_of_answer, "That takes the network's own answer for the truth. Use `label`."),
             Wrong(
                 _map_times_picture,
@@ -573,6 +632,10 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda model, picture, label: model(picture),
                 "Those are the scores. No gradient has been asked for.",
+            ),
+            Wrong(
+                _map(loss=lambda scores, label: scores),
+                "Ten scores are no loss, and a pass begins at one number. `cross_entropy` makes one of them and of `label`.",
             ),
         ),
         right=(_map_squeezed,),
@@ -594,6 +657,7 @@ EXERCISES: list[Exercise] = [
             "`return picture + eps * g.sign()`",
         ),
         wrong=(
+            Wrong(_fool_without_copy, "`picture` itself asks for a gradient now"),
             Wrong(
                 _stepped(lambda p, g, eps: p - eps * g.sign()),
                 "Against the gradient the loss *falls*: that helps the network.",
@@ -695,6 +759,18 @@ EXERCISES: list[Exercise] = [
                 _losses, "Those are the losses themselves. Related, but the length of the gradient is wanted."
             ),
             Wrong(_piled_up, "`backward()` adds up in `.grad`: each length contains the samples before it."),
+            Wrong(
+                _measured(lambda grads: sum(g.square().sum() for g in grads).sqrt().item()),
+                "The number is right, but `torch.stack` wants tensors: leave out the `.item()`.",
+            ),
+            Wrong(
+                _measured(lambda grads: torch.cat(grads).norm()),
+                "The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.",
+            ),
+            Wrong(
+                _measured(lambda grads: torch.stack([g.norm() for g in grads]).mean()),
+                "A mean of the lengths of parts. Squares add up to the square of the whole length.",
+            ),
         ),
         right=(_as_a_list, _measured(_one_vector)),
     ),

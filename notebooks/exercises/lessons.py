@@ -1,4 +1,7 @@
-"""Finds exercises and questions: "3.2" is the second exercise of `lesson_03.py`, "3.a" its first question."""
+"""Finds exercises and questions: "3.2" is the second exercise of `lesson_03.py`, "3.a" its first question.
+
+A lesson is called by a text, "3" or "9b" (the half that follows lesson 9, in `lesson_09b.py`); a plain 3 will do as well.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,20 @@ class Unknown(LookupError):
 
 
 @cache
-def numbers() -> tuple[int, ...]:
-    """The lessons that have a module."""
-    names = (module.name for module in pkgutil.iter_modules(__path_of_package()))
-    return tuple(sorted(int(name[7:]) for name in names if re.fullmatch(r"lesson_\d\d", name)))
+def numbers() -> tuple[str, ...]:
+    """The lessons that have a module, in the order of the course: "0", ..., "9", "9b", "10", ..."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path_of_package()))
+    return tuple(short(name[7:]) for name in names if re.fullmatch(r"lesson_\d\d[a-z]?", name))
+
+
+def short(number: str) -> str:
+    """ "3" from "03": as people call the lesson, not as its files are sorted."""
+    return re.sub(r"^0(?=\d)", "", number)
+
+
+def padded(number: object) -> str:
+    """ "03" from 3 or "3", "09b" from "9b": the beginning of its files' names."""
+    return re.sub(r"^(?=\d(?:\D|$))", "0", str(number))
 
 
 def __path_of_package() -> list[str]:
@@ -26,13 +39,13 @@ def __path_of_package() -> list[str]:
 
 
 @cache
-def exercises(lesson: int) -> dict[str, Exercise]:
+def exercises(lesson: int | str) -> dict[str, Exercise]:
     """The exercises of one lesson by id, in order."""
     return {exercise.id: exercise for exercise in _module(lesson).EXERCISES}
 
 
 @cache
-def questions(lesson: int) -> dict[str, Question]:
+def questions(lesson: int | str) -> dict[str, Question]:
     """The predictions of one lesson by id, in order."""
     return {question.id: question for question in _module(lesson).QUESTIONS}
 
@@ -53,22 +66,22 @@ def find_question(key: object) -> Question:
     return found
 
 
-def lesson_number(key: object) -> int:
-    """3 from 3, "3", "03" or "3.2", or Unknown."""
+def lesson_number(key: object) -> str:
+    """ "3" from 3, "3", "03" or "3.2", or Unknown."""
     return _lesson_of(key)
 
 
-def _module(lesson: int):
-    return importlib.import_module(f".lesson_{lesson:02d}", __package__)
+def _module(lesson: int | str):
+    return importlib.import_module(f".lesson_{padded(lesson)}", __package__)
 
 
-def _lesson_of(key: object) -> int:
-    match = re.match(r"\s*(\d{1,2})(\.|\s*$)", str(key)) if isinstance(key, str | int | float) else None
+def _lesson_of(key: object) -> str:
+    match = re.match(r"\s*(\d{1,2}[a-z]?)(\.|\s*$)", str(key)) if isinstance(key, str | int | float) else None
     if match is None:
         raise Unknown('Exercises are called by a text such as "3.1": the lesson, a point, the number in it.')
-    lesson = int(match.group(1))
+    lesson = short(match.group(1))
     if lesson not in numbers():
-        known = ", ".join(str(number) for number in numbers())
+        known = ", ".join(numbers())
         raise Unknown(f"There are no exercises for a lesson {lesson}. Lessons that have some: {known}.")
     return lesson
 

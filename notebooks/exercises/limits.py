@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,11 +55,19 @@ def _watcher(seconds: float) -> Iterator[None]:
 
     def watch() -> None:
         wait = seconds
-        while not done.wait(wait):
+        while not done.wait(wait) and target.value in sys._current_frames():
             with lock:
                 if not done.is_set():
                     interrupt(target, ctypes.py_object(OutOfTime))
             wait = 0.5
+        # A thread may end before an interruption strikes. CPython 3.11 would wait for it for ever (see below); one that
+        # strikes here ends that.
+        try:
+            interrupt(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(OutOfTime))
+            for _ in range(100):
+                pass
+        except OutOfTime:
+            pass
 
     threading.Thread(target=watch, daemon=True).start()
     try:

@@ -19,6 +19,9 @@ from typing import Any
 from viz.read.text import write_whole
 
 TRIES = 12  # of an exercise are kept, the last ones
+NAMES = 2  # the names of exercises that a file is written with; one that does not say has the first
+MOVED = {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"}
+"""What became of the first names: lesson 9 was cut in two, and its clinic became lesson 9b."""
 
 _session: dict[str, Any] = {}  # all there is, while it cannot be written to the file
 
@@ -32,7 +35,7 @@ def path() -> Path | None:
 
 
 def load() -> dict[str, Any]:
-    """{"solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
+    """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
     "tries": {id: [[answer, cause], ...]}}. What is damaged counts as empty."""
     place = path()
     data = _session
@@ -51,12 +54,19 @@ def tidy(data: Any) -> dict[str, Any]:
     of = {
         key: data[key] if isinstance(data.get(key), dict) else {} for key in ("predicted", "guesses", "tries")
     }
+    if data and data.get("names") != NAMES:
+        solved = [MOVED.get(str(key), key) for key in solved]
+        of = {
+            name: {MOVED.get(str(key), key): told for key, told in every.items()}
+            for name, every in of.items()
+        }
     tries = {
         str(key): [[str(part) for part in one] for one in every if isinstance(one, list) and len(one) == 2]
         for key, every in of["tries"].items()
         if isinstance(every, list)
     }
     return {
+        "names": NAMES,
         "solved": [str(item) for item in solved],
         "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
         "guesses": {str(key): str(guess) for key, guess in of["guesses"].items()},

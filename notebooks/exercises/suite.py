@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from . import store
+from .lessons import padded, short
 
 NOTEBOOKS = Path(__file__).resolve().parents[1]
 
@@ -27,19 +28,19 @@ NOTEBOOKS = Path(__file__).resolve().parents[1]
 class Lesson:
     """A lesson, as its header tells of it. `minutes` with all exercises, `core` without those that can wait."""
 
-    number: int
+    number: str  # "9", and "9b" for a half that follows it
     title: str
     file: str
     objective: str
     minutes: int
     core: int
-    needs: tuple[int, ...]
+    needs: tuple[str, ...]
     cells: tuple[str, ...]
 
     @cached_property
     def exercises(self) -> tuple[str, ...]:
         """The ids of its exercises."""
-        return tuple(re.findall(r"^### Exercise (\d+\.\d+)", "\n".join(self.cells), re.M))
+        return tuple(re.findall(r"^### Exercise (\d+[a-z]?\.\d+)", "\n".join(self.cells), re.M))
 
     @property
     def skip(self) -> str:
@@ -55,24 +56,24 @@ class Lesson:
 
 def lessons(folder: Path = NOTEBOOKS) -> tuple[Lesson, ...]:
     """All lessons of `folder`, in order. Raises ValueError for a header without its four lines."""
-    return tuple(_read(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")))
+    return tuple(_read(path) for path in sorted(folder.glob("[0-9][0-9]*_*.ipynb")))
 
 
 def _read(path: Path) -> Lesson:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     texts = tuple("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    number, title = re.search(r"^# (\d+)\. (.+)$", texts[0], re.M).groups()
+    number, title = re.search(r"^# (\d+[a-z]?)\. (.+)$", texts[0], re.M).groups()
     minutes, core = re.search(r"\*\*Minutes\.\*\* (\d+)(?:; (\d+) without the exercises)?", texts[0]).groups()
-    needs = re.findall(r"\]\((\d\d)_\w+\.ipynb", _field(texts[0], "Needs.", plain=False))
-    needs += re.findall(r"[Ll]esson (\d+)", _field(texts[0], "Needs."))
+    needs = re.findall(r"\]\((\d\d[a-z]?)_\w+\.ipynb", _field(texts[0], "Needs.", plain=False))
+    needs += re.findall(r"[Ll]esson (\d+[a-z]?)\b", _field(texts[0], "Needs."))
     return Lesson(
-        number=int(number),
+        number=number,
         title=title,
         file=path.name,
         objective=_field(texts[0], "Objective."),
         minutes=int(minutes),
         core=int(core or minutes),
-        needs=tuple(sorted({int(need) for need in needs})),
+        needs=tuple(sorted({short(need) for need in needs}, key=padded)),
         cells=texts,
     )
 
@@ -91,11 +92,13 @@ def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) ->
 
 @dataclass(frozen=True)
 class Route:
-    """A way through the lessons: what for, and its sittings. A sitting has lessons, and may say what to do in them."""
+    """A way through the lessons: what for, and its sittings: what each is about, and its lessons. `known` are the lessons
+    that it takes for known."""
 
     name: str
     whom: str
-    sittings: tuple[tuple[str, tuple[int, ...]], ...]
+    sittings: tuple[tuple[str, tuple[str, ...]], ...]
+    known: tuple[str, ...] = ()
 
 
 ROUTES = (
@@ -103,21 +106,21 @@ ROUTES = (
         "An afternoon",
         "You can spare three to four hours, once. At the end you carry a gradient back through any graph by hand, and can "
         "say why a node has to wait.",
-        (("in one go, with a break after lesson 2", (0, 1, 2, 3, 4)),),
+        (("in one go, with a break after lesson 2", ("0", "1", "2", "3", "4")),),
     ),
     Route(
         "A course of eight evenings",
-        "Two hours each or a little more, the second and the third two and a half. Everything, without the exercises that "
-        "can wait; those are for the days between.",
+        "Two hours each or a little more, the second, the third and the last two and a half. Everything, without the exercises "
+        "that can wait; those are for the days between.",
         (
-            ("a slope, and where it is noted down", (0, 1, 2)),
-            ("the walk back, by hand, once and many times", (3, 4, 5)),
-            ("many numbers at once, and an engine of your own", (6, 7)),
-            ("switches, and loops that are ill", (8, 9)),
-            ("memory, and loops in the graph", (10, 11)),
-            ("functions and hooks of your own", (12, 13)),
-            ("where NaN comes from; gradients of gradients", (14, 15)),
-            ("the other direction, and a whole network", (16, 17)),
+            ("a slope, and where it is noted down", ("0", "1", "2")),
+            ("the walk back, by hand, once and many times", ("3", "4", "5")),
+            ("many numbers at once, and an engine of your own", ("6", "7")),
+            ("switches, and the training loop", ("8", "9")),
+            ("loops that are ill, and what a graph keeps", ("9b", "10")),
+            ("loops in the graph, and functions of your own", ("11", "12")),
+            ("hooks, and where NaN comes from", ("13", "14")),
+            ("second order, the other direction, and a whole network", ("15", "16", "17")),
         ),
     ),
     Route(
@@ -125,21 +128,23 @@ ROUTES = (
         "You have trained networks and want to know what happens inside. Take the last graph of a lesson first: where it "
         "asks and you can answer, go on to the next.",
         (
-            ("why an engine finds 16, 4 or 2 where 12 is right", (4,)),
-            ("None and zero, and what retain_graph really does", (5,)),
-            ("why no Jacobian is ever built", (6,)),
-            ("write the engine: 70 lines", (7,)),
-            ("freezing by the flag and by a block are not the same", (8,)),
-            ("loops that run and do not learn", (9,)),
-            ("where the memory goes", (10,)),
-            ("a function and a hook of your own, and what gradcheck tells", (12, 13)),
-            ("NaN, second order, forward mode", (14, 15, 16)),
+            ("how the stepper steps, and how it asks", ("0",)),
+            ("why an engine finds 16, 4 or 2 where 12 is right", ("4",)),
+            ("None and zero, and what retain_graph really does", ("5",)),
+            ("why no Jacobian is ever built", ("6",)),
+            ("write the engine: 70 lines", ("7",)),
+            ("freezing by the flag and by a block are not the same", ("8",)),
+            ("loops that run and do not learn", ("9b",)),
+            ("where the memory goes", ("10",)),
+            ("a function and a hook of your own, and what gradcheck tells", ("12", "13")),
+            ("NaN, second order, forward mode", ("14", "15", "16")),
         ),
+        known=("1", "2", "3", "9"),
     ),
 )
 
 
-def minutes_of(numbers: Iterable[int], every: Iterable[Lesson]) -> int:
+def minutes_of(numbers: Iterable[str], every: Iterable[Lesson]) -> int:
     """What these lessons take together, without what can wait."""
     known = {lesson.number: lesson.core for lesson in every}
     return sum(known.get(number, 0) for number in numbers)
@@ -147,10 +152,10 @@ def minutes_of(numbers: Iterable[int], every: Iterable[Lesson]) -> int:
 
 def route_rows(route: Route, every: tuple[Lesson, ...]) -> list[tuple[str, tuple[Lesson, ...], int]]:
     """(what it is about, its lessons, minutes) for each sitting; of lessons that are not there nothing is said."""
-    known = {lesson.number: lesson for lesson in every}
+    by_number = {lesson.number: lesson for lesson in every}
     rows = []
     for about, numbers in route.sittings:
-        there = tuple(known[number] for number in numbers if number in known)
+        there = tuple(by_number[number] for number in numbers if number in by_number)
         if there:
             rows.append((about, there, minutes_of(numbers, every)))
     return rows
@@ -158,7 +163,7 @@ def route_rows(route: Route, every: tuple[Lesson, ...]) -> list[tuple[str, tuple
 
 # ---------------------------------------------------------------- the map
 
-WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 206, 58, 22, 30, 8
+WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 206, 58, 22, 34, 16
 
 MAP_STYLE = """
 .lesson rect { fill: var(--map-ground); stroke: var(--map-line); stroke-width: 1.4; }
@@ -181,44 +186,55 @@ FILE = (  # a picture that stands by itself
 )
 
 
-def levels(every: tuple[Lesson, ...]) -> list[list[int]]:
-    """The numbers of the lessons, row by row: each stands below all that it needs."""
-    row: dict[int, int] = {}
+def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
+    """The numbers of the lessons, row by row: each stands below all that it needs, or to their right: lessons that come
+    one after the other, with nothing beside them, share a row."""
+    row: dict[str, int] = {}
     for lesson in every:
         row[lesson.number] = 1 + max((row[need] for need in lesson.needs if need in row), default=-1)
-    return [
-        [number for number in row if row[number] == at] for at in range(max(row.values(), default=-1) + 1)
-    ]
+    rows: list[list[str]] = []
+    alone = False
+    for at in range(max(row.values(), default=-1) + 1):
+        numbers = [number for number in row if row[number] == at]
+        if alone and len(numbers) == 1:
+            rows[-1] += numbers
+        else:
+            rows.append(numbers)
+        alone = len(numbers) == 1
+    return rows
 
 
-def arrows(every: tuple[Lesson, ...]) -> list[tuple[int, int]]:
+def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
     """(needed, lesson) without those that follow from others: who needs 4, and 4 needs 3, needs 3."""
-    needs = {lesson.number: {n for n in lesson.needs if n < lesson.number} for lesson in every}
+    needs = {lesson.number: set(lesson.needs) for lesson in every}
 
-    def behind(number: int) -> set[int]:
+    def behind(number: str) -> set[str]:
         return set().union(*({n} | behind(n) for n in needs.get(number, ())))
 
     return [
         (need, number)
         for number, direct in needs.items()
-        for need in sorted(direct)
+        for need in sorted(direct, key=padded)
         if need in needs and not any(need in behind(other) for other in direct - {need})
     ]
 
 
-def _places(every: tuple[Lesson, ...]) -> dict[int, tuple[float, float]]:
+def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
     """The middle of the top of each box. In a row the boxes stand in the order of those that they come from."""
     rows = levels(every)
     widest = max(map(len, rows), default=1)
     middle = MARGIN + (widest * (WIDTH + GAP_X) - GAP_X) / 2
-    needed: dict[int, list[int]] = {}
+    needed: dict[str, list[str]] = {}
     for need, number in arrows(every):
         needed.setdefault(number, []).append(need)
-    places: dict[int, tuple[float, float]] = {}
+    places: dict[str, tuple[float, float]] = {}
     for at, row in enumerate(rows):
-        from_where = {n: [places[p][0] for p in needed.get(n, ())] or [middle] for n in row}
-        ordered = sorted(row, key=lambda n: (sum(from_where[n]) / len(from_where[n]), n))
-        left = middle - (len(row) - 1) * (WIDTH + GAP_X) / 2
+        from_where = {n: [places[p][0] for p in needed.get(n, ()) if p in places] or [middle] for n in row}
+        ordered = sorted(row, key=lambda n: (sum(from_where[n]) / len(from_where[n]), padded(n)))
+        if any(need in row for n in row for need in needed.get(n, ())):
+            ordered = row  # one after the other
+        center = sum(from_where[row[0]]) / len(from_where[row[0]]) if len(row) == 1 else middle
+        left = center - (len(row) - 1) * (WIDTH + GAP_X) / 2
         for i, number in enumerate(ordered):
             places[number] = (left + i * (WIDTH + GAP_X), MARGIN + at * (HEIGHT + GAP_Y))
     return places
@@ -235,19 +251,31 @@ def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str]
         f'aria-label="{about}"{root}><style>{style}{MAP_STYLE}</style>'
     ]
     for need, number in arrows(every):
-        (x0, y0), (x1, y1) = places[need], places[number]
-        y0 += HEIGHT
-        bend = max(14, (y1 - y0) / 2)
-        parts.append(
-            f'<path class="need" d="M{x0:g} {y0:g}C{x0:g} {y0 + bend:g} {x1:g} {y1 - bend - 6:g} {x1:g} {y1 - 6:g}"/>'
-            f'<path class="tip" d="M{x1 - 4:g} {y1 - 7:g}h8l-4 7z"/>'
-        )
+        parts.append(_arrow(*places[need], *places[number], wide))
     for lesson in every:
         parts.append(_box(lesson, *places[lesson.number], solved))
     return "".join(parts) + "</svg>"
 
 
-def _size(places: dict[int, tuple[float, float]]) -> tuple[float, float]:
+def _arrow(x0: float, y0: float, x1: float, y1: float, wide: float) -> str:
+    """From the box at (x0, y0) to that at (x1, y1): to the right in a row; down to the next rows; around all boxes where
+    more rows lie between, so that it is not taken for an arrow from one of theirs."""
+    half = WIDTH / 2
+    if y0 == y1:
+        x0, x1, y = x0 + half, x1 - half, y0 + HEIGHT / 2
+        line, tip = f"M{x0:g} {y:g}H{x1 - 6:g}", f"M{x1 - 7:g} {y - 4:g}v8l7-4z"
+    elif y1 - y0 > 2 * (HEIGHT + GAP_Y):
+        x0, y0, x1, y1, edge = x0 + half, y0 + HEIGHT / 2, x1 + half, y1 + HEIGHT / 2, wide - MARGIN / 2
+        line = f"M{x0:g} {y0:g}H{edge - 12:g}q12 0 12 12V{y1 - 12:g}q0 12-12 12H{x1 + 6:g}"
+        tip = f"M{x1 + 7:g} {y1 - 4:g}v8l-7-4z"
+    else:
+        y0 += HEIGHT  # down along its own column, aside only where no box can stand
+        line = f"M{x0:g} {y0:g}C{x0:g} {y1 - GAP_Y / 2:g} {x1:g} {y1 - GAP_Y:g} {x1:g} {y1 - 6:g}"
+        tip = f"M{x1 - 4:g} {y1 - 7:g}h8l-4 7z"
+    return f'<path class="need" d="{line}"/><path class="tip" d="{tip}"/>'
+
+
+def _size(places: dict[str, tuple[float, float]]) -> tuple[float, float]:
     return (
         max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN,
         max(y for _, y in places.values()) + HEIGHT + MARGIN,
@@ -322,8 +350,7 @@ def lesson_map() -> Shown:
     """The map of the lessons; who has solved exercises sees how many."""
     every = lessons()
     lines = [
-        f"{lesson.number:2} {lesson.title}"
-        + (f" (needs {', '.join(map(str, lesson.needs))})" if lesson.needs else "")
+        f"{lesson.number:>2} {lesson.title}" + (f" (needs {', '.join(lesson.needs)})" if lesson.needs else "")
         for lesson in every
     ]
     return Shown("\n".join(lines), map_html(every, solved=store.load()["solved"]))
@@ -342,7 +369,7 @@ def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 def linked(lesson: Lesson, link: str = "{file}", *, title: bool = True) -> str:
     """A link to a lesson, in HTML."""
     where = _where(lesson, link)
-    name = f"{lesson.number}. {lesson.title}" if title else str(lesson.number)
+    name = f"{lesson.number}. {lesson.title}" if title else lesson.number
     return f'<a href="{where}" title="{html.escape(lesson.title)}">{html.escape(name)}</a>'
 
 
@@ -355,7 +382,7 @@ def table_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
             linked(lesson, link),
             inline(lesson.objective),
             f"{lesson.minutes}" + (f" ({lesson.core})" if lesson.core != lesson.minutes else ""),
-            ", ".join(map(str, lesson.needs)) or "–",
+            ", ".join(lesson.needs) or "–",
         )
         for lesson in every
     )
@@ -371,8 +398,10 @@ def routes_html(every: tuple[Lesson, ...], link: str = "{file}") -> str:
             for about, there, minutes in route_rows(route, every)
         ]
         whole = sum(minutes for *_, minutes in route_rows(route, every))
+        taken = [linked(lesson, link, title=False) for lesson in every if lesson.number in route.known]
+        for_known = f" It takes lessons {', '.join(taken[:-1])} and {taken[-1]} for known." if taken else ""
         parts.append(
-            f"<h3>{html.escape(route.name)}</h3><p>{html.escape(route.whom)}</p>"
+            f"<h3>{html.escape(route.name)}</h3><p>{html.escape(route.whom)}{for_known}</p>"
             f"{_rows(('about', 'lessons', f'minutes ({whole} in all)'), rows)}"
         )
     return "".join(parts)

@@ -6,41 +6,61 @@ from typing import Any
 
 import numpy as np
 
-from .values import Opaque, describe, same
+from .values import Opaque, describe, same, whole
 
 Advice = tuple[str, str]
 """What to say, and the cause that was recognised: "" where nothing but the difference is known."""
 
 
-def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str) -> Advice:
+def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str, nothing: bool = False) -> Advice:
     """The likely cause of `got` where `want` was due, both plain (see values.py). `got` has been shown already.
 
     `typed` tells whether the value was typed in: then the right one stays the learner's to find, and nothing is
-    said by which it could be computed, no ratio and no size. If it came from code, it may be shown.
+    said by which it could be computed, no ratio and no size. If it came from code, it may be shown. `nothing` tells
+    whether None is the answer to some part of the exercise: not to which.
     """
-    return _of_typed(got, want, rtol) if typed else _of_code(got, want, rtol, label)
+    return _of_typed(got, want, rtol, nothing) if typed else _of_code(got, want, rtol, label)
 
 
-def _of_typed(got: Any, want: Any, rtol: float) -> Advice:
-    if isinstance(want, np.ndarray) and isinstance(got, np.ndarray):
-        if got.shape != want.shape:
-            return _specific(_shapes(got, want))
-        if same(got, np.asarray(-want), rtol) and want.any():
-            return _specific("The size is right, the sign is not.")
-        if want.ndim:
-            return _specific(f"{_place(got, want, rtol)} Go through that one once more.")
-        return "Not that number.", ""
-    if isinstance(want, np.ndarray):
-        if got is None:
-            return _specific("`None` would say that nothing is computed. Here a number comes out.")
-        return _specific(f"That is {_kind(got)}. A number or a tensor is wanted.")
-    if want is None:
-        return _specific("Is anything computed there at all? If not, the answer is `None`.")
-    if isinstance(want, str) and not isinstance(got, str):
-        return _specific(f"That is {_kind(got)}. A letter in quotes is wanted.")
-    if isinstance(want, str) and len(want) == 1 and len(got.strip()) != 1:
-        return _specific("One of the letters is wanted, in quotes.")
-    return ("Not that one." if isinstance(want, str) else "Not that."), ""
+def _of_typed(got: Any, want: Any, rtol: float, nothing: bool) -> Advice:
+    if isinstance(want, str):
+        if not isinstance(got, str):
+            return _specific(f"That is {_kind(got)}. A letter in quotes is wanted.")
+        if len(want) == 1 and len(got.strip()) != 1:
+            return _specific("One of the letters is wanted, in quotes.")
+        return "Not that one.", ""
+    if want is not None and not isinstance(want, np.ndarray):
+        return "Not that.", ""
+    if got is None:
+        return _specific("`None` would say that nothing is computed. Here something is.")
+    number = "A number, or `None`, is wanted" if nothing else "A number is wanted"
+    if want is not None and want.size > 1:
+        number = "Numbers in a list are wanted"
+    if isinstance(got, str):
+        return _specific(f"That is a text. {number}: put in the values, and write what comes out.")
+    if not isinstance(got, np.ndarray):
+        return _specific(f"That is {_kind(got)}. {number}.")
+    due = np.zeros(()) if want is None else want
+    if got.shape != due.shape:
+        return _specific(_how_many(got, due))
+    if want is not None and same(got, np.asarray(-want), rtol) and want.any():
+        return _specific("The size is right, the sign is not.")
+    if due.size > 1:
+        return _specific(f"{_place(got, due, rtol)} Go through that one once more.")
+    if whole(want) and not whole(got) and same(got, want, 0.01):
+        return _specific("Very near. Was it nudged, or rounded? The exact number is wanted.")
+    return "Not that number.", ""
+
+
+def _how_many(got: np.ndarray, want: np.ndarray) -> str:
+    """What is said of typed numbers that are too many, too few, or laid out in another way."""
+    if want.size == 1:
+        return "One number is wanted here, not a list of them."
+    if want.ndim == 1:
+        return f"A list of {want.size} numbers is wanted: one for each entry."
+    rows, columns = want.shape
+    lies = " Yours lies on its side." if got.T.shape == want.shape else ""
+    return f"A table of {rows} rows with {columns} numbers each is wanted.{lies}"
 
 
 def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
@@ -49,9 +69,8 @@ def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
         if got.shape != want.shape:
             return _specific(_shapes(got, want))
         cause = _factor(got, want, rtol)
-        if describe(got) == describe(
-            want
-        ):  # too many numbers to be written out, or different only in the last digits
+        if describe(want) in (describe(got), f"a tensor of shape {want.shape}"):  # too many numbers to
+            # be written out, or different only in the last digits
             right = f"The shape is right. {_place(got, want, rtol)}" if want.ndim else right
         return f"{cause} {right}".strip(), cause
     if got is None:
@@ -60,6 +79,8 @@ def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
         return _specific("Is there a `return`?")
     if isinstance(want, np.ndarray):
         return _specific(f"That is {_kind(got)}. A number or a tensor is wanted.")
+    if want is None and isinstance(got, str):
+        return _specific("That is a text. `None` itself is wanted, without quotes.")
     if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
         return _specific(f"{len(want)} values are wanted here.")
     if isinstance(want, str) and isinstance(got, str) and len(want) > 20:
@@ -76,6 +97,8 @@ def _kind(got: Any) -> str:
         return f"an object of type `{got.kind}`"
     if isinstance(got, np.ndarray):
         return "a number" if got.ndim == 0 else "a tensor"
+    if isinstance(got, tuple | dict) and not got:
+        return "empty"
     names = {tuple: "several values", dict: "a dictionary", str: "a text", bool: "True or False"}
     return names.get(type(got), f"`{got}`")
 

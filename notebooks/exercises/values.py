@@ -33,6 +33,8 @@ def _plain(value: Any, depth: int) -> Any:
         return bool(value) if isinstance(value, np.bool_) else value
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, Opaque):
+        return value
     if isinstance(value, Real | Decimal):  # int, float, Fraction, NumPy's numbers
         return np.asarray(float(value))
     if hasattr(value, "detach") and hasattr(value, "numpy"):
@@ -69,6 +71,11 @@ def same(got: Any, want: Any, rtol: float) -> bool:
     return type(got) is type(want) and not isinstance(got, np.ndarray) and got == want
 
 
+def whole(value: Any) -> bool:
+    """Whether a plain value is a whole number, or a table of nothing else."""
+    return isinstance(value, np.ndarray) and bool(np.all(value == np.round(value)))
+
+
 def blank(value: Any) -> bool:
     """Whether a plain value is, or contains, the `...` that an exercise starts with."""
     if isinstance(value, tuple):
@@ -83,6 +90,8 @@ def describe(value: Any, width: int = 70) -> str:
     try:
         if isinstance(value, bool) or value is None:
             return repr(value)
+        if isinstance(value, Opaque):
+            return f"a value of type {value.kind}"
         if isinstance(value, FunctionType):
             return "a function" if value.__name__ == "<lambda>" else value.__name__
         if isinstance(value, int | float | np.number):

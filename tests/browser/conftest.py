@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
     from playwright.sync_api import expect
 
-    expect.set_options(timeout=15_000)  # a machine may have much else to do
+    expect.set_options(timeout=30_000)  # a machine may have much else to do
     with chromium() as browser:
         yield browser
 

@@ -85,35 +85,75 @@ class Pane:
         return shown
 
 
+IDLE: dict[Browser, Page] = {}  # the window that the last test has left
+LOOKS = {"color_scheme": "light", "forced_colors": "none", "reduced_motion": "no-preference"}
+EMPTY = """() => { for (const kept of ["localStorage", "sessionStorage"]) try { window[kept].clear(); } catch {} }"""
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait until a JavaScript expression holds, also in a page whose policy lets nobody evaluate text
+    (`wait_for_function` fails there, unless the expression holds when it is first asked)."""
+    page.evaluate(
+        f"() => new Promise((done) => {{ const look = () => ({condition}) ? done() : setTimeout(look, 20); look(); }})"
+    )
+
+
 @contextmanager
-def opened(browser: Browser, html: str, tmp: Path, **context: Any) -> Iterator[Pane]:
+def window(
+    browser: Browser,
+    allowed: tuple[str, ...] = ("file:", "data:", "about:", "blob:"),
+    loud: tuple[str, ...] = ("error",),
+    **asked: Any,
+) -> Iterator[Page]:
+    """A window for a page that must not complain: its console, an uncaught exception, a dialog, and a request for an
+    address that does not begin with one of `allowed` fail the test when the block is left.
+
+    It is the window that the last test has left, emptied, as for somebody who reads one page after the other: a new one
+    costs the machine three times what it costs to open a page in it. After an error, beside another one, and where more
+    is asked than its size and its looks, it is new.
+    """
+    size = asked.pop("viewport", {"width": 1100, "height": 900})
+    looks = {name: asked.pop(name, usual) for name, usual in LOOKS.items()}
+    page = None if asked else IDLE.pop(browser, None)
+    if page is None:
+        page = browser.new_context(**asked).new_page()
+    complaints: list[str] = []
+    listeners = {
+        "console": lambda m: complaints.append(m.text) if m.type in loud else None,
+        "pageerror": lambda error: complaints.append(str(error)),
+        "dialog": lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        "request": lambda r: None if r.url.startswith(allowed) else complaints.append(r.url),
+    }
+    try:
+        page.set_viewport_size(size)
+        page.emulate_media(media="null", **looks)
+        for event, listener in listeners.items():
+            page.on(event, listener)
+        yield page
+        assert not complaints, "the page complained:\n" + "\n".join(complaints)
+        if not asked and browser not in IDLE:
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
+            page.unroute_all()
+            page.set_default_timeout(30_000)
+            page.evaluate(EMPTY)
+            page.mouse.move(-1, -1)
+            IDLE[browser] = page
+    finally:
+        if IDLE.get(browser) is not page:
+            page.context.close()
+
+
+@contextmanager
+def opened(browser: Browser, html: str, tmp: Path, **asked: Any) -> Iterator[Pane]:
     """The page, opened from disk as a reader would."""
     file = tmp / "page.html"
     file.write_text(html, encoding="utf-8")
-    window = browser.new_context(
-        **{"viewport": {"width": 1100, "height": 900}, "reduced_motion": "reduce"} | context
-    )
-    complaints: list[str] = []
-    try:
-        page = window.new_page()
-        page.set_default_timeout(8000)
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on(
-            "request",
-            lambda r: (
-                complaints.append(r.url)
-                if r.url != file.as_uri() and r.url[:5] not in ("data:", "blob:")
-                else None
-            ),
-        )
+    asked = {"reduced_motion": "reduce"} | asked
+    with window(browser, (file.as_uri(), "data:", "blob:"), ("error", "warning"), **asked) as page:
         page.goto(file.as_uri())
         page.wait_for_selector(".mgv[data-ready]")
         yield Pane(page)
-        assert not complaints, "the page complained:\n" + "\n".join(complaints)
-    finally:
-        window.close()
 
 
 def page_of(name: str = "diamond", *, options: dict | None = None, **more: Any) -> str:

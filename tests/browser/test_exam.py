@@ -1,11 +1,13 @@
-"""The exam in JupyterLab: what is answered in its steppers on the page stands in the report that the kernel writes."""
+"""The exam in JupyterLab: what is answered in its steppers on the page stands in the report, which is one sheet."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
+from exercises.exam import SEE, Report, Result
 from tests.lesson_files import NOTEBOOKS, read
 
 EXAM = NOTEBOOKS / "exam.ipynb"
@@ -39,6 +41,7 @@ def reported(lesson) -> list[list[str]]:
     expect(report.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]"))
     expect(report.locator(".jp-InputPrompt")).not_to_have_text(before)
     rows = report.locator(".jp-OutputArea table tr")
+    expect(rows).to_have_count(12)
     return [row.locator("td").all_inner_texts() for row in rows.all()[1:-1]]
 
 
@@ -52,22 +55,45 @@ def test_what_is_answered_on_the_page_stands_in_the_report(open_lesson):
         for _, asked, first, later, shown, left, _ in untouched
     )
 
-    chain = cell(lesson, "one-step").locator(".mgv[data-ready]")
-    for number, right in enumerate(("4", "24", "-24"), 1):
-        forward(chain)
-        if right == "24":  # a mistake first
-            answer(chain, "-24")
-            expect(chain.locator(".mgv-feedback")).to_contain_text("sign")
-        answer(chain, right)
-        expect(chain).to_have_attribute("data-step", str(number))
+    table = cell(lesson, "one-step").locator(".mgv[data-ready]")
+    for number, right in enumerate(("[[1/2, 1/2]]", "[[1, 2]]", "[[1, 2]]"), 1):
+        forward(table)
+        if number == 2:  # a mistake first
+            answer(table, "[[-1, -2]]")
+            expect(table.locator(".mgv-feedback")).to_contain_text("sign")
+        answer(table, right)
+        expect(table).to_have_attribute("data-step", str(number))
 
-    order = cell(lesson, "four-step").locator(".mgv[data-ready]")
+    order = cell(lesson, "two-step").locator(".mgv[data-ready]")
     forward(order)
     order.get_by_role("button", name="Show this step").click()
     expect(order).to_have_attribute("data-step", "1")
 
+    masked = cell(lesson, "eight-step").locator(".mgv[data-ready]")
+    for number, right in enumerate(("[1, 1]", "[0, 1]", "[nan, 0]"), 1):
+        forward(masked)
+        if number == 3:
+            answer(masked, "[0, 0]")
+            expect(masked.locator(".mgv-feedback")).to_contain_text("nan")
+        answer(masked, right)
+        expect(masked).to_have_attribute("data-step", str(number))
+
     rows = {row[0]: row[1:] for row in reported(lesson)}
     assert rows["1"] == ["4", "2", "1", "0", "1", "sign (lesson 1)"]
-    asked = rows["4"][0]
-    assert rows["4"] == [asked, "0", "0", "1", str(int(asked) - 1), ""]
-    assert [row for row in rows.values() if row[1:4] != ["0", "0", "0"]] == [rows["1"], rows["4"]]
+    asked = rows["2"][0]
+    assert rows["2"] == [asked, "0", "0", "1", str(int(asked) - 1), ""]
+    assert rows["8"] == ["5", "2", "1", "0", "2", "not finite (lesson 14)"]
+    assert [row for row in rows.values() if row[1:4] != ["0", "0", "0"]] == [rows["1"], rows["2"], rows["8"]]
+
+
+def test_the_report_is_one_sheet_of_paper(browser: Browser, tmp_path: Path):
+    """Even if every graph went wrong in every way, with all causes in the last column."""
+    full = [Result(number, 9, 0, 9, 0, tuple(SEE)[:6]) for number in range(1, 11)]
+    page = browser.new_page()
+    try:
+        page.goto(Report(full).save(tmp_path / "exam.html").as_uri())
+        expect(page.locator("tr")).to_have_count(12)
+        sheet = page.pdf(format="A4", path=tmp_path / "exam.pdf")
+        assert len(re.findall(rb"/Type\s*/Page\b", sheet)) == 1
+    finally:
+        page.close()

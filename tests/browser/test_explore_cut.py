@@ -47,3 +47,22 @@ def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, lab: Lab
         assert page.evaluate("document.activeElement.textContent") == "Undo"
         page.keyboard.press("Enter")
         page.wait_for_selector(".mgv-svg .edge.cut")
+
+
+def test_in_a_narrow_window_everything_is_in_sight_and_can_be_cut(browser: Browser, lab: Lab):
+    book = new_notebook(cells=[new_code_cell(EXPLORE)], metadata=KERNEL)
+    with lab.open(browser, "book.ipynb", book=book, width=900, height=900) as lesson:
+        run(lesson)
+        page = lesson.page
+        outside = """() => {
+            const at = (e) => e.getBoundingClientRect(), view = at(document.querySelector(".mgv-view"));
+            const nodes = [...document.querySelectorAll(".mgv-svg .node")];
+            const out = (b) => b.left < view.left || b.right > view.right || b.top < view.top || b.bottom > view.bottom;
+            return [nodes.length, nodes.map(at).filter(out).length, view.right <= innerWidth];
+        }"""
+        assert page.evaluate(outside) == [6, 0, True]
+        page.locator(".mgv-hit", has=page.locator("title", has_text="Cut f → a")).click(force=True)
+        page.wait_for_selector(".mgv-svg .edge.cut")
+        assert Pane(page).grads() == {"x": [21.0], "w": [14.0], "b": None}
+        assert page.evaluate(outside) == [6, 0, True]
+        assert lesson.complaints == []

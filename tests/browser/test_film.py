@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,35 @@ const own = CanvasRenderingContext2D.prototype, { fillText, clearRect } = own;
 own.fillText = function (text, ...more) { globalThis.painted.push(text); return fillText.call(this, text, ...more); };
 own.clearRect = function (...more) { globalThis.painted.length = 0; return clearRect.call(this, ...more); };
 """
+
+# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour
+ARROWS = """
+globalThis.arrows = [];
+const pen = CanvasRenderingContext2D.prototype, last = {};
+for (const name of ["beginPath", "moveTo", "lineTo", "stroke", "fill", "clearRect"]) {
+    const before = pen[name];
+    pen[name] = function (...more) {
+        if (name === "clearRect") globalThis.arrows.length = 0;
+        if (name === "beginPath") last.way = "";
+        if (name === "moveTo" || name === "lineTo") last.way += name[0];
+        if (name === "stroke") last.line = { width: this.lineWidth, colour: this.strokeStyle };
+        if (name === "fill" && last.way === "mll" && last.line) globalThis.arrows.push(last.line);
+        if (name === "fill") last.line = null;
+        return before.apply(this, more);
+    };
+}
+"""
+# what the legend says: of each width its decade, of the changes their colours, as a canvas tells them
+LEGEND = """() => {
+    const [widths, changes] = document.querySelectorAll(".mgf-key svg");
+    const c = document.createElement("canvas").getContext("2d");
+    return {
+        said: widths.getAttribute("aria-label"),
+        decades: [...widths.querySelectorAll("text")].map((x) => x.textContent),
+        widths: [...widths.querySelectorAll("rect")].map((x) => Number(x.getAttribute("height"))),
+        colours: [...changes.querySelectorAll("rect")].map((x) => (c.fillStyle = x.getAttribute("fill"), c.fillStyle)),
+    };
+}"""
 
 
 def two(tensor: Any) -> str:
@@ -84,6 +114,76 @@ def test_every_number_is_the_frameworks_own(
                     assert f"‖value‖ {value}, ‖grad‖ {grad}, " in text
                     assert value in painted and grad in painted
             pane.press("ArrowRight")
+
+
+def sent(loss: Any, seen: dict[tuple[int, int], float]) -> None:
+    """Hang hooks of our own on every function behind ``loss``: the decade of what it sends for each input."""
+    nodes = [loss.grad_fn]
+    for k, node in enumerate(nodes):
+        nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
+        if "Accumulate" not in node.name() and not node.name().startswith(
+            "TBackward"
+        ):  # folded into its arrow
+
+            def hook(inputs: tuple, outputs: tuple, k: int = k) -> None:
+                for slot, g in enumerate(inputs):
+                    if g is not None:
+                        numbers = np.asarray(g.detach().numpy(), np.float64)
+                        seen[k, slot] = float(np.log10(np.linalg.norm(numbers)))
+
+            node.register_hook(hook)
+
+
+@pytest.mark.parametrize("framework", ["minigrad", "torch"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_width_and_colour_of_every_arrow_are_those_of_its_norm_in_the_legend(
+    browser: Browser, tmp_path: Path, framework: str, theme: str, request: pytest.FixtureRequest
+):
+    t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module(framework)
+    t.manual_seed(0)
+    layers = [t.nn.Linear(3, 5), t.nn.Linear(5, 5), t.nn.Linear(5, 1)]
+    leaves = [p for layer in layers for p in layer.parameters()]
+    film, frames, used = viz.film(), [], set()
+    for _ in range(4):
+        h = x = t.randn(16, 3)
+        for layer in layers:
+            h = layer(h.relu() if h is not x else h)
+        loss = ((h - x.sum(dim=1, keepdim=True)) ** 2).mean()
+        for p in leaves:
+            p.grad = None
+        frames.append({})
+        sent(loss, frames[-1])
+        film.backward(loss)
+        with t.no_grad():
+            for p in leaves:
+                p -= 0.4 * p.grad
+    text = page([film], None, title=None).replace("<script>", f"<script>{ARROWS}</script><script>", 1)
+    size = {"width": 1280, "height": 900}
+    with opened(browser, text, tmp_path, viewport=size, color_scheme=theme) as pane:
+        legend = pane.page.evaluate(LEGEND)
+        low, high = (float(x) for x in re.findall(r"1e(-?\d+)", legend["said"]))
+        decades = [float(x.removeprefix("1e")) for x in legend["decades"]]
+        slope, first = np.polyfit(decades, legend["widths"], 1)
+        assert slope > 0 and np.allclose(np.polyval([slope, first], decades), legend["widths"])
+        for step, now in enumerate(frames):
+            pane.page.locator(f'.mgf[data-told="{step}"]').wait_for()
+            expected: dict[str, list[float]] = {}
+            for where, decade in now.items():
+                change = decade - frames[step - 1][where] if step else 0.0
+                grade = int(np.digitize(change, np.log10([1 / 2, 0.909, 1.1, 2])))
+                wide = first + slope * min(max(decade, low), high)
+                expected.setdefault(legend["colours"][grade], []).append(wide)
+            painted: dict[str, list[float]] = {}
+            for arrow in pane.page.evaluate("arrows"):
+                painted.setdefault(arrow["colour"], []).append(arrow["width"])
+            [cursor] = painted.keys() - set(legend["colours"])  # of the loss: it has a tip, too
+            assert len(painted.pop(cursor)) == 1
+            assert {c: len(w) for c, w in painted.items()} == {c: len(w) for c, w in expected.items()}
+            used |= painted.keys()
+            for colour, widths in painted.items():
+                assert sorted(widths) == pytest.approx(sorted(expected[colour]), abs=0.02)
+            pane.press("ArrowRight")
+    assert len(set(legend["colours"])) == 5 and len(used) >= 3 and len(frames[0]) >= 13
 
 
 @pytest.fixture
@@ -168,3 +268,33 @@ def test_a_frame_changes_within_a_sixtieth_of_a_second(browser: Browser, tmp_pat
     with opened(browser, page([film], None, title=None), tmp_path) as pane:
         took = sorted(pane.page.evaluate(WALK))
         assert took[len(took) // 2] <= 16
+
+
+MARKED = """
+globalThis.marks = { zero: 0, none: 0, nan: 0 };
+const own = CanvasRenderingContext2D.prototype, { fillRect, clip } = own;
+own.fillRect = function (x, y, w, h) {
+  if (w === h && w <= 2) marks.zero += 1;
+  else if (h === 1) marks.none += 1;
+  return fillRect.call(this, x, y, w, h);
+};
+own.clip = function (...more) { marks.nan += 1; return clip.call(this, ...more); };
+"""
+
+
+@pytest.mark.parametrize("kind", ["fine", "zero", "nan", "none"])
+def test_zero_nan_and_not_computed_are_marks_and_not_only_colours(
+    browser: Browser, tmp_path: Path, kind: str
+):
+    """Of twelve frames one is special: its cell is a dot, hatched or a rule, and no other cell is."""
+    t = importlib.import_module("minigrad")
+    w, v, film = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True), viz.film()
+    for step in range(12):
+        w.grad = v.grad = None
+        at = {"zero": 0.0, "nan": float("nan")}.get(kind, 2.0) if step == 5 else 2.0
+        film.backward(((w * 3).tanh() * v * at).sum(), inputs=[v] if (kind, step) == ("none", 5) else None)
+    assert len(film.reels) == 1
+    text = page([film], None, title=None).replace("<script>", f"<script>{MARKED}</script><script>", 1)
+    with opened(browser, text, tmp_path) as pane:
+        seen = {name for name, count in pane.page.evaluate("marks").items() if count}
+    assert seen == ({kind} - {"fine"})

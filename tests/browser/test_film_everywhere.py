@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import viz
-from tests.browser.pages import opened
+from tests.browser.pages import opened, window
 from tests.browser.test_vscode import webview
 from tests.browser.test_widgets_lab import KERNEL
 from tools.jupyterlab import Lab, Notebook7
@@ -159,22 +158,18 @@ def book() -> nbformat.NotebookNode:
     return new_notebook(cells=[new_code_cell(PROGRAM)], metadata=KERNEL)
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with Lab(tmp_path_factory.mktemp("films")) as running:
-        yield running
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_in_jupyterlab(browser: Browser, lab: Lab, theme: str):
-    with lab.open(browser, "film.ipynb", theme, book()) as lesson:
-        lesson.page.set_default_timeout(20_000)
+def test_in_jupyterlab(browser: Browser, lab: Lab):
+    with lab.open(browser, "film.ipynb", book=book()) as lesson:
         lesson.page.click(".jp-CodeCell >> nth=0")
         lesson.page.keyboard.press("Control+Enter")
         lesson.page.wait_for_selector(".mgf[data-ready]", timeout=60_000)
         walk_through(lesson.page, lesson.page.locator(".mgf"))
-        assert is_dark(lesson.page) is (theme == "dark")
-        assert lesson.page.evaluate(CONTRAST) == []
+        for scheme in ("light", "dark"):
+            light = str(scheme == "light").lower()
+            lesson.page.emulate_media(color_scheme=scheme)
+            expect(lesson.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
+            assert is_dark(lesson.page) is (scheme == "dark")
+            assert lesson.page.evaluate(CONTRAST) == []
         assert lesson.page.evaluate(NAMELESS) == []
         assert lesson.page.locator(".jp-Cell").count() == 1
         assert lesson.complaints == []
@@ -202,11 +197,8 @@ def test_in_a_saved_notebook_without_a_kernel(browser: Browser, tmp_path: Path):
     [output] = saved.cells[0].outputs
     file = tmp_path / "saved.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><body>{output.data['text/html']}</body>", "utf-8")
-    tab = browser.new_page(viewport={"width": 1100, "height": 900})
-    try:
+    with window(browser) as tab:
         tab.goto(file.as_uri())
         inside = tab.frame_locator("iframe").locator(".mgf")
         inside.and_(tab.frame_locator("iframe").locator("[data-ready]")).wait_for()
         walk_through(tab, inside)
-    finally:
-        tab.close()

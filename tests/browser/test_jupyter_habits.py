@@ -29,7 +29,6 @@ def opened(browser: Browser, lab: Lab, *cells: str) -> Iterator[Lesson]:
     """A notebook of these cells in JupyterLab; complaints of the page fail the test."""
     book = new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=KERNEL)
     with lab.open(browser, "book.ipynb", book=book) as lesson:
-        lesson.page.set_default_timeout(20_000)
         lesson.folder, lesson.url = lab.folder, lab.url
         yield lesson
         assert lesson.complaints == []
@@ -95,10 +94,8 @@ def test_a_notebook_saved_and_opened_without_a_kernel_still_steps_and_so_does_it
         lesson.page.locator(".jp-CodeCell").nth(0).locator(".jp-InputArea-editor").click()
         lesson.page.keyboard.press("Control+s")
         saved = lesson.folder / "book.ipynb"
-        for _ in range(100):
-            if "widgets" in nbformat.read(saved, 4).metadata:
-                break
-            lesson.page.wait_for_timeout(100)
+        lesson.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+        assert "widgets" in nbformat.read(saved, 4).metadata
         url = lesson.url
         # tomorrow: another window, no kernel
         lesson.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
@@ -107,7 +104,7 @@ def test_a_notebook_saved_and_opened_without_a_kernel_still_steps_and_so_does_it
             page = context.new_page()
             page.route("**/api/kernels", lambda route: route.abort())  # no kernel can be had
             page.goto(f"{url}/lab/tree/book.ipynb?reset", wait_until="domcontentloaded")
-            page.locator(".mgv[data-ready]").wait_for(timeout=60_000)
+            page.locator(".mgv[data-ready]").wait_for(timeout=120_000)
             pane = Pane(page)
             pane.press("End")
             pane.at(5)
@@ -132,7 +129,7 @@ def assert_it_steps_offline(browser: Browser, file: Path) -> None:
         page = context.new_page()
         page.goto(file.as_uri(), wait_until="domcontentloaded")
         frame = page.frame_locator("iframe").first
-        frame.locator(".mgv[data-ready]").wait_for(timeout=20_000)
+        frame.locator(".mgv[data-ready]").wait_for()
         pane = Pane(frame)
         frame.locator("[data-action=last]").click()
         pane.at(5)

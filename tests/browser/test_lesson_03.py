@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 import minigrad
+from tests.browser.test_lessons import assert_it_runs
 from tests.lesson_files import BY_NUMBER, read
 
-LESSON = BY_NUMBER[3]
+LESSON = BY_NUMBER["3"]
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
@@ -54,7 +55,7 @@ class Stepper:
         self.cell.scroll_into_view_if_needed()
 
     def wait_for(self, step: int) -> None:
-        self.cell.locator(f'.mgv[data-ready][data-step="{step}"]').wait_for(timeout=10_000)
+        self.cell.locator(f'.mgv[data-ready][data-step="{step}"]').wait_for()
 
     def press(self, key: str) -> None:
         self.cell.locator(".mgv-frame").focus()
@@ -93,16 +94,16 @@ class Stepper:
         return self.numbers(self.cell.locator(f'[data-leaf="{leaf}"]'))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_walk_of_the_lesson(open_lesson, theme):
+def test_the_walk_of_the_lesson(open_lesson):
     fired, w = by_hand()
     assert [name for name, _ in fired] == ["MeanBackward0", "MmBackward0", "torch::autograd::AccumulateGrad"]
 
-    lesson = open_lesson(LESSON.name, theme=theme)
-    lesson.run_all()
-    assert lesson.errors() == []
-    light = lesson.page.locator("body").get_attribute("data-jp-theme-light")
-    assert light == ("true" if theme == "light" else "false")
+    lesson = open_lesson(LESSON.name)
+    assert_it_runs(lesson, LESSON)
+    number = [cell.id for cell in read(LESSON).cells].index("compare")
+    printed = lesson.page.locator(".jp-Notebook .jp-Cell").nth(number).locator(".jp-OutputArea").inner_text()
+    assert repr(w.grad) in printed, "what the cell after the stepper prints is what the walk is to show"
+    assert "x.grad: None" in printed
 
     stepper = Stepper(lesson)
     stepper.wait_for(0)
@@ -121,7 +122,10 @@ def test_the_walk_of_the_lesson(open_lesson, theme):
         assert stepper.arrived() == pytest.approx(gradient)
         assert stepper.grad("w") == (None if number < 3 else pytest.approx(w.grad.numpy().ravel().tolist()))
 
-    assert lesson.page.evaluate(CONTRAST) == []  # every text stands out from its ground, in this theme too
+    for scheme, light in (("light", "true"), ("dark", "false")):  # the theme goes with the window
+        lesson.page.emulate_media(color_scheme=scheme)
+        expect(lesson.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
+        assert lesson.page.evaluate(CONTRAST) == []  # every text stands out from its ground
 
     stepper.drag_slider(0.0)
     stepper.wait_for(0)
@@ -133,17 +137,6 @@ def test_the_walk_of_the_lesson(open_lesson, theme):
     assert stepper.arrived() == pytest.approx(fired[1][1])
 
 
-def test_what_the_lesson_prints_is_what_the_walk_shows(open_lesson):
-    """The cell after the stepper prints w.grad, and it is minigrad's, in PyTorch's form."""
-    _, w = by_hand()
-    lesson = open_lesson(LESSON.name)
-    lesson.run_all()
-    number = [cell.id for cell in read(LESSON).cells].index("compare")
-    printed = lesson.page.locator(".jp-Notebook .jp-Cell").nth(number).locator(".jp-OutputArea").inner_text()
-    assert repr(w.grad) in printed
-    assert "x.grad: None" in printed
-
-
 def test_the_saved_lesson_shows_its_graph_before_it_is_run(open_lesson):
     """Whoever opens the lesson sees the picture of its graph at once: a notebook that is not yet trusted keeps images."""
     lesson = open_lesson(LESSON.name)
@@ -153,5 +146,5 @@ def test_the_saved_lesson_shows_its_graph_before_it_is_run(open_lesson):
         .nth(number)
         .locator(".jp-OutputArea img, .jp-OutputArea svg")
     )
-    pictures.first.wait_for(timeout=10_000)
+    pictures.first.wait_for()
     assert pictures.first.bounding_box()["width"] > 100

@@ -136,6 +136,34 @@ def test_arrays_can_be_written_in_several_ways(
             wrong(pane, given, outcome)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("[1/4, nan]", None),
+        ("0.25 NaN", None),
+        ("[0.25, 0/0]", None),
+        ("[0.25, 0]", "a sum with a nan in it is nan"),
+        ("[0.25, inf]", "no value at all"),
+        ("[-1/4, -nan]", "the sign is not"),
+        ("[0.25, 7]", "That is not it"),
+        ("[0.25, nun]", "Write a number"),
+    ],
+)
+def test_what_is_not_finite_can_be_typed(browser: Browser, tmp_path: Path, given: str, says: str | None):
+    x = mg.tensor([4.0, 0.0], requires_grad=True)
+    z = mg.where(x > 0, x.sqrt(), 0.0).sum()
+    data = payload(z, names={"x": x, "z": z})
+    data["questions"] = questions(data, "gradients", given=3)
+    with opened(browser, page(data, options={"ask": "gradients"}), tmp_path) as pane:
+        pane.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+        if says is None:
+            answer(pane, given)
+            pane.at(4)
+        else:
+            wrong(pane, given, says)
+
+
 def test_just_show_me_is_one_click_and_stays(browser: Browser, tmp_path: Path):
     _, html = asking()
     with opened(browser, html, tmp_path) as pane:

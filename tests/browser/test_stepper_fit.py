@@ -1,8 +1,11 @@
-"""The pane as it opens: what can be read, what is in sight, what is cut off, on real PyTorch programs and on the gallery."""
+"""The pane as it opens: what can be read, in sight, cut off, on real PyTorch programs, the gallery and the lessons."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,11 @@ from playwright.sync_api import Browser
 
 import minigrad
 import viz
-from tests.browser.pages import opened
+from tests.browser.pages import opened, until
+from tests.test_viz_page import unpacked
 from tests.viz_gallery import GALLERY
-from viz.show.page import page
+from tools.gallery import OWN
+from viz.show.page import page, whole
 from viz.show.payload import payload
 
 
@@ -61,8 +66,10 @@ def mlp(t: Any) -> Any:
     return net(t.randn(2, 4)).pow(2).mean()
 
 
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 PROGRAMS: dict[str, Callable] = {f.__name__: f for f in (transformer, attention, lstm, cnn, residual, mlp)}
 TEXTS_UP_TO = 40  # nodes; in a larger graph one may have to walk
+NARROW_UP_TO = 14  # the same beside panels at 900 px
 LOOK = """() => {
     const view = document.querySelector('.mgv-view').getBoundingClientRect(), svg = document.querySelector('.mgv-svg');
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -79,49 +86,86 @@ LOOK = """() => {
             .filter(([, r]) => !between(0, r.left, r.right, innerWidth)).map(([name]) => name),
     };
 }"""
+# every step: the height of the pane, the largest array, what is wider than its panel
+WALK = """() => {
+    const slider = document.querySelector('.mgv-slider'), frame = document.querySelector('.mgv-frame');
+    const heights = new Set(), wide = new Set();
+    let cells = 0;
+    for (let k = 0; k <= Number(slider.max); k++) {
+        slider.value = k;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        heights.add(frame.offsetHeight);
+        for (const array of document.querySelectorAll('.mgv-cells'))
+            cells = Math.max(cells, array.querySelectorAll('rect').length);
+        for (const array of document.querySelectorAll('.mgv-matrix'))
+            cells = Math.max(cells, array.children.length);
+        for (const el of document.querySelectorAll('.mgv-panels, .mgv-flow, .mgv-side, .mgv-col'))
+            if (el.scrollWidth > el.clientWidth + 1) wide.add(`${el.className} in step ${k}`);
+    }
+    slider.value = 0;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    return { heights: [...heights], cells, wide: [...wide] };
+}"""
+SIZES = [(1366, 768), (1280, 800), (900, 768), (480, 800), (360, 740)]
 
 
-def look(browser: Browser, html: str, tmp: Path, width: int, height: int) -> dict:
-    with opened(browser, html, tmp, viewport={"width": width, "height": height}) as pane:
-        return pane.page.evaluate(LOOK)
+def steppers(file: Path) -> Iterator[tuple[str, int]]:
+    """The steppers that a notebook was stored with, as pages of their own, and how many nodes fire in each."""
+    for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            shown = "".join(output.get("data", {}).get("text/html", ""))
+            for frame in re.findall(r'srcdoc="([^"]*)"', shown):
+                content = unpacked(unescape(frame))
+                if "steps" in content["data"]:  # a film has frames
+                    options = {
+                        key: v for key, v in content["options"].items() if key not in ("framed", "ask")
+                    }
+                    yield (
+                        whole(file.stem, content | {"options": options}, False),
+                        len(content["data"]["steps"]),
+                    )
 
 
-def check(data: dict, browser: Browser, tmp: Path) -> None:
-    html = page(data)
-    for size in ((1280, 800), (1366, 768)):
-        seen = look(browser, html, tmp, *size)
-        assert seen["least"] >= 8.99, size
-        assert seen["outside"] == [] or len(data["steps"]) > TEXTS_UP_TO, size
-        assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], size
+def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
+    """The page as it opens in windows of all sizes: what can be read, what is in sight; and at each step of the pass."""
+    with opened(browser, html, tmp) as pane:
+        for width, height in SIZES:
+            pane.page.set_viewport_size({"width": width, "height": height})
+            key = f"window.innerWidth === {width} && document.querySelector('.mgv').clientWidth < {width}"
+            until(pane.page, key)
+            pane.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+            seen = pane.page.evaluate(LOOK)
+            assert seen["least"] >= 8.99, width
+            whole = nodes <= (TEXTS_UP_TO if width > 900 else NARROW_UP_TO if width == 900 else 0)
+            assert seen["outside"] == [] or not whole, width
+            assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], width
+            if width in (1280, 360):
+                walked = pane.page.evaluate(WALK)
+                assert len(walked["heights"]) == 1 and walked["cells"] <= 64 and walked["wide"] == [], width
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_pytorch_program_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, torch, name):
     torch.manual_seed(0)
     loss = PROGRAMS[name](torch)
-    drawing = viz.draw(loss)
-    assert drawing.places.width <= 2_600
-    check(payload(loss), browser, tmp_path)
+    assert viz.draw(loss).places.width <= 2_600
+    data = payload(loss)
+    check(page(data), browser, tmp_path, len(data["steps"]))
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", GALLERY | OWN)
 def test_the_gallery_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, name):
-    result, names = GALLERY[name](minigrad)
+    result, names = (GALLERY | OWN)[name](minigrad)
     roots = result if isinstance(result, list) else [result]
     try:
         data = payload(*roots, names=names)
-    except RuntimeError as error:
-        assert "a second time" in str(
-            error
-        )  # a graph that was freed is in the gallery, too: it can only be drawn
+    except RuntimeError as error:  # a graph that was freed is in the gallery, too: it can only be drawn
+        assert "a second time" in str(error)
         return
-    check(data, browser, tmp_path)
+    check(page(data), browser, tmp_path, len(data["steps"]))
 
 
-@pytest.mark.parametrize("width", [900, 480, 360])
-@pytest.mark.parametrize("name", ["transformer", "mlp"])
-def test_nothing_is_cut_off_on_a_narrow_screen(browser: Browser, tmp_path: Path, torch, name, width):
-    torch.manual_seed(0)
-    seen = look(browser, page(payload(PROGRAMS[name](torch))), tmp_path, width, 800)
-    assert seen["sideways"] <= 0 and seen["cut"] == []
-    assert seen["tall"] <= 0.85 and seen["least"] >= 8.99
+@pytest.mark.parametrize("file", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda file: file.stem)
+def test_every_stepper_of_the_lessons_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, file):
+    for html, nodes in steppers(file):
+        check(html, browser, tmp_path, nodes)

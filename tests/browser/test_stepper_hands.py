@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 import minigrad as mg
+import viz
 from tests.browser.pages import Pane, opened, page_of, recorded
 from tests.browser.test_stepper_fit import PROGRAMS, mlp
 from viz.show.page import page
@@ -243,3 +245,67 @@ def test_two_fingers_zoom_what_is_between_them(browser: Browser, tmp_path: Path,
         put("touchEnd")
         assert pane.page.evaluate(wide) / before == pytest.approx(2, rel=0.15)
         pane.at(0)
+
+
+@pytest.mark.parametrize("layers", [60, 590])
+def test_boxes_that_hold_hundreds_open_down_to_each_node(
+    browser: Browser, tmp_path: Path, torch, layers: int
+):
+    """300 and 3,000 nodes: a box opens to boxes of its own, down to the nodes, whose numbers are the framework's."""
+    net = torch.nn.Sequential(*[m for _ in range(layers) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
+    stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
+    data = stepper.data
+    html = page(
+        data
+    )  # as a notebook keeps it: of 300 nodes it holds what stands in every box, of 3,000 a saved page does
+    if layers > 100:
+        html = stepper.save(tmp_path / "saved.html").read_text(encoding="utf-8")
+    wanted = f"{layers // 2 * 2}.weight"
+    step = next(s for s in data["steps"] if s["accumulate"] and s["accumulate"]["leaf"].endswith(wanted))
+    number = data["steps"].index(step) + 1
+    with opened(browser, html, tmp_path) as pane:
+        expect(pane.node(step["node"])).to_have_count(0)
+        first = pane.page.locator("[data-toggle]").first.get_attribute("data-toggle")
+        picture = next(p for p in (data, *data["pictures"]) if first in p["insides"])
+        inside, folds, path = picture["insides"], picture["folds"], []
+        while step["node"] in folds:  # the way down to this leaf
+            path.append(folds[step["node"]])
+            inside, folds = inside[path[-1]]["insides"], inside[path[-1]]["folds"]
+        assert len(path) >= 2
+        for box in path:
+            pane.page.locator(f'[data-toggle="{box}"]').press("Enter")
+            expect(pane.page.locator(f'[data-toggle="{box}"]')).to_have_attribute("aria-expanded", "true")
+        node = pane.node(step["node"])
+        expect(node).to_have_count(1)
+        frame = pane.page.locator(f'[data-toggle="{path[-1]}"]').locator("..").locator("rect").bounding_box()
+        box = node.locator(".shape").first.bounding_box()
+        assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"]
+        node.dispatch_event("click")
+        pane.at(number)
+        shown = json.loads(pane.page.locator(".mgv-changed .mgv-array").get_attribute("data-values"))
+        right = dict(net.named_parameters())[wanted].grad.flatten().tolist()
+        assert shown == pytest.approx(right, rel=1e-4, abs=1e-9)
+        for box in reversed(path):
+            pane.page.locator(f'[data-toggle="{box}"]').press("Enter")
+        expect(node).to_have_count(0)
+        assert pane.page.evaluate(BOXES) and pane.node(path[0]).count() == 1
+
+
+def test_a_box_that_cannot_open_in_an_export_says_where_it_does(browser: Browser, tmp_path: Path, torch):
+    net = torch.nn.Sequential(*[m for _ in range(100) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
+    stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
+    with opened(
+        browser, page(stepper.data), tmp_path
+    ) as pane:  # what a notebook keeps: not all that stands in boxes
+        says = pane.page.locator(".mgv-tip", has_text="It opens in a live notebook and in a saved page.")
+        first = pane.page.locator("[data-toggle]").first.get_attribute("data-toggle")
+        drawn = next(p for p in (stepper.data, *stepper.data["pictures"]) if first in p["insides"])
+        outer = next(box for box, inside in drawn["insides"].items() if inside["folds"])
+        pane.node(outer).dispatch_event("pointerover")
+        expect(pane.page.locator(".mgv-tip")).to_be_visible()
+        expect(says).to_have_count(0)
+        pane.page.locator(f'[data-toggle="{outer}"]').press("Enter")
+        inner = pane.page.locator(".mgv-svg .node.fold:not(:has([data-toggle]))").first
+        inner.dispatch_event("pointerover")
+        expect(says).to_be_visible()

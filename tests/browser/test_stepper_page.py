@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import minigrad as mg
-from tests.browser.pages import Pane, opened, page_of, recorded
+from tests.browser.pages import Pane, opened, page_of, recorded, window
 from tests.viz_gallery import GALLERY
 from viz.show.ask import questions
 from viz.show.page import page
@@ -46,7 +46,7 @@ def test_keys_buttons_and_slider_move_through_the_pass(browser: Browser, tmp_pat
 
 
 def test_play_walks_to_the_end_and_stops(browser: Browser, tmp_path: Path):
-    with opened(browser, page_of("diamond", options={"interval": 100}), tmp_path) as pane:
+    with opened(browser, page_of("diamond", options={"interval": 400}), tmp_path) as pane:
         pane.press("Space")
         pane.button("Pause").wait_for()
         pane.at(5)
@@ -457,10 +457,9 @@ def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_p
     html = "<!doctype html><meta charset=utf-8>" + frame(recorded("diamond")) + frame(recorded("mlp"))
     file = tmp_path / "two.html"
     file.write_text(html, encoding="utf-8")
-    window = browser.new_page()
-    try:
-        window.goto(file.as_uri())
-        first, second = (Pane(window.frame_locator("iframe").nth(i)) for i in (0, 1))
+    with window(browser, viewport={"width": 1280, "height": 720}) as both:
+        both.goto(file.as_uri())
+        first, second = (Pane(both.frame_locator("iframe").nth(i)) for i in (0, 1))
         second.frame.wait_for()
         first.page.locator(".mgv-button[data-action=next]").click()
         first.at(1)
@@ -468,8 +467,6 @@ def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_p
         second.page.locator(".mgv-button[data-action=last]").click()
         second.at(len(recorded("mlp")["steps"]))
         first.at(1)
-    finally:
-        window.close()
 
 
 def test_a_page_prints_on_white_with_the_whole_picture_and_no_toolbar(browser: Browser, tmp_path: Path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from playwright.sync_api import Browser
 
 import minigrad
 from tests.browser.pages import opened
+from tests.told_by_hooks import told_by_hooks
 from viz.show.page import page
 from viz.show.payload import payload
 
@@ -53,6 +53,14 @@ def tied(t: Any) -> tuple[Any, dict]:
     return t.nn.functional.cross_entropy(scores, t.tensor([0, 2, 1])), {"table.weight": table.weight}
 
 
+def two_ends(t: Any) -> tuple[Any, dict]:
+    """Two results of one pass, with a given gradient each, over one shared part."""
+    t.manual_seed(3)
+    w, b = t.randn(3, 2).requires_grad_(True), t.randn(2).requires_grad_(True)
+    h = (t.randn(4, 3) @ w + b).sigmoid()
+    return [h * h, h.sum(0)], {"w": w, "b": b}
+
+
 def several(t: Any) -> tuple[Any, dict]:
     """A function with several outputs, of which one is not used and one twice."""
     x = t.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]], requires_grad=True)
@@ -68,48 +76,11 @@ PROGRAMS: dict[str, tuple[Callable, dict]] = {
     "rnn, folded": (recurrent, {"fold": True}),
     "rnn": (recurrent, {"fold": False, "view": "functions"}),
     "tied embedding": (tied, {"view": "graph"}),
+    "two ends": (two_ends, {"view": "graph"}),
+    "two ends, functions": (two_ends, {"view": "functions"}),
     "several outputs": (several, {"view": "graph"}),
     "several outputs, cards": (several, {"view": "cards"}),
 }
-
-
-@dataclass
-class Fired:
-    """What a hook of the framework itself saw at one node."""
-
-    name: str
-    receives: list[np.ndarray | None]
-    sends: list[np.ndarray | None]
-    grads: dict[str, np.ndarray | None] = field(default_factory=dict)
-
-
-def told_by_hooks(result: Any, leaves: dict) -> list[Fired]:
-    """The pass as it is: no code of viz runs here."""
-    fired: list[Fired] = []
-
-    def copies(values: Any) -> list:
-        return [None if v is None else np.array(v.detach().numpy()) for v in values]
-
-    def watch(node: Any) -> Callable:
-        def hook(sent, received):
-            grads = {
-                name: None if leaf.grad is None else leaf.grad.detach().numpy().copy()
-                for name, leaf in leaves.items()
-            }
-            fired.append(Fired(node.name(), copies(received), copies(sent), grads))
-
-        return hook
-
-    seen, stack = set(), [result.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        node.register_hook(watch(node))
-        stack += [target for target, _ in node.next_functions if target is not None]
-    result.backward()
-    return fired
 
 
 READ = """async () => {
@@ -132,20 +103,33 @@ READ = """async () => {
         };
         await unfold(true);
         const now = document.querySelector('.mgv-svg .mgv-now');
-        now.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, clientX: 5, clientY: 5 }));
-        const tip = [...document.querySelectorAll('.mgv-tip .mgv-part')].find((row) => row.firstChild.innerText === 'grad');
+        const tipOf = (node) => {
+            node.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, clientX: 5, clientY: 5 }));
+            const parts = [...document.querySelectorAll('.mgv-tip .mgv-part')];
+            const row = parts.find((row) => row.firstChild.innerText === 'grad');
+            return { text: document.querySelector('.mgv-tip').innerText,
+                grad: row ? array(row.querySelector('.mgv-array')) : null };
+        };
+        const all = whole && (k % 32 === 0 || k === Number(slider.max) || slider.max < 60);
+        const hovered = all ? [...document.querySelectorAll('.mgv-svg g.node[data-id]')] : [now];
+        const tips = hovered.map((node) => [node.dataset.id, tipOf(node)]), { grad: tip } = tipOf(now);
         steps.push({ sentence: document.querySelector('.mgv-sentence').innerText,
             receives: rows('receives'), sends: rows('sends'), stores: rows('addstograd'),
             marked: [...document.querySelectorAll('.mgv-changed')].map((e) => e.dataset.leaf),
             grads: [...document.querySelectorAll('[data-leaf]')].map((row) => [row.dataset.leaf,
                 array(row.querySelector('.mgv-array, .mgv-none'))]),
-            now: now.dataset.id, tip: tip ? array(tip.querySelector('.mgv-array')) : null,
+            now: now.dataset.id, tip, tips,
             arrows: [...document.querySelectorAll('.mgv-svg .edge .mgv-label')].map((label) => [label.parentNode.dataset.id,
                 label.parentNode.classList.contains('mgv-hot'), label.dataset.sent]), whole });
         await unfold(false);
     }
     return steps;
 }"""
+
+
+def insides(drawn: dict) -> list[dict]:
+    """What stands in the boxes of a picture, and in the boxes in them."""
+    return [one for inside in drawn["insides"].values() for one in (inside, *insides(inside))]
 
 
 def numbers(text: str) -> list[float]:
@@ -183,9 +167,13 @@ def same_text(text: str, true: np.ndarray, where: str) -> None:
 def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, request, name, framework):
     t = request.getfixturevalue("torch") if framework == "torch" else minigrad
     program, options = PROGRAMS[name]
-    true = told_by_hooks(*program(t))
     result, leaves = program(t)
-    data = payload(result, names=leaves, check=False, **options)
+    results = result if isinstance(result, list) else [result]
+    given = [0.5 * k * t.ones(tuple(r.shape)) for k, r in enumerate(results, 1)] if len(results) > 1 else None
+    true = told_by_hooks(result, leaves, given)
+    result, leaves = program(t)
+    results = result if isinstance(result, list) else [result]
+    data = payload(*results, gradient=given, names=leaves, check=False, **options)
     assert [step["name"] for step in data["steps"]] == [f.name.rsplit("::")[-1] for f in true]
     assert bool(data["folds"]) is ("folded" in name)
     folds = dict(data["folds"])
@@ -196,7 +184,14 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
             opener.press("Enter")
             folds = {node: where for node, where in folds.items() if where != box}
         walked = pane.page.evaluate(READ)
+    nodes = [*data["nodes"].items(), *(n for inside in insides(data) for n in inside["nodes"].items())]
+    drawn = {
+        ident: (n["function"], n["kind"], n["name"], n["output"]) for ident, n in nodes if not n["members"]
+    }
     last: dict[str, np.ndarray] = {}  # what went along each edge, newest last
+    # what each node receives, output by output: it shows from where all parts are there, which is when the node is ready
+    arrives = {step["node"]: fired.receives for step, fired in zip(data["steps"], true, strict=True)}
+    got: dict[str, list] = {}
     for k, (step, fired, said) in enumerate(zip(data["steps"], true, walked, strict=True), 1):
         where = f"step {k}, {fired.name} of {step['tensor']}"
         assert said["sentence"].startswith(f"Step {k} of {len(true)}. "), where
@@ -209,9 +204,10 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
                 same(row, array, where)
         else:
             same(totals[0] if totals else said["receives"][0]["array"], received[0], where)
-            if len(totals) == 1 and len(said["receives"]) > 2 and received[0].size == 1:
-                parts = [row["array"]["values"][0] for row in said["receives"] if "total" not in row["who"]]
-                np.testing.assert_allclose(sum(parts), float(received[0].ravel()[0]), rtol=1e-5)
+            parts = [row["array"]["values"] for row in said["receives"] if "total" not in row["who"]]
+            if len(totals) == 1 and None not in parts:
+                np.testing.assert_allclose(np.sum(parts, axis=0), received[0].ravel(), rtol=1e-5, atol=1e-8)
+        got |= {node: arrives[node] for node in (step["node"], *step["ready"])}
         for row, array in zip(said["sends"], fired.sends, strict=False):
             if row["not"] is None:
                 same(row["array"], array, where)
@@ -232,16 +228,30 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
         if said["tip"] is not None:
             wanted = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else received[0]
             same(said["tip"], wanted, f"{where}, tip")
+        # the tips of boxes that are one node: the gradient of a tensor, .grad of a leaf, nothing before it is there
+        for ident, tip in said["tips"]:
+            f, kind, name, output = drawn.get(ident, (None,) * 4)
+            assert ".grad is" not in tip["text"]
+            if kind in ("leaf", "accumulate"):
+                same(tip["grad"], fired.grads[name], f"{where}, tip of {name}")
+            elif kind in ("function", "tensor"):
+                arrays = [a for a in got.get(f, ()) if a is not None]
+                wanted = got[f][output] if kind == "tensor" and f in got else next(iter(arrays), None)
+                same(tip["grad"], wanted, f"{where}, tip of {name}")
         # the arrows: what goes along them now, and what went before
         now: dict[str, list] = {}
         for out, array in zip(step["outgoing"], fired.sends, strict=False):
             if out["edge"] and out["value"] is not None:
                 last[out["edge"]] = array
                 now.setdefault(data["lines"].get(out["edge"], out["edge"]), []).append(array)
-        numbers_in_sentence = numbers(said["sentence"])
-        for array in (a for a in received if a.size == 1 and not step["accumulate"]):
-            value = float(array.ravel()[0])
-            assert any(abs(n - value) <= 1e-3 * abs(value) for n in numbers_in_sentence), where
+        told = numbers(said["sentence"])
+        stored = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else None
+        for array in (
+            received if stored is None else [stored]
+        ):  # every number, or the smallest and the largest
+            wanted = [array.ravel().tolist(), [float(array.min()), float(array.max())]]
+            near = [all(any(abs(n - x) <= 1e-3 * abs(x) for n in told) for x in one) for one in wanted]
+            assert any(near), f"{where}: {said['sentence']}"
         for line, hot, text in said["arrows"]:
             if hot and line in now:
                 if len(now[line]) == 1:

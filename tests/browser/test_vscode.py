@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.pages import Pane, recorded
+from tests.browser.pages import Pane, recorded, window
 from viz.show.ask import questions
 from viz.show.page import asset, shared
 
@@ -60,20 +60,13 @@ def webview(
     html = (
         WEBVIEW.replace("KIND", kind).replace("GROUND", ground).replace("DATA", data.replace("<", "\\u003c"))
     )
-    window = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
-    complaints: list[str] = []
-    try:
-        page = window.new_page()
-        page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+    own = ("http://webview.test/", "data:", "blob:")
+    with window(browser, own, color_scheme=scheme, reduced_motion="reduce") as page:
         # an origin of its own, as a webview has: there localStorage exists, and throws
         page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
         page.goto("http://webview.test/")
         page.wait_for_selector(f"{pane}[data-ready]")
         yield page
-        assert complaints == []
-    finally:
-        window.close()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ is not listed here fails a test.
                                 compared   alike   known     new
     programs                        5000    4987      13       0
     transforms in transforms        1000     965      35       0
-    bad calls                       1000     990      10       0
+    bad calls                       1000     985      15       0
 
 Of the 13 programs, 4 stand here by number; in 9 PyTorch gives two leaves the same memory, or says itself that it has gone
 wrong.
@@ -48,13 +48,15 @@ APART = {
     r"unique\(": "its flag `sorted` is not looked at, as the result is always in order",
     r"chunk\(": "no parts at all are refused in Python's words",
     r"(roll|split|split_with_sizes|moveaxis|movedim|permute|flip|unsqueeze)_?\(": "places may be whatever counts as whole",
-    r"(sum_to_size|view|new_zeros|new_ones|reshape|repeat|expand|copy_)\(": "sizes may be whatever counts as whole numbers",
+    r"(sum_to_size|view|reshape|expand|copy_)\(": "sizes may be whatever counts as whole numbers",
     r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
     r"\((True|False),": "a truth value is not taken for a tensor in the first place",
     r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp)_?\(": "truth values are numbers",
     r"(add|sub|subtract|multiply|divide|split|log_softmax|squeeze)_?\(": "forms of old are not offered: a factor in the middle",
     r"(bitwise_\w+|std|var|masked_fill)\(": "of two errors the other one comes first",
     r"where\([^,]*\)": "the places of a condition alone are `nonzero`, with its own result",
+    r"\bb\w*\.trace\(|\btrace\(b": "truth values are numbers, and the other error comes first",
+    r"\.to\((7|True)": "a device's number is refused before what follows it",
     r"cosh\(": "the last digit",
     r"\bmv\(": "a number in place of the matrix is told by its shape",
     r"remainder\(": "the sign of a remainder of zero: NumPy's is the divisor's, PyTorch's the dividend's",
@@ -82,6 +84,7 @@ DIFFERS = {
     ),
     "linalg.norm.subgradients_at_zero": (r"is not offered here|\bnan\b", "the same"),
     "masked_fill": (r"only supports a 0-dimensional value", "not refused"),
+    "multinomial": (r"several samples with replacement are not offered", "one by one they are"),
     "narrow": (r"0-dim integral Tensor", "not refused"),
     "nn.functional.avg_pool2d": (r"not implemented for 'Long'", "integers are out"),
     "nn.functional.batch_norm": (r"tuple index out of range", "an input without channels"),
@@ -105,8 +108,6 @@ TIES = {
 # How far numbers may differ, where it is more than a few roundings, and why; after a slash for one program or dtype only.
 ROUGH = {
     "nn.functional.batch_norm/float32": (1e-4, "two values of a channel: their gradients cancel"),
-    "nn.functional.normalize/float32": (1e-2, "what is left of numbers that cancel"),
-    "nn.functional.normalize/twice": (1e-8, "the same"),
     "nn.functional.binary_cross_entropy/twice": (1e-9, "PyTorch's formula adds 1e-12 to what it divides by"),
     "nn.functional.cosine_similarity": (
         1e-4,

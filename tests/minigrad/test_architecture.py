@@ -26,14 +26,14 @@ each_file = pytest.mark.parametrize("name", FILES)
 
 CORE = "modes node saved views engine passes hooks"
 BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today's numbers, which only fall
-    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1617,
-    " ".join(f"autograd.{name}" for name in CORE.split()): 1488,
+    "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1518,
+    " ".join(f"autograd.{name}" for name in CORE.split()): 1437,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
-    "autograd.anomaly": 1235,
-    "ops.*": 3550,
-    "func.*": 888,
-    "nn.*": 1742,
-    "optim.* utils.*": 747,
+    "autograd.anomaly": 1113,
+    "ops.*": 3366,
+    "func.*": 830,
+    "nn.*": 1566,
+    "optim.* utils.*": 665,
 }
 
 
@@ -56,13 +56,13 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 11_267
+    assert sum(LINES.values()) <= 10_495
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
 def test_what_backward_needs_is_read_in_one_sitting() -> None:
     needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
-    assert sum(LINES[name] for name in needed) <= 2582, {name: LINES[name] for name in needed}
+    assert sum(LINES[name] for name in needed) <= 2472, {name: LINES[name] for name in needed}
 
 
 # ---------------------------------------------------------------- who may import whom
@@ -162,8 +162,10 @@ def top_level(name: str) -> Iterator[tuple[str, ast.stmt]]:
     for node in TREES[name].body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name, node
-        elif isinstance(node, ast.Assign):
-            yield from ((t.id, node) for t in node.targets if isinstance(t, ast.Name))
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            yield from ((part.id, node) for part in names if isinstance(part.ctx, ast.Store))
 
 
 # Names that two files define, and why that is no second meaning.
@@ -171,6 +173,7 @@ SAME = {
     "__all__": "what a module offers",
     "__dir__": "what completion offers",
     "__getattr__": "what is loaded when it is first used, or not offered",
+    "HOMES": "where to find what is loaded when it is first used",
     "ndarray": "np.ndarray, quicker to look up",
     "grad": "torch.autograd.grad and torch.func.grad",
     "hessian": "of torch.autograd.functional and of torch.func",
@@ -227,7 +230,7 @@ def test_nothing_is_bound_late() -> None:
                     found.append(f"{name}:{node.lineno}: {ast.unparse(target)}")
         for node in ast.walk(tree):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            if called.endswith(("import_module", "__import__")) and name not in DOORS:
+            if called.endswith(("import_module", "__import__")) and name not in {"basics", *DOORS}:
                 found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")
             if called == "setattr" and ast.unparse(node.args[0]) == "Tensor" and name != "__init__":
                 found.append(f"{name}:{node.lineno}: {ast.unparse(node)}")

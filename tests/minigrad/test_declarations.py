@@ -159,7 +159,7 @@ def place(namespace: str, root: types.ModuleType) -> object:
 def public(namespace: str) -> dict[str, object]:
     """What completion shows there."""
     where = place(namespace, minigrad)
-    return {name: getattr(where, name) for name in dir(where) if name[0] != "_"}
+    return {name: getattr(where, name) for name in dir(where) if name[0] != "_" and hasattr(where, name)}
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)

@@ -116,7 +116,7 @@ NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 def printed(program: Path, library: str) -> str:
     """What a program prints in a process of its own."""
     command = [sys.executable, "-W", "ignore", "-c", RUN, str(program), library]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=oracle.ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, cwd=oracle.ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -360,25 +360,60 @@ def test_an_error_inside_a_mode_restores_what_was_before(mode):
     assert everything_is_as_usual()
 
 
+def in_a_rule(w, enter):
+    class Rule(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            enter()
+            return grad
+
+    return Rule.apply(w * w)
+
+
+def in_a_hook(register):
+    def result(w, enter):
+        y = w * w
+        register(w, y, lambda *given: enter())
+        return y * 1
+
+    return result
+
+
+ENTERED = {
+    "in a rule": in_a_rule,
+    "in a tensor's hook": in_a_hook(lambda w, y, hook: y.register_hook(hook)),
+    "in a node's hook": in_a_hook(lambda w, y, hook: y.grad_fn.register_hook(hook)),
+    "in a node's prehook": in_a_hook(lambda w, y, hook: y.grad_fn.register_prehook(hook)),
+    "in a leaf's hook": in_a_hook(lambda w, y, hook: w.register_hook(hook)),
+    "after a leaf": in_a_hook(lambda w, y, hook: w.register_post_accumulate_grad_hook(hook)),
+}
+
+
 @pytest.mark.parametrize("recorded", [False, True], ids=["plain", "create_graph"])
-@pytest.mark.parametrize("mode", ["no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "hooks"])
-def test_a_mode_that_is_entered_in_a_pass_and_not_left_does_not_outlive_it(mode, recorded):
-    w = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = w * w
+@pytest.mark.parametrize("where", ENTERED)
+@pytest.mark.parametrize("mode", sorted(set(MODES) - {"anomaly"}))  # which is a setting, not a mode
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_mode_that_is_entered_in_a_pass_and_not_left_does_not_outlive_it(mode, where, recorded):
     kept = []
 
-    def enter(grad):
+    def enter():
         kept.append(MODES[mode]())
         kept[-1].__enter__()
 
-    y.register_hook(enter)
-    torch.autograd.grad(y.sum(), w, create_graph=recorded)
+    losses = [ENTERED[where](torch.tensor([1.0, 2.0], requires_grad=True), enter).sum() for _ in range(2)]
+    losses[0].backward(create_graph=recorded)
     assert len(kept) == 1 and everything_is_as_usual()
-    with torch.no_grad():  # nor does it change what was on before
-        y = (w * 2).requires_grad_()
-        y.register_hook(enter)
-        y.sum().backward() if y.requires_grad and y.grad_fn else None
-        assert not torch.is_grad_enabled()
+    with (
+        torch.no_grad(),
+        saved_tensors_hooks(lambda t: t, lambda t: t),
+    ):  # nor does it change what was on before
+        before = dict(vars(local))
+        losses[1].backward(create_graph=recorded)
+        assert len(kept) == 2 and vars(local) == before
     assert everything_is_as_usual()
 
 

@@ -91,9 +91,6 @@ DRAWS = {
     "large integers": lambda torch, n: torch.randint(0, 2**50, (n,)),
     "permutation": lambda torch, n: torch.randperm(n),
     "one of several": lambda torch, n: torch.multinomial(torch.linspace(0.1, 1, n + 2), 1),
-    "several, put back": lambda torch, n: torch.multinomial(
-        torch.linspace(0.1, 1, n + 2), 4, replacement=True
-    ),
     "several different ones": lambda torch, n: torch.multinomial(torch.linspace(0.1, 1, n + 2), 2),
     "dropout": lambda torch, n: torch.nn.functional.dropout(torch.ones(n), 0.4),
     "the weights of a layer": lambda torch, n: torch.nn.Linear(n + 1, 3).weight.detach(),

@@ -34,19 +34,21 @@ class About:
     """
 
     def __init__(self, scene: Scene, nodes: list[Any], called: Iterable[tuple[str, Any]], frame: FrameType):
-        at, leaf_at = (
-            {node: i for i, node in enumerate(nodes)},
-            {id(nodes[i].variable): i for i in scene.leaves},
-        )
+        at = {node: i for i, node in enumerate(nodes)}
+        leaf_at = {id(nodes[i].variable): i for i in scene.leaves}
         self.sequence = [int(getattr(n, "_sequence_nr", lambda i=i: -i)()) for i, n in enumerate(nodes)]
         self.rules = [getattr(n, "rules", None) for n in nodes]
         self.slots = [len(n.next_functions) for n in nodes]
         self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep that is no tensor
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, who made it: (node, output) or None
+        self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; of leaves there are copies
+        self.copied = set(scene.leaves)
+        self.copied |= {s for s, _, t, _ in scene.edges if t in self.copied and stem(scene.names[s]) == "T"}
         self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
         self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
         self.held = 0  # numbers in them
-        self.classes, self.why = classes(frame), f"it has more than {MOST} nodes" if len(nodes) > MOST else ""
+        self.classes = classes(frame)
+        self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
         for name, tensor in called:
             if (i := at.get(tensor.grad_fn)) is not None:
@@ -60,12 +62,12 @@ class About:
         except RuntimeError as error:  # of which the pass will speak
             self.why = str(error)
         if self.held > LARGEST:
-            self.why = f"it keeps {self.held:,} numbers"
+            self.why = f"its nodes save {self.held:,} numbers, more than {LARGEST:,}"
 
     def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
         for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
             if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
-                raise RuntimeError("hooks pack what it saves")  # to look would run them
+                raise RuntimeError("hooks pack what its nodes save")  # to look would run them
             value = getattr(node, name)
             if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
                 self.fixed[i][name] = value
@@ -73,21 +75,21 @@ class About:
             origin = at.get(getattr(value, "grad_fn", None), leaf_at.get(id(value)))
             made = None if origin is None else (origin, int(getattr(value, "output_nr", 0)))
             self.kept.append((i, name, made))
+            if origin not in self.copied:
+                self.first.setdefault(made or (i, name), (i, name))
             if id(value) in plain:
                 self.others[i, name] = plain[id(value)]
-            self.held += sum(
-                size_of(t.shape) for t in (value if name == CUSTOM else [value]) if t is not None
-            )
+            every = value if name == CUSTOM else [value]
+            self.held += sum(size_of(t.shape) for t in every if t is not None)
 
-    def saved(self, nodes: list[Any]) -> tuple[list[Any], list[int]] | None:
+    def saved(self, nodes: list[Any]) -> dict[tuple, tuple[Any, int]] | None:
         """The tensors that the nodes keep, and how often each was written to; None where they were freed already."""
         if self.why:
             return None
         try:
-            found = [getattr(nodes[i], name) for i, name, _ in self.kept]
+            return {k: (t := getattr(nodes[i], name), version_of(t)) for k, (i, name) in self.first.items()}
         except RuntimeError:  # of which the pass will speak
             return None
-        return found, [version_of(tensor) for tensor in found]
 
     def named(self, nodes: list[Any], frame: FrameType) -> dict[str, Any]:
         """The results that plain variables of the caller hold now."""
@@ -150,7 +152,7 @@ class Again(Tensor):
     def __init__(self, shot: Any, loss: Any, gradient: Any, output_nr: int, reel: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
         self.shot, self.scene, self.about = shot, shot.scene, shot.about
-        names, edges = self.scene.shape
+        names, edges = self.scene.names, self.scene.edges
         self.seed = np.ones(self.shape, self.array.dtype) if gradient is None else numbers(gradient)
         self.nodes = [Node(*x) for x in zip(names, self.about.sequence, self.about.rules, strict=True)]
         self.edges: list[list[tuple]] = [[(None, 0)] * n for n in self.about.slots]
@@ -193,18 +195,16 @@ class Again(Tensor):
     def _saved(self) -> None:
         for node, fixed in zip(self.nodes, self.about.fixed, strict=True):
             vars(node).update(fixed)
-        for (i, name, origin), value, version in zip(self.about.kept, *self.shot.saved, strict=True):
+        for i, name, origin in self.about.kept:
+            value, version = self.shot.saved.get(origin or (i, name), (None, 0))
             if name == CUSTOM:
                 for k, t in enumerate(value):
                     setattr(self.nodes[i], f"_saved_{CUSTOM}[{k}]", None if t is None else _copy(t))
                 continue
-            leaf = self.leaf.get(origin[0] if origin else None) or self._transposed(origin)
-            if leaf is not None:
-                stand_in = leaf
-            elif version != version_of(value):  # written to since
-                stand_in = Tensor(None, value.shape, dtype_name(value))
-            else:
-                stand_in = _copy(value)
+            stand_in = self.leaf.get(origin[0] if origin else None) or self._transposed(origin)
+            if stand_in is None:
+                written = version != version_of(value)  # since
+                stand_in = Tensor(None, value.shape, dtype_name(value)) if written else _copy(value)
             if origin and origin[0] not in self.leaf:
                 stand_in = self._made(stand_in, *origin)
             if (called := self.about.others.get((i, name))) is not None:
@@ -216,7 +216,7 @@ class Again(Tensor):
         if origin is None or stem(self.scene.names[origin[0]]) != "T":
             return None
         leaf = self.leaf.get(self.edges[origin[0]][0][0])
-        return None if leaf is None or leaf.array is None else Tensor(leaf.array.T)
+        return leaf and Tensor(None if leaf.array is None else leaf.array.T, leaf.shape[::-1], leaf.dtype)
 
     # ---- the pass
 

@@ -13,8 +13,6 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from .moves import Leaves, seen
 from .norms import UNKNOWN, alive, length_of, numbers
 from .scene import Arrow, Scene, stem
@@ -30,28 +28,27 @@ class Shot:
     def __init__(
         self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Leaves | None, handles: list
     ):
-        self.scene, self.about, self.leaves, self.before = scene, about, *_ = (
-            reel.scene,
-            reel.about,
-            leaves,
-            before,
-        )
+        self.scene, self.about = scene, about = reel.scene, reel.about
+        self.leaves, self.before = leaves, before
         self.norms = [UNKNOWN] * len(scene.arrows)
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
-        self.alive: dict[int, np.ndarray] = {}
+        self.alive: dict[int, bytes] = {}
         self.fired: list[int] = []
         self.held: dict[int, tuple[tuple, tuple]] = {}
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
-        # where .grad will hold what one arrow brings and nothing else, its norm is taken there, once
+        # where .grad will hold what one arrow brings, and no hook makes something else of it, its norm is taken there, once
         self.alone = alone = tuple(
             [
-                a >= 0 and g is None and not _hooked(leaf)
+                a >= 0
+                and g is None
+                and not getattr(leaf, "_backward_hooks", None)
+                and not getattr(leaf, "_post_accumulate_grad_hooks", None)
                 for a, g, leaf in zip(scene.only, old, leaves, strict=True)
             ]
         )
-        self.values = Leaves(seen([leaf.detach() for leaf in leaves], self.trouble), before)
+        self.values = Leaves(seen(leaves, self.trouble), before)
         self.saved, self.named = about.saved(nodes), about.named(nodes, frame)
         self.old = Leaves(seen(old, self.trouble)) if old.count(None) < len(old) else None
         plan = scene.plans.get(alone)
@@ -86,7 +83,7 @@ class Shot:
 
     def end(self) -> None:
         """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
-        self.grads = Leaves(seen([leaf.grad for leaf in self.leaves], self.trouble))
+        self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble))
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
                 self.norms[arrow] = norm
@@ -128,12 +125,9 @@ def _plan(scene: Scene, alone: tuple[bool, ...]) -> Iterator[tuple[int, list[Loo
 
 def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
     """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
-    relays = (scene.names[scene.shape[1][e][0]] for e in arrow.edges[1:])
-    return (
-        arrow.leaf is not None
-        and alone[arrow.leaf]
-        and (not arrow.hops or [stem(n) for n in relays] == ["T"])
-    )
+    relays = (scene.names[scene.edges[e][0]] for e in arrow.edges[1:])
+    mine = arrow.leaf is not None and alone[arrow.leaf]
+    return mine and (not arrow.hops or [stem(n) for n in relays] == ["T"])
 
 
 def cover(scene: Scene, shot: Shot) -> None:
@@ -153,8 +147,3 @@ def cover(scene: Scene, shot: Shot) -> None:
             scene.covered.add(f)
     scene.order = list(shot.fired)
     scene.plans.clear()
-
-
-def _hooked(leaf: Any) -> bool:
-    """Whether somebody may change a leaf's gradient on its way into .grad, or .grad itself."""
-    return bool(getattr(leaf, "_backward_hooks", None) or getattr(leaf, "_post_accumulate_grad_hooks", None))

@@ -18,7 +18,6 @@ from .again import About, Again
 from .camera import Shot, cover
 from .findings import Finding, Looker, ranked
 from .moves import Leaves, seen, weak
-from .norms import numbers
 from .reel import Reel
 from .rows import Row, arrange
 from .scene import read, walk
@@ -113,11 +112,14 @@ class Film:
                 first = not self.broken and (shot.broken() or not (value is None or math.isfinite(value)))
                 self.broken = self.broken or first
                 if shot.trouble:
-                    self._note(step, shot.trouble[0])
+                    self._note(_told(step, shot.trouble[0]))
                 if first or step in self.keep:
-                    self.kept |= self._keep()
+                    if unkept := self.unkept():
+                        self._note(unkept)
+                    else:
+                        self.kept |= self._keep()
         except Exception as error:
-            self._note(step, error)
+            self._note(_told(step, error))
 
     def _shoot(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
         """The pass, with the hooks of a shot; None where it cannot be filmed."""
@@ -133,7 +135,7 @@ class Film:
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
         except Exception as error:
             let_go(handles)
-            self._note(step, error)
+            self._note(_told(step, error))
         self._settle(shot)
         loss.backward(**options)
         return None if shot is None else (shot, reel, number, value)
@@ -143,10 +145,15 @@ class Film:
         from .whole import whole  # with all that draws and steps: only when something is shown
 
         here, shot, loss, output_nr, options = self._newest
-        if shot.saved is None:
-            raise ValueError(f"not kept whole: {shot.about.why or 'its graph was freed before'}")
         again = Again(shot, loss, options.get("gradient"), output_nr, self.reels[self.scene_of[here]])
         return {str(here): whole(again, options)}
+
+    def unkept(self) -> str:
+        """Why the newest frame, so far the last, cannot be shown whole; empty where it can."""
+        if self._newest is None or self._newest[1].saved is not None:
+            return ""
+        here, shot, *_ = self._newest
+        return f"step {self.steps[here]} is not kept whole: {shot.about.why or 'its graph was freed before'}"
 
     def whole(self) -> dict[str, dict]:
         """Frame -> the stepper's payload, of the frames that are kept whole; the last is one of them where it is small."""
@@ -156,7 +163,7 @@ class Film:
                 try:
                     self._last = self._keep()
                 except Exception as error:
-                    self._note(self.steps[here], error)
+                    self._note(_told(self.steps[here], error))
             return {**self._last, **self.kept}
 
     def _settle(self, shot: Shot | None = None) -> None:
@@ -171,13 +178,13 @@ class Film:
                 now = shot.values
             else:
                 alive = [ref() for ref in leaves]
-                now = Leaves(seen([None if leaf is None else leaf.detach() for leaf in alive], []), before)
+                now = Leaves(seen(alive, []), before)
             reel.settle(index, now.moved)
         except Exception as error:
-            self._note(self.steps[reel.at[index]], error)
+            self._note(_told(self.steps[reel.at[index]], error))
 
-    def _note(self, step: int, error: Exception) -> None:
-        text = one_line(f"step {step}: {type(error).__name__}: {error}")[:200]
+    def _note(self, what: str) -> None:
+        text = one_line(what)[:200]
         with self._lock:
             if len(self.notes) < 20:
                 self.notes.append(text)
@@ -282,14 +289,19 @@ def film(
     """A film of a training run: call ``film.backward(loss)`` where ``loss.backward()`` stood.
 
     every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose pass is kept whole, to be
-    stepped through inside the film; so are always the last and the first with a NaN or Inf (of graphs of up to 600 nodes that
-    save up to 16 million numbers, held until the next frame). names: ``{"w": tensor}``, wins over the caller's variables.
+    stepped through inside the film; so are always the last and the first with a NaN or Inf. The newest pass is held until the
+    next frame for that, where its graph has up to 600 nodes that save up to 16 million numbers and no hooks pack these; of
+    others the film says that they are not kept whole, and why. names: ``{"w": tensor}``, wins over the caller's variables.
     title: shown above it.
 
     Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. Other frames keep norms
     only. Raises ValueError where ``every`` is not a whole number of steps.
     """
     return Film(every, keep, names, title)
+
+
+def _told(step: int, error: Exception) -> str:
+    return f"step {step}: {type(error).__name__}: {error}"
 
 
 def _listed(names: list[str]) -> str:
@@ -303,5 +315,8 @@ def _brief(x: float) -> str:
 
 def _one_number(loss: Any) -> float | None:
     """The loss, where it is one number."""
-    a = numbers(loss.detach())
-    return float(a.item()) if a.size == 1 and a.dtype.kind != "c" else None
+    try:
+        value = loss.item()
+    except (RuntimeError, ValueError):
+        return None
+    return None if isinstance(value, complex) else float(value)

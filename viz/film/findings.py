@@ -15,12 +15,7 @@ from .norms import NONE
 from .reel import Reel
 from .rows import Row
 
-VANISHES, EXPLODES, GREW, LARGE = (
-    1e-6,
-    1e2,
-    10.0,
-    0.1,
-)  # see the words: under 1e-6, tenfold, above 10 %
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e2, 10.0, 0.1  # of the top row's norm, twice; times; of the weight
 WITHIN = 5  # steps
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 RANK = ["nan", "explode", "vanish", "missing", "dead", "still", "grew", "large"]
@@ -184,7 +179,7 @@ class Looker:
             units, r = sorted({u for u, _, _ in mine}), self.row_of[f]
             first, last = min(a for _, a, _ in mine), max(b for _, _, b in mine)
             listed = ", ".join(map(str, units[:4])) + (", …" if len(units) > 4 else ".")
-            of = f"of {self.reel.size(f)} in {self.node(f)} of {self.rows[r].name}"
+            of = f"of {len(self.reel.alive[f])} in {self.node(f)} of {self.rows[r].name}"
             text = (
                 f"Unit {units[0]} {of} is dead since step {self.steps[first]}."
                 if len(units) == 1
@@ -207,9 +202,8 @@ class Looker:
             yield self.make("large", first, last, row_of.get(k, 0), names[k], text)
         moved = np.isfinite(update) & (update != NONE)
         value = self.reel.part("value")
-        with np.errstate(
-            invalid="ignore"
-        ):  # as far as the others move for their gradients, this one would by less than a digit
+        # as far as the others move for their gradients, this one would by less than a digit
+        with np.errstate(invalid="ignore"):
             pace = np.where(moved, update + value - grad, -np.inf).max(axis=1, keepdims=True)
             tiny = pace + grad - value < TINY
         lost = (update == -np.inf) & np.isfinite(grad) & (grad != NONE) & tiny

@@ -19,12 +19,11 @@ class Leaves:
     """
 
     def __init__(self, arrays: list[np.ndarray | None], before: Leaves | None = None):
-        self.norms: list[float] = []
+        self.norms = [UNKNOWN if a is None else length_of(a) for a in arrays]
         self.arrays: list[np.ndarray | None] = []
         self.moved: list[float] = []
         with np.errstate(invalid="ignore", over="ignore"):
             for k, a in enumerate(arrays):
-                self.norms.append(UNKNOWN if a is None else length_of(a))
                 if before is not None:
                     old, norm, change = before.arrays[k], before.norms[k], UNKNOWN
                     if a is not None and old is not None and a.shape == old.shape:
@@ -36,10 +35,13 @@ class Leaves:
 
 def seen(tensors: list[Any], trouble: list[Exception]) -> list[np.ndarray | None]:
     """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's), and why in ``trouble``."""
-    out: list[np.ndarray | None] = []
+    try:
+        return [t if t is None else (t.detach() if t.requires_grad else t).numpy() for t in tensors]
+    except Exception:  # one after the other
+        out: list[np.ndarray | None] = []
     for tensor in tensors:
         try:
-            out.append(None if tensor is None else numbers(tensor))
+            out.append(None if tensor is None else numbers(tensor.detach()))
         except Exception as error:
             trouble.append(error)
             out.append(None)

@@ -22,11 +22,7 @@ def numbers(tensor: Any) -> np.ndarray:
     """The numbers of a tensor: its own memory where NumPy can see that, else a copy. Raises what the framework raises."""
     try:
         return tensor.numpy()
-    except (
-        RuntimeError,
-        TypeError,
-        AttributeError,
-    ):  # requires grad, another device, a dtype unknown to NumPy
+    except (RuntimeError, TypeError, AttributeError):  # on another device, a dtype unknown to NumPy
         return as_array(tensor)
 
 
@@ -35,11 +31,7 @@ def length_of(a: np.ndarray) -> float:
         a = np.abs(a).astype(np.float64)  # complex numbers, too
     if a.ndim != 1:
         a = a.ravel("K")
-    return root(float(a.dot(a)), a)
-
-
-def root(square: float, a: np.ndarray) -> float:
-    """The norm of ``a``, whose dot product with itself is ``square``."""
+    square = float(a.dot(a))
     return math.sqrt(square) if SAFE[0] < square < SAFE[1] else _careful(a)
 
 
@@ -61,19 +53,18 @@ def logs(a: np.ndarray) -> np.ndarray:
     return out.astype(np.float32)
 
 
-def alive(a: np.ndarray) -> tuple[float, np.ndarray | None]:
-    """The share of zeros in a gradient; and for a batch of units, which of them got anything for any example.
+def alive(a: np.ndarray) -> tuple[float, bytes]:
+    """The share of zeros in a gradient; of a batch of units a byte for each: 1, or 0 where none got anything for any example.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
-    some = a != 0
-    share = 1.0 - np.count_nonzero(some) / a.size if a.size else 0.0
-    if a.ndim < 2 or not a.size:
-        return share, None
+    some, size = a != 0, a.size
+    share = 1.0 - np.count_nonzero(some) / size if size else 0.0
+    if a.ndim < 2 or not size:
+        return share, b""
     if a.ndim == 4:
-        return share, some.any(axis=(0, 2, 3))
-    units, rows = a.shape[-1], a.size // a.shape[-1]
-    part = min(16, rows & -rows)  # in two goes: long rows are quick to add up
-    if part > 2 and some.flags.c_contiguous:
-        some = np.bitwise_or.reduce(some.view(np.uint8).reshape(part, -1)).view(bool)
-    return share, np.logical_or.reduce(some.reshape(-1, units), axis=0)
+        some = np.moveaxis(some, 1, -1)
+    units = some.shape[-1]
+    if size % (16 * units) == 0 and some.flags.c_contiguous:  # in two goes: long rows are quick to add up
+        some = np.bitwise_or.reduce(some.view(np.uint8).reshape(16, -1)).view(bool)
+    return share, np.logical_or.reduce(some.reshape(-1, units)).tobytes()

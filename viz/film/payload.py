@@ -32,19 +32,12 @@ def _film(film: Any, title: str) -> dict[str, Any]:
         "losses": [x if x is None or np.isfinite(x) else _word(x) for x in film.losses],
         "scenes": [_scene(reel, rows) for _, reel, rows in scenes],
         "findings": [
-            {
-                "kind": f.kind,
-                "from": f.place[0],
-                "to": f.place[1],
-                "row": f.place[2],
-                "node": f.node,
-                "scene": place[f.scene],
-                "text": one_line(f.text),
-            }
+            dict(zip(("from", "to", "row"), f.place, strict=True))
+            | {"kind": f.kind, "node": f.node, "scene": place[f.scene], "text": one_line(f.text)}
             for f in film.findings
             if f.scene in place
         ],
-        "notes": list(film.notes),
+        "notes": list(dict.fromkeys([*filter(None, [film.unkept()]), *film.notes])),
         "kept": film.whole(),
     }
 
@@ -59,18 +52,13 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     start = {name: part.start for name, part in reel.columns.items()}
     row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
     gates = {f: k for k, f in enumerate(scene.gates)}
-    functions = [
-        {
-            "name": one_line(scene.names[f]),
-            "label": one_line(short(scene.names[f])),
-            "row": r,
-            "column": c,
-            "gate": gates.get(f, -1),
-        }
-        for r, row in enumerate(rows)
-        for c, f in enumerate(row.functions)
-    ]
-    number = {f: k for k, f in enumerate(f for row in rows for f in row.functions)}
+    functions, number = [], {}
+    for r, row in enumerate(rows):
+        for c, f in enumerate(row.functions):
+            name, number[f] = one_line(scene.names[f]), len(functions)
+            functions.append(
+                {"name": name, "label": short(name), "row": r, "column": c, "gate": gates.get(f, -1)}
+            )
     last_use = {a.leaf: a.index for row in rows for a in row.leaves}
     counts = {k: sum(a.leaf == k for row in rows for a in row.leaves) for k in range(len(scene.leaves))}
     leaves, box = [], {}
@@ -78,45 +66,34 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         for place, a in enumerate(row.leaves):
             name = one_line(reel.names[a.leaf])
             box[a.index] = len(leaves)
-            leaves.append(
-                {
-                    "name": name,
-                    "label": name.rpartition(".")[2] or name,
-                    "leaf": a.leaf,
-                    "row": r,
-                    "place": place,
-                    "alias": a.index != last_use[a.leaf],
-                    "uses": counts[a.leaf],
-                    "column": a.index,
-                    "shape": shape_text(reel.shapes[a.leaf]),
-                }
-            )
+            leaf = {
+                "name": name,
+                "label": name.rpartition(".")[2] or name,
+                "leaf": a.leaf,
+                "row": r,
+                "place": place,
+            }
+            use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
+            leaves.append(leaf | use | {"shape": shape_text(reel.shapes[a.leaf])})
     arrows, lanes = [], _Lanes()
     drawn = sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0)))
     for a in drawn:
-        leaf = box.get(a.index)
+        leaf, to = box.get(a.index), number.get(a.target)
         span = (row_of[a.source], row_of.get(a.target, 0))
-        far = leaf is None and span[1] - span[0] != 1 and span[0] != span[1]
-        arrows.append(
-            {
-                "from": number[a.source],
-                "to": None if leaf is not None else number[a.target],
-                "leaf": leaf,
-                "column": a.index,
-                "hops": a.hops,
-                "lane": lanes.take(*span) if far else 0,
-            }
-        )
+        lane = lanes.take(*span) if leaf is None and span[1] - span[0] not in (0, 1) else 0
+        way = {"from": number[a.source], "to": to, "leaf": leaf}
+        arrows.append(way | {"column": a.index, "hops": a.hops, "lane": lane})
     return {
         "at": list(reel.at),
         "rows": [
             {
                 "name": one_line(row.name),
-                "into": _into(reel, row.functions[0]),
+                "into": into,
                 "functions": len(row.functions),
                 "leaves": len(row.leaves),
             }
             for row in rows
+            for into in [_into(reel, row.functions[0])]
         ],
         "functions": functions,
         "leaves": leaves,

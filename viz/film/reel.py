@@ -35,19 +35,20 @@ class Reel:
         self.unsettled = [UNKNOWN] * len(scene.leaves)
         self.numbers = array("d")
         self.at: list[int] = []
-        # of the units of all gates, one after the other: since which of our frames no gradient came, -1 where one does
-        self.units: dict[int, slice] = {}
-        self.since = np.zeros(0, int)
-        self.runs: list[
-            tuple[int, int, int]
-        ] = []  # place in ``since``, first and last of our frames: at least RUN of them
+        # of each gate its units, 0 for one that got no gradient at the last frame; which did not, and since which of our frames
+        self.alive: dict[int, bytes] = {}
+        self.since: dict[int, dict[int, int]] = {}
+        self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN
 
     def add(self, frame: int, shot: Shot) -> None:
         """One more frame; its updates are not known yet."""
         joined = [shot.joined.get(f, UNKNOWN) for f in self.joins]
         zeros = [shot.zeros.get(f, UNKNOWN) for f in self.scene.gates]
-        if alive := {f: units for f, units in shot.alive.items() if units is not None}:
-            self._count(len(self.at), alive)
+        if shot.alive != self.alive:
+            for f, units in shot.alive.items():
+                if units != self.alive.get(f):
+                    self._count(f, units)
+            self.alive |= shot.alive
         self.at.append(frame)
         known = (shot.norms, joined, shot.values.norms, shot.grads.norms, self.unsettled, zeros)
         self.numbers.extend(list(chain(*known)))
@@ -57,36 +58,21 @@ class Reel:
         start = index * self.width + self.columns["update"].start
         self.numbers[start : start + len(ratios)] = array("d", ratios)
 
-    def _count(self, index: int, alive: dict[int, np.ndarray]) -> None:
-        lives = np.concatenate(list(alive.values()))
-        if alive.keys() != self.units.keys() or len(lives) != len(self.since):
-            ends = np.cumsum([len(a) for a in alive.values()]).tolist()
-            self.units = {f: slice(e - len(a), e) for (f, a), e in zip(alive.items(), ends, strict=True)}
-            self.since = np.full(ends[-1], -1)
-        waiting = self.since >= 0
-        if not (lives == waiting).any():
-            return  # those that were without a gradient still are, and no other
-        over = lives & waiting
-        if over.any():
-            self.runs += self._runs(over & (index - self.since >= RUN), index - 1)
-            self.since[over] = -1
-        self.since[~lives & ~waiting] = index
-
-    def _runs(self, places: np.ndarray, last: int) -> list[tuple[int, int, int, int]]:
-        return [
-            (f, unit, int(self.since[s.start + unit]), last)
-            for f, s in self.units.items()
-            for unit in np.flatnonzero(places[s]).tolist()
-        ]
-
-    def size(self, f: int) -> int:
-        """How many units a gate has."""
-        return self.units[f].stop - self.units[f].start
+    def _count(self, f: int, units: bytes) -> None:
+        now, since = len(self.at), self.since.setdefault(f, {})
+        dead = [unit for unit, lives in enumerate(units) if not lives] if 0 in units else []
+        for unit in since.keys() - dead:
+            first = since.pop(unit)
+            if now - first >= RUN:
+                self.runs.append((f, unit, first, now - 1))
+        for unit in dead:
+            since.setdefault(unit, now)
 
     def dead(self) -> list[tuple[int, int, int, int]]:
         """(gate, unit, first, last of our frames) of every unit that got no gradient for RUN frames in a row."""
         now = len(self.at)
-        still = self._runs((self.since >= 0) & (now - self.since >= RUN), now - 1)
+        every = [(f, u, a, now - 1) for f, since in self.since.items() for u, a in since.items()]
+        still = [run for run in every if now - run[2] >= RUN]
         return sorted([*self.runs, *still], key=lambda run: (run[2], run[0], run[1]))
 
     def table(self) -> np.ndarray:

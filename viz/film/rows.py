@@ -126,10 +126,5 @@ def _name(scene: Scene, names: list[str], rows: list[Row]) -> None:
         for k, row in enumerate(reversed(same), 1):
             row.name = f"t = {k}" if steps and len(many) == 1 else f"{row.name} ({k})"
     for row in rows:
-        row.name = (
-            row.name
-            if len(row.name) <= 22
-            else "…" + row.name[-21:]
-            if "." in row.name
-            else clipped(row.name, 22)
-        )
+        long = len(row.name) > 22
+        row.name = "…" + row.name[-21:] if long and "." in row.name else clipped(row.name, 22)

@@ -16,12 +16,14 @@ RELAYS = {
     "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Clone", "Alias",
 }  # fmt: skip
 GATES = re.compile(r"(Leaky)?Relu|Threshold|Hardtanh|Clamp|Maximum|Minimum|Where|\w*Dropout|Max")
-Shape = tuple[tuple[str, ...], tuple[tuple[int, int, int, int], ...]]
+Shape = tuple[
+    str | int, ...
+]  # of each node its name, then where each of its inputs comes from: node and output, or -1
 
 
 def short(name: str) -> str:
     """``AddmmBackward0`` as it is written in a small box: ``Addmm``."""
-    return SHORTER.get(stem := re.sub(r"Backward\d*$", "", name), stem)
+    return SHORTER.get(stem(name), stem(name))
 
 
 SHORTER = {
@@ -30,27 +32,27 @@ SHORTER = {
     "NativeLayerNorm": "LayerNorm",
     "NativeBatchNorm": "BatchNorm",
     "NativeGroupNorm": "GroupNorm",
-    "LogSoftmax": "LogSoftmax",
     "ScaledDotProductAttention": "Attention",
     "Convolution": "Conv",
 }
 
 
 def walk(root: Any) -> tuple[list[Any], Shape]:
-    """The nodes behind ``root``, breadth first, and the graph's shape: names, and edges (source, slot, target, nr)."""
-    nodes, at, edges = [root], {root: 0}, []
-    for source, node in enumerate(nodes):  # grows as it goes
-        for slot, (target, nr) in enumerate(node.next_functions):
-            if target is None:
-                continue
+    """The nodes behind ``root``, breadth first, and the graph's shape."""
+    nodes, at, shape = [root], {root: 0, None: -1}, []
+    add = shape.append
+    for node in nodes:  # grows as it goes
+        add(node.name())
+        for target, nr in node.next_functions:
             place = at.get(target)
             if place is None:
                 place = at[target] = len(nodes)
                 nodes.append(target)
-            edges.append((source, slot, place, nr))
+            add(place)
+            add(nr)
         if len(nodes) > MOST_OF_TORCH:
             raise ValueError(f"this graph has more than {MOST_OF_TORCH:,} nodes")
-    return nodes, (tuple([node.name() for node in nodes]), tuple(edges))
+    return nodes, tuple(shape)
 
 
 @dataclass(slots=True, eq=False)
@@ -71,21 +73,17 @@ class Arrow:
 class Scene:
     """One graph shape. Positions in ``names`` are those of :func:`walk`; ``functions`` are the nodes that are drawn."""
 
-    shape: Shape
     names: tuple[str, ...]
+    edges: list[tuple[int, int, int, int]]  # source, slot, target, nr
     leaves: list[int] = field(default_factory=list)  # positions of the accumulators
     functions: list[int] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
-    gates: list[int] = field(
-        default_factory=list
-    )  # functions that may stop gradients: their zeros are counted
+    gates: list[int] = field(default_factory=list)  # functions that may stop gradients: zeros are counted
     out: dict[int, list[Arrow]] = field(default_factory=dict)
     into: dict[int, list[Arrow]] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)  # functions as they fired in the first pass that was seen
     folded: int = 0  # relays that are not drawn
-    joins: list[int] = field(
-        default_factory=list
-    )  # functions that several arrows reach: there the sum is measured
+    joins: list[int] = field(default_factory=list)  # functions of several arrows: there the sum is measured
     only: list[int] = field(default_factory=list)  # of each leaf the one arrow that reaches it, else -1
     covered: set[int] = field(default_factory=set)  # functions that need no hook, see camera.cover
     plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see camera.py
@@ -93,20 +91,23 @@ class Scene:
 
 def read(shape: Shape) -> Scene:
     """The scene of a graph of this shape."""
-    names, edges = shape
-    scene = Scene(shape, names)
+    names = tuple([part for part in shape if isinstance(part, str)])
     out: dict[int, list[tuple[int, int, int, int]]] = {}
-    users = [0] * len(names)
-    for number, (source, slot, target, nr) in enumerate(edges):
-        out.setdefault(source, []).append((number, slot, target, nr))
-        users[target] += 1
+    users, edges, source, slot, parts = [0] * len(names), [], -1, 0, iter(shape)
+    for target in parts:
+        if isinstance(target, str):
+            source, slot = source + 1, 0
+            continue
+        nr, slot = next(parts), slot + 1
+        if target >= 0:
+            out.setdefault(source, []).append((len(edges), slot - 1, target, nr))
+            edges.append((source, slot - 1, target, nr))
+            users[target] += 1
+    scene = Scene(names, edges)
     scene.leaves = [i for i, name in enumerate(names) if i not in out and is_leaf(name)]
     leaf_of = {node: k for k, node in enumerate(scene.leaves)}
-    relay = {
-        i
-        for i, name in enumerate(names)
-        if i and stem(name) in RELAYS and len(out.get(i, ())) == 1 and users[i] == 1
-    }
+    one = {i for i in range(1, len(names)) if len(out.get(i, ())) == users[i] == 1}
+    relay = {i for i in one if stem(names[i]) in RELAYS}
     scene.functions = [i for i in range(len(names)) if i not in relay and i not in leaf_of]
     scene.folded = len(relay)
     for source in scene.functions:

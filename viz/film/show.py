@@ -75,8 +75,8 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
         if film.steps
     )  # where no frame may run; else it lies under the frame
     frame = (
-        f'<div style="position:relative;height:{tall}px;overflow:hidden">{shown}'
-        f'<iframe title="{said}" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{tall}" '
+        f'{pages.PRINTED}<div style="position:relative;height:{tall}px;overflow:hidden">{shown}'
+        f'<iframe class="viz-live" title="{said}" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{tall}" '
         f'style="position:absolute;left:0;top:0;border:0;width:100%;height:{tall}px;background:Canvas"></iframe></div>'
     )
     bundle = live[0] if isinstance(live, tuple) else live

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..picture.layout import quiet_c_level
+from ..picture.gif import animation
+from ..picture.layout import painted
 from ..read.text import fit, width, write_whole
 from .findings import Looker, say
-from .gif import animation
 from .norms import NONE
 from .scene import short
 
@@ -248,8 +248,6 @@ def dot(stills: list[Still], frames: list[int]) -> str:
 
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
-    import pygraphviz
-
     wide = WIDE if len(films) == 1 else 430
     stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(zip(films, labels, strict=True))]
     low, high = min(s.low for s in stills), max(s.high for s in stills)  # one scale
@@ -262,12 +260,9 @@ def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
 
     dpi = 80 if len(films) <= 2 else 72
 
-    def painted(step: int) -> bytes:
+    def frame(step: int) -> bytes:
         frames = [max(0, int(np.searchsorted(f.steps, step, "right")) - 1) for f in films]
-        with quiet_c_level():
-            graph = pygraphviz.AGraph(string=dot(stills, frames).replace("graph [", f"graph [dpi={dpi} ", 1))
-            return graph.draw(format="gif", prog="nop2")
+        return painted(dot(stills, frames), "gd", dpi)
 
-    samples = (painted(step) for step in dict.fromkeys([chosen[0], chosen[len(chosen) // 2], chosen[-1]]))
     pauses = [PAUSE] * (len(chosen) - 1) + [END]
-    return write_whole(path, animation(map(painted, chosen), pauses, samples, [NOW, ALARM]))
+    return write_whole(path, animation([frame(step) for step in chosen], pauses, [NOW, ALARM]))

@@ -82,9 +82,10 @@ def digraph(p: Picture) -> graphviz.Digraph:
     return dot
 
 
-def _quote(text: str) -> str:
-    """A quoted string in which nothing is special: no escapes of Graphviz's own (``\\N``), no markup."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+def quoted(text: str) -> str:
+    """A quoted string in which nothing is special: no escapes of Graphviz's own (``\\N``), no markup; line ends stay."""
+    clean = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+    return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _attributes(values: dict[str, str]) -> str:
@@ -102,16 +103,16 @@ def _node(item: Item) -> str:
         style = style.replace("filled", "dashed")
     values = {
         "id": item.id,
-        "class": _quote(item.css),
+        "class": quoted(item.css),
         "shape": _SHAPES.get(item.outline, "box"),
-        "style": _quote(style),
-        "fillcolor": _quote(fill),
-        "color": _quote(line),
+        "style": quoted(style),
+        "fillcolor": quoted(fill),
+        "color": quoted(line),
         "width": _inches(item.width),
         "height": _inches(item.height),
         "fontsize": f"{item.lines[0].size - 1:g}",
-        "label": _cells_label(item) if item.boxes else _quote("\n".join(x.text for x in item.lines)),
-        "tooltip": _quote(item.tooltip),
+        "label": _cells_label(item) if item.boxes else quoted("\n".join(x.text for x in item.lines)),
+        "tooltip": quoted(item.tooltip),
     }
     if "root" in item.classes:
         values["penwidth"] = "2.4"
@@ -120,7 +121,7 @@ def _node(item: Item) -> str:
 
 def _edge(link: Link) -> str:
     light, _, _, wide = EDGES[link.kind]
-    values = {"id": link.id, "class": _quote(link.css), "color": _quote(light), "penwidth": f"{wide:g}"}
+    values = {"id": link.id, "class": quoted(link.css), "color": quoted(light), "penwidth": f"{wide:g}"}
     if link.kind in _STYLE:
         values["style"] = _STYLE[link.kind]
     tail, head = link.tail.id, link.head.id
@@ -138,7 +139,7 @@ def _edge(link: Link) -> str:
         # a table of fixed size: the layout knows how much room the text needs without asking a font
         font = f'<FONT COLOR="#495057">{escaped(link.label)}</FONT>'
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
-    values["tooltip"] = _quote(link.tooltip)
+    values["tooltip"] = quoted(link.tooltip)
     return f"\t{tail} -> {head} {_attributes(values)}\n"
 
 

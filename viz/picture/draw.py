@@ -15,7 +15,7 @@ import graphviz
 from ..read.graph import Graph
 from ..read.recall import prepare
 from ..read.source import mark_second
-from ..read.text import one_line, write_whole
+from ..read.text import one_line, plural, write_whole
 from . import dot as language
 from . import svg as painter
 from .fold import Group, groups
@@ -26,7 +26,7 @@ from .views import VIEWS, build
 SMALL = 40  # nodes; up to this many the graph view is offered without being asked for, to half as many in both directions
 # boxes: of a larger map one with rows folded too, where that has few enough of them
 LARGE_MAP, FEW_ROWS = 20, 0.8
-MAP_FROM = 12  # nodes; from here on also a picture in which the modules are folded
+MAP_FROM = 8  # nodes; from here on also a picture in which the modules are folded
 WIDEST = 2_600  # points; a graph view that would be wider is not drawn unless it is asked for
 GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
 WHOLE_UP_TO = 1_500  # nodes; above this a graph is folded unless fold=False
@@ -64,9 +64,8 @@ class Drawing:
         path = pathlib.Path(path)
         form = path.suffix.lower().removeprefix(".")
         if form not in FORMATS:
-            raise ValueError(
-                f"Cannot save a drawing as {path.name!r}. The name must end in .svg, .png, .pdf or .dot."
-            )
+            known = ".svg, .png, .pdf or .dot"
+            raise ValueError(f"Cannot save a drawing as {path.name!r}. The name must end in {known}.")
         source = self.dot.source.replace("graph [", "graph [dpi=144 ", form == "png")
         if form not in ("svg", "dot"):
             return write_whole(path, render(source, form, cost(self.picture)))
@@ -74,10 +73,8 @@ class Drawing:
 
     def __repr__(self) -> str:
         title = self.picture.title if len(self.picture.title) <= 40 else self.picture.title[:39] + "…"
-        n, e = len(self.graph.functions), len(self.graph.edges)
-        return (
-            f"Drawing({title}: {n} node{'s' * (n != 1)}, {e} edge{'s' * (e != 1)}, {self.picture.view} view)"
-        )
+        size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"
+        return f"Drawing({title}: {size}, {self.picture.view} view)"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         data = base64.b64encode(self.svg.encode()).decode()
@@ -141,9 +138,8 @@ def check_options(view: str | None, direction: str | None, fold: bool | str | No
         what = one_line(direction)[:40]
         raise ValueError(f"direction must be 'LR' (left to right) or 'TB' (top to bottom), not {what!r}.")
     if fold not in (None, True, False, "repeat", "module"):
-        raise ValueError(
-            f"fold must be 'repeat', 'module', True, False or None, not {one_line(fold)[:40]!r}."
-        )
+        given = one_line(fold)[:40]
+        raise ValueError(f"fold must be 'repeat', 'module', True, False or None, not {given!r}.")
 
 
 def picture_of(
@@ -169,7 +165,10 @@ def picture_of(
     if fold:
         found = groups(graph, fold if fold in ("module", "row") else "repeat")
         if not found:
-            notes.append("Nothing to fold was found: " + _NO_GROUPS[fold == "module"])
+            why = "no block of functions comes at least four times in a row."
+            if fold == "module":
+                why = "no parameter has a name with a module in it, such as layer.weight."
+            notes.append(f"Nothing to fold was found: {why}")
     elif fold is None and view is None and GRAPH_UP_TO < len(graph) <= WHOLE_UP_TO:
         found = groups(graph, "repeat")  # a row of hundreds of boxes says less than one that says how often
         said = f"{_folded(graph, found)} because they repeat. fold=False draws each of them."
@@ -210,6 +209,11 @@ def pictures_of(
     found: list[Picture] = []
     for v, d, f in wanted:
         picture = picture_of(graph, v, d, f, values, saved)
+        boxes = [(item.name, item.members) for item in picture.items if item.members]
+        if boxes and boxes in (
+            [(item.name, item.members) for item in p.items if item.members] for p in found
+        ):
+            continue  # folded by itself it is the same
         if f != "row" or (len(picture.items) < FEW_ROWS * len(found[-1].items) > FEW_ROWS * LARGE_MAP):
             found.append(picture)
     return found
@@ -219,9 +223,3 @@ def _folded(graph: Graph, found: list[Group]) -> str:
     hidden = sum(len(g.functions) for g in found)
     boxes = "one box" if len(found) == 1 else f"{len(found)} boxes"
     return f"{hidden:,} of {len(graph):,} nodes are folded into {boxes}"
-
-
-_NO_GROUPS = (
-    "no block of functions comes at least four times in a row.",
-    "no parameter has a name with a module in it, such as layer.weight.",
-)

@@ -10,12 +10,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..read.graph import Function, Graph
+from ..read.rules import base_name
 from ..read.text import plural
 
 REPEATS = 4  # fewer repetitions than this are drawn one by one
 LONGEST_PERIOD = 400
 MOST = 150  # a folded picture aims at no more items than this
 FEW_MODULES = 30  # with more modules and functions, whole blocks of modules are folded, where there are any
+PARTS = 60  # boxes in a box
+# what only turns a parameter before it is used: its square root, or its sum, is no part of its module
+TURNS = "T Transpose Permute View UnsafeView ReshapeAlias Expand Squeeze Unsqueeze Clone ToCopy"
 MOST_MODULES = 60  # with more modules and functions than this, repeats are folded as well
 
 
@@ -26,6 +30,7 @@ class Group:
     title: str
     about: str
     functions: list[Function]
+    period: int = 1  # functions of one repetition
 
 
 def groups(graph: Graph, by: str) -> list[Group]:
@@ -90,7 +95,8 @@ def _repeats(order: list[Function]) -> list[Group]:
         # the first and the last block stay open, so that one sees what repeats and how it is joined on
         inner = order[start + period : start + covered - period]
         times = covered // period - 2
-        found.append(Group(f"the same {times} more times", f"{plural(period, 'function')} each time", inner))
+        each = f"{plural(period, 'function')} each time"
+        found.append(Group(f"the same {times} more times", each, inner, period))
     return sorted(found, key=lambda g: g.functions[0].index)
 
 
@@ -152,26 +158,27 @@ def _can_be_one(functions: list[Function]) -> bool:
 def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
     """What each call of a module made, for certain: (module, number of the call) -> a caption and its functions.
 
-    A recording has seen the modules run. Without one, what reads ``layer.weight``, directly or through what was made of
-    parameters alone (a transposed weight), belongs to ``layer``; a parameter that is read again begins the next call.
+    A recording has seen the modules run. Without one, what reads ``layer.weight``, directly or through its transpose,
+    belongs to ``layer``; a parameter that is read again begins the next call. Calls are counted in this graph.
     """
-    order = [f for f in graph.functions if f.kind != "accumulate"]
+    # what a backward pass made of a module's weights is no call of the module
+    order = [f for f in graph.functions if f.kind != "accumulate" and not f.second]
     if any(f.call is not None for f in order):
         made = {f: (f.module, f.call) for f in order if f.call is not None}
     else:
-        made = _calls_by_parameters(order)
+        made = _calls_by_parameters(order, graph.classes)
     found: dict[tuple[str, int], list[Function]] = {}
     for f in order:
         if f in made:
             found.setdefault(made[f], []).append(f)
-    several = {module for module, call in found if call > 1}
-    return {
-        (module, call): (f"{module}, call {call}" if module in several else module, functions)
-        for (module, call), functions in found.items()
-    }
+    of: dict[str, list] = {}
+    for module, call in found:
+        of.setdefault(module, []).append(call)
+    captions = {(m, c): f"{m}, call {n}" if len(of[m]) > 1 else m for m in of for n, c in enumerate(of[m], 1)}
+    return {key: (captions[key], functions) for key, functions in found.items()}
 
 
-def _calls_by_parameters(order: list[Function]) -> dict[Function, tuple[str, int]]:
+def _calls_by_parameters(order: list[Function], classes: dict) -> dict[Function, tuple[str, int]]:
     # the parameters behind a function that is made of parameters alone
     reads: dict[Function, set[Function]] = {}
     # module -> number of its call, parameters that it has read
@@ -184,10 +191,13 @@ def _calls_by_parameters(order: list[Function]) -> dict[Function, tuple[str, int
         modules = {_module(leaf) for leaf in read}
         if len(modules) != 1:
             continue
-        if len(inputs) == len(f.edges) == 1:  # whose it is shows when it is used
-            reads[f] = read
+        module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
+        if len(inputs) == len(f.edges) == 1 and not looks_up:  # whose it is shows when it is used
+            if base_name(f.name) in TURNS.split():
+                reads[f] = read
             continue
-        module = modules.pop()
+        if classes.get(module, "").startswith("Embedding") and not looks_up:
+            continue  # of a module that has the same weight, and whose name nobody knows
         call, before = now.get(module, (1, set()))
         if before & read:
             call, before = call + 1, set()
@@ -234,6 +244,23 @@ def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:
     size = max(2, -(-total // (MOST // 2)))
     parts = [run[i : i + size] for run in runs for i in range(0, len(run), size)]
     return [Group(plural(len(p), "function"), _counted(p), p) for p in parts if len(p) > 1]
+
+
+def parts(functions: list[Function], period: int, most: int) -> list[Group]:
+    """What stands in a box of more than ``most`` nodes: boxes of whole repetitions, or of single functions, to be opened in
+    turn. None where it is few enough to be looked at."""
+    order = sorted((f for f in functions if f.kind != "accumulate"), key=lambda f: f.index)
+    if len(functions) <= most:
+        return []
+    period = period if len(order) > period else 1
+    times, what = len(order) // period, "" if period > 1 else "functions "
+    size = -(-times // min(PARTS, -(-len(functions) // most)))
+    found = []
+    for a in range(0, times, size):
+        b = min(a + size, times)
+        run = order[a * period : b * period if b < times else None]
+        found.append(Group(f"{what}{a + 1}–{b} of {times:,}", _counted(run), run, period))
+    return [group for group in found if len(group.functions) > 1]
 
 
 def _counted(functions: list[Function]) -> str:

@@ -11,9 +11,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from .parts import Picture
 
@@ -95,27 +97,18 @@ def _forward_rail_first(p: Picture, at: Places, sizes: dict[str, tuple[float, fl
         return (whole - q[0] - size, q[1]) if axis == 0 else (q[0], whole - q[1] - size)
 
     at.items = {k: mirror(q, sizes[k][axis]) for k, q in at.items.items()}
-    at.lines = {
-        k: ([mirror(q) for q in curve], mirror(tip) if tip else None) for k, (curve, tip) in at.lines.items()
-    }
+    at.lines = {k: ([*map(mirror, curve)], tip and mirror(tip)) for k, (curve, tip) in at.lines.items()}
     at.labels = {k: mirror(q) for k, q in at.labels.items()}
-    at.frames = [
-        (*mirror((x, y), (w, h)[axis]), w, h, mirror((x, base), -8)[1]) for x, y, w, h, base in at.frames
-    ]
+    at.frames = [(*mirror((x, y), (w, h)[axis]), w, h, mirror((x, b), -8)[1]) for x, y, w, h, b in at.frames]
 
 
 def render(source: str, form: str, work: float = 0.0) -> bytes:
     """DOT rendered by Graphviz, in process or, for a large graph, in a child process with a time limit."""
     if work <= IN_PROCESS:
         return _graphviz(source, form)
+    options = {"capture_output": True, "timeout": SECONDS, "check": False}
     try:  # -P: a module of the user's folder must not stand in for one of the library's
-        child = subprocess.run(
-            [sys.executable, "-P", "-c", _CHILD, form],
-            input=source.encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        child = subprocess.run([sys.executable, "-P", "-c", _CHILD, form], input=source.encode(), **options)
     except subprocess.TimeoutExpired:
         raise LayoutTooSlow(
             f"Graphviz could not place this graph within {SECONDS:g} seconds. Draw less of it: view='functions', "
@@ -154,3 +147,15 @@ import sys, warnings, pygraphviz
 warnings.simplefilter("ignore", RuntimeWarning)
 sys.stdout.buffer.write(pygraphviz.AGraph(string=sys.stdin.buffer.read().decode()).draw(format=sys.argv[1], prog="dot"))
 """
+
+
+def painted(dot: str, form: str, dpi: int) -> bytes:
+    """The picture of DOT in which all places are fixed: "png", or "gd", which has 11 bytes in front (width and height
+    from the third) and four a pixel: transparency, red, green, blue."""
+    import pygraphviz
+
+    source = dot.replace("graph [", f"graph [dpi={dpi} ", 1)
+    with quiet_c_level(), tempfile.TemporaryDirectory() as folder:  # "gd" is written into a file only
+        path = Path(folder, "picture")
+        pygraphviz.AGraph(string=source).draw(path=path, format=form, prog="nop2")
+        return path.read_bytes()

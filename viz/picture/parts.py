@@ -59,6 +59,7 @@ class Item:
     classes: list[str] = field(default_factory=list)
     boxes: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
     members: list[Function] = field(default_factory=list)  # of a fold
+    period: int = 1
 
     @property
     def css(self) -> str:

@@ -81,9 +81,8 @@ def _title(tooltip: str, standalone: bool) -> str:
 
 
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
-    return _tag(
-        "text", css, escape(text), x=x, y=y, font_size=f"{size:g}", text_anchor="middle", **attributes
-    )
+    attributes = {"x": x, "y": y, "font_size": f"{size:g}", "text_anchor": "middle"} | attributes
+    return _tag("text", css, escape(text), **attributes)
 
 
 def _link(link: Link, at: Places, standalone: bool) -> str:

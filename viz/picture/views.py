@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
-from ..read.names import operand_names
+from ..read.names import UNKNOWN, operand_names
 from ..read.text import fit, one_line, shape_text, width
 from ..read.values import size_of
-from .fold import Group, calls
+from .fold import Group, calls, parts
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
 VIEWS = ("graph", "cards", "functions")
@@ -20,7 +20,7 @@ ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a sma
 HUB_FROM = 5  # in any graph, the same for a leaf with as many uses
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels
-SMALL = 12  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
+SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
 SMALLEST = 11.0
 SHORT = 24  # characters; a value that is longer is not written into a tensor of the graph view
 
@@ -53,10 +53,11 @@ def build(
     return picture
 
 
-def inside(graph: Graph, members: list[Function], direction: str) -> Picture:
-    """What stands in the box of a fold, as a picture of its own: ``members`` and what goes between them."""
+def inside(graph: Graph, box: Item, direction: str, most: int) -> Picture:
+    """What stands in the box of a fold, as a picture of its own: its members and what goes between them; of more than
+    ``most`` the boxes that hold them."""
     picture = Picture("functions", direction, "")
-    _Functions(graph, picture, [], set(members)).draw()
+    _Functions(graph, picture, parts(box.members, box.period, most), box.members).draw()
     return picture
 
 
@@ -172,10 +173,11 @@ class _View:
             if e.label not in self.plain:
                 self.plain[e.label] = self.plain_tensor(e)
             return self.plain[e.label]
-        if e.label:
-            column = Column.of([sub_line(fit(e.label, 90, SUB))], 30, 8, 5)
-            tip = f"{e.label}: a constant, no gradient is computed for it"
-            return self.p.add("none", "stub", column, tip, name=e.label)
+        if e.label or e.value is not None:
+            name, shape = e.label or UNKNOWN, shape_text(e.value.shape) if e.value and e.value.shape else ""
+            column = Column.of([sub_line(fit(name, 90, SUB)), sub_line(shape, "note", TINY)], 30, 8, 5)
+            tip = f"{e.label or shape}: a constant, no gradient is computed for it"
+            return self.p.add("none", "stub", column, tip, name=name, value=e.value)
         column = Column.of([sub_line("no grad", "note", TINY)], 46, 7, 4)
         tip = "an input that does not require grad; the graph keeps nothing of it"
         return self.p.add("none", "stub", column, tip)
@@ -210,9 +212,8 @@ class _View:
         several = sum(x.nr == e.nr for x in e.target.users) + ((e.target, e.nr) in self.roots) > 1
         classes = ["hooked"] if out.hooks and not several else []
         marks = self.p.of_function[e.target].classes
-        if (
-            out.hooks and several and "node-hooked" not in marks
-        ):  # it runs once, behind the sum: one mark, there
+        # it runs once, behind the sum: one mark, there
+        if out.hooks and several and "node-hooked" not in marks:
             marks.append("node-hooked")
         tip = f"the gradient of {out.name}, from {f.name}"
         if e.cut or f.unreached:
@@ -252,10 +253,8 @@ class _GraphView(_View):
         lines = [name_line(out.name), sub_line(shape_text(out.shape)), note]
         if p.values:
             lines.insert(2, self.value_line(out.value))
-        more = {"function": f, "name": out.name, "output": out}
-        item = p.add(
-            "leaf", "cylinder", Column.of(lines, 84, 12, 12), leaf_tooltip(f), value=out.value, **more
-        )
+        more, column = {"function": f, "name": out.name, "output": out}, Column.of(lines, 84, 12, 12)
+        item = p.add("leaf", "cylinder", column, leaf_tooltip(f), value=out.value, **more)
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
         tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{_hook_words(f)}"
         diamond = p.add("accumulate", "diamond", column, tip, classes=_marks(f), **more)
@@ -318,7 +317,8 @@ class _GraphView(_View):
             source = self.inputs.get(e) or self.tensors[e.target, e.nr]
             for nr, box in boxes[: 1 if len(boxes) > 4 else 4]:
                 label = symbol if self.labelled and nr == first else ""
-                p.link(source, box, "forward", f"{box.name} = {written}", label=label, spine=True)
+                tip = written if box.name == written else f"{box.name} = {written}"
+                p.link(source, box, "forward", tip, label=label, spine=True)
             if e.target is not None:
                 self.backward_link(f, e, item, source if source.kind == "alias" else p.of_function[e.target])
             elif source.kind == "input":  # a constant has no gradient that anyone would look for
@@ -326,9 +326,8 @@ class _GraphView(_View):
                 more = {"label": "not computed" if self.labelled else "", "edge": e, "constraint": False}
                 p.link(item, source, "not_computed", tip, backwards=True, **more)
             if e.detached is not None:
-                self.detached_link(
-                    e, source, self.tensors.get(e.detached) or self.first_use.get(e.detached[0])
-                )
+                head = self.tensors.get(e.detached) or self.first_use.get(e.detached[0])
+                self.detached_link(e, source, head)
 
 
 # -- the compact views ----------------------------------------------------------------------------------------------------
@@ -339,12 +338,13 @@ class _Compact(_View):
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
-    def __init__(self, graph: Graph, picture: Picture, groups: list[Group], within: set | None = None):
+    def __init__(self, graph: Graph, picture: Picture, groups: list[Group], within: list | None = None):
         super().__init__(graph, picture)
-        self.within = set(graph.functions) if within is None else within
+        self.order = graph.functions if within is None else sorted(within, key=lambda f: f.index)
+        self.within = set(self.order)
         self.group_of = {f: g for g in groups for f in g.functions}
-        for f in graph.leaves if groups else ():  # a leaf that only one group uses is folded into it
-            users = {self.group_of.get(e.source) for e in f.users}
+        for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
+            users = {self.group_of.get(e.source) for e in f.users} if f.kind == "accumulate" else ()
             if len(users) == 1 and None not in users:
                 self.group_of[f] = users.pop()
         self.members: dict[Group, list[Function]] = {}
@@ -358,8 +358,8 @@ class _Compact(_View):
         raise NotImplementedError
 
     def draw(self) -> None:
-        for f in self.graph.functions:
-            if f.kind == "accumulate" or f not in self.within:
+        for f in self.order:
+            if f.kind == "accumulate":
                 continue
             group = self.group_of.get(f)
             if group is None:
@@ -379,7 +379,7 @@ class _Compact(_View):
                     self.detached_link(e, at or item, self.p.of_function.get(e.detached[0]))
 
     def leaves_the_group(self, e: Edge, group: Group) -> bool:
-        return e.target is not None and self.group_of.get(e.target) is not group
+        return e.target in self.within and self.group_of.get(e.target) is not group
 
     def source(self, e: Edge) -> Item | None:
         if e.target is None:
@@ -420,7 +420,7 @@ class _Compact(_View):
         column = Column.of([name_line(group.title), sub_line(about, size=SMALLEST)], 90, 12, 9)
         ends = f"from {group.functions[0].name} to {group.functions[-1].name}"
         tip = f"{group.title}: {len(group.functions):,} functions, {ends}"
-        item = self.p.add("fold", "fold", column, tip, name=group.title, members=members)
+        item = self.p.add("fold", "fold", column, tip, name=group.title, members=members, period=group.period)
         self.folds[group] = item
         self.p.of_function.update(dict.fromkeys(members, item))
         return item

@@ -13,7 +13,7 @@ It reads the graph protocol and nothing else, so it is the same for every framew
 Used where they are there: ``_sequence_nr()`` (the order in which the program ran), ``metadata`` (a dict, for ``viz.record``),
 ``rules`` (input name -> source text of its derivative rule), ``_input_metadata`` (shape and dtype of each output), a tensor's
 ``_backward_hooks``, ``_post_accumulate_grad_hooks`` and ``data_ptr()`` (what ``detach()`` returned is found by it), a node's
-``_hooks`` with dicts ``pre`` and ``post`` (PyTorch hides its own). ``Graph.release()`` lets go of the live nodes.
+``_hooks`` with dicts ``pre``, ``post`` and ``tensor`` (PyTorch hides its own). ``Graph.release()`` lets go of the live nodes.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class Function:
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
-    # of a module that a recording saw run: which of its calls made this, counted from 1
-    call: int | None = None
+    call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
+    other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
     freed: bool = False
     unreached: bool = False  # no gradient comes here, because of edges that were cut
     _saved: list[Saved] | None = None
@@ -195,6 +195,8 @@ def is_tensor(x: Any) -> bool:
 
 def place(tensor: Any) -> tuple | None:
     """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` leaves the same. None if unknown."""
+    if hasattr(tensor, "fake_mode"):  # PyTorch would warn
+        return None
     with contextlib.suppress(Exception):  # a tracer's tensor, a sparse one
         where = int(tensor.data_ptr())
         return (where, tuple(tensor.shape)) if where else None
@@ -344,6 +346,8 @@ def _describe(f: Function) -> None:
     f.output(0)
     own = getattr(f.fn, "_hooks", None)
     f.hooks = sum(len(getattr(own, kind, None) or ()) for kind in ("pre", "post"))
+    for nr, hooks in (getattr(own, "tensor", None) or {}).items():
+        f.output(nr).hooks = len(hooks)
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
         describe_output(f.outputs[0], f.leaf)
@@ -389,9 +393,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
         except RuntimeError as error:
             yield Saved("saved_tensors", *_why(error))
         else:
-            for i, t in enumerate(tensors):
-                if is_tensor(t):
-                    yield _kept(f"saved_tensors[{i}]", t)
+            yield from (_kept(f"saved_tensors[{i}]", t) for i, t in enumerate(tensors) if is_tensor(t))
 
 
 def _try(fn: Any, attribute: str, name: str) -> Saved | None:
@@ -413,8 +415,10 @@ def _try(fn: Any, attribute: str, name: str) -> Saved | None:
 
 
 def _signed(value: Any) -> Any:
-    """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin."""
-    return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
+    """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin, and the end of x[1:] as the last."""
+    if not isinstance(value, int) or value < 2**63 - 1:
+        return value
+    return None if value == 2**63 - 1 else value - 2**64
 
 
 def _kept(name: str, tensor: Any) -> Saved:

@@ -7,18 +7,22 @@ user code except ``named_parameters``. Names given in ``names=`` win. Everything
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from . import rules
 from .graph import Edge, Function, Graph, describe_output, is_tensor, place
 from .shapes import infer_shapes
-from .text import one_line
+from .text import SUBSCRIPTS, one_line
 from .values import KEPT, Value, dtype_name, size_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
+FEW = 3  # of a constant, as many numbers are its name
 LONGEST = 18  # a longer expression is not a readable name
 
 
@@ -46,21 +50,16 @@ def itself(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, type | ModuleType | FunctionType) or is_tensor(value):
         return
-    if isinstance(value, list | tuple):
-        for i, item in enumerate(value[:200]):
-            if is_tensor(item):
-                yield f"{name}[{i}]", item
-    elif isinstance(value, dict):
-        for key, item in list(value.items())[:200]:
-            if is_tensor(item):
-                yield f"{name}[{key!r}]", item
+    inside, form = getattr(value, "__dict__", {}), "{}.{}"
+    if isinstance(value, list | tuple | dict):
+        inside = value if isinstance(value, dict) else dict(enumerate(value[:200]))
+        form = "{}[{!r}]"
     elif callable(getattr(type(value), "named_parameters", None)):
-        for key, item in value.named_parameters():
-            yield (key if name == "self" else f"{name}.{key}"), item
-    elif hasattr(value, "__dict__"):
-        for key, item in list(vars(value).items())[:200]:
-            if is_tensor(item):
-                yield f"{name}.{key}", item
+        yield from ((k if name == "self" else f"{name}.{k}", item) for k, item in value.named_parameters())
+        return
+    for key, item in list(inside.items())[:200]:
+        if is_tensor(item):
+            yield form.format(name, key), item
 
 
 def classes(frame: FrameType | None) -> dict[str, str]:
@@ -216,6 +215,9 @@ def operand_names(f: Function) -> dict[str, str]:
     for name, s in kept.items():
         if name not in words and name != "result" and s.state == "kept":
             words[name] = s.text or s.label or name
+    rule = rules.rule_for(f.name)
+    if rule is not None and "{other}" in rule.form:
+        words.setdefault("other", f.other or UNKNOWN)
     return words
 
 
@@ -225,30 +227,35 @@ def target_name(edge: Edge) -> str:
 
 
 def constant(saved: Any) -> str | None:
-    """A saved one-number tensor without a name, written as the number: the 2 of ``x * 2``."""
-    if saved.value is not None and not saved.value.shape:
-        return saved.value.short()
-    return saved.text or None if saved.state == "kept" else None
+    """A saved tensor without a name: its numbers where they are few, as the 2 of ``x * 2``; "mask" where they are 0 and one
+    other, as that of a Dropout."""
+    if saved.value is None:
+        return saved.text or None if saved.state == "kept" else None
+    array = saved.value.array
+    if array.size <= FEW:
+        return saved.value.short() or None
+    return "mask" if array.dtype.kind in "bf" and len(np.unique(array)) == 2 and not array.all() else None
 
 
 def _name_the_rest(graph: Graph) -> None:
-    """Readable names for temporaries: the expression where it is short, else t1, t2, ... in forward order."""
+    """Readable names for temporaries: the expression where it is short, the second equal one (a + b)₂; else t1, t2, ..."""
     taken = {o.name for f in graph.functions for o in f.outputs if o.named}
-    count = leaf_count = 0
+    count, leaf_count, times = 0, 0, Counter()
     for f in graph.functions:
         for nr, out in enumerate(f.outputs):
             if out.named:
                 continue
             if f.kind == "accumulate":
-                leaf_count += 1
-                out.name = _free(f"leaf {leaf_count}", taken)
+                out.name = _free(f"leaf {(leaf_count := leaf_count + 1)}", taken)
                 continue
             text = rules.expression(f, operand_names(f)) if len(graph) <= 2_000 else ""
             if len(f.outputs) > 1 and text:
                 text = f"{text}[{nr}]"
+            times[text] += 1
+            if times[text] > 1 and text:
+                text = rules.operand(text) + str(times[text]).translate(SUBSCRIPTS)
             if not text or len(text) > LONGEST or text in taken or ("…" in text and len(text) > 10):
-                count += 1
-                text = _free(f"t{count}", taken)
+                text = _free(f"t{(count := count + 1)}", taken)
             out.name = text
             taken.add(text)
 

@@ -11,6 +11,7 @@ from typing import Any
 from .graph import Graph, as_tensors, read
 from .names import cut_off, give_names
 from .record import KEY, TANGENT, sequence
+from .text import SUBSCRIPTS
 
 
 def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
@@ -34,12 +35,16 @@ def recall(graph: Graph) -> None:
             continue
         lines[f] = (made["file"], made["line"])
         f.module, f.call = made.get("module", (None, None))
+        if len(f.edges) == 1 and made.get("other"):  # a number that is no input of the node: the 4 of 4 - x
+            f.other = made["other"][0]
         unknown = [e for e in f.edges if e.target is None and e.label is None]
         if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):
             unknown[0].label, unknown[0].value, unknown[0].tensor = made["other"]
             number, nr = made["detached"] or (None, 0)
             if number in numbered:
                 cut_off(unknown[0], (numbered[number], nr))
+            elif number is not None and not unknown[0].tensor:  # of something that is not in this graph
+                unknown[0].label, unknown[0].tensor = "(…).detach()", True
         for nr, entry in made["outputs"].items():
             out = f.output(nr)
             if entry["value"] is not None and out.value is None:
@@ -48,7 +53,8 @@ def recall(graph: Graph) -> None:
             out.tangent = entry["tangent"]
             out.batch, out.axis = entry.get("batch", (None, 0))
             if entry["name"] and not out.named:
-                name = entry["name"] + (_subscript(entry["count"]) if entry["name"] in taken else "")
+                number = str(entry["count"]).translate(SUBSCRIPTS) if entry["name"] in taken else ""
+                name = entry["name"] + number
                 out.name, out.named = name, True
                 taken.add(name)
     if not lines:
@@ -60,16 +66,13 @@ def recall(graph: Graph) -> None:
     first, last = min(numbers), max(numbers)
     if not text or last - first > 400:
         return
-    shown = [line.rstrip("\n")[:300] for line in text[first - 1 : last]]
-    margin = min((len(t) - len(t.lstrip()) for t in shown if t.strip()), default=0)
     for f, (file, line) in lines.items():
         f.line = line - first if file == main else None
-    graph.source = {"lines": [t[margin:] for t in shown], "first": first, "file": file_label(main)}
+    graph.source = excerpt(text[first - 1 : last], first, main)
 
 
-def _subscript(n: int) -> str:
-    return "".join(chr(0x2080 + int(digit)) for digit in str(n))
-
-
-def file_label(file: str) -> str:
-    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)
+def excerpt(lines: list[str], first: int, file: str) -> dict:
+    """Lines of source as they are shown: without their common margin, with the number of the first and where they stand."""
+    margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
+    name = "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)
+    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": name}

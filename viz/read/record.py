@@ -12,8 +12,10 @@ import contextlib
 import functools
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from inspect import CO_VARARGS, CO_VARKEYWORDS
+from itertools import count, repeat
 from types import FrameType
 from typing import Any
 
@@ -33,7 +35,11 @@ METHODS = (
     "cumsum clone"
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
+CALLS = count()  # no two calls of modules are taken for one, in whatever recordings they are
 NAMES_IN = 500  # tensors looked at after each line
+# the tensor classes whose operations are noted: what stood in the class, and who listens. Several threads may record at once
+WATCHED: dict[type, tuple[dict[str, Any], list[Recording]]] = {}
+LOCK = threading.RLock()
 
 
 def looking(method: Callable) -> Callable:
@@ -51,6 +57,17 @@ def looking(method: Callable) -> Callable:
                 method(self, *args)
 
     return look
+
+
+def _noting(method: Callable, recordings: list[Recording]) -> Callable:
+    @functools.wraps(method)
+    def noting(*args, **kwargs):
+        made = method(*args, **kwargs)
+        for recording in tuple(recordings):
+            recording._made(made, args)
+        return made
+
+    return noting
 
 
 class Recording:
@@ -74,19 +91,23 @@ class Recording:
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._others: dict[Any, Any] = {}  # of a function with two operands: the one that needs no gradient
         self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
-        self._watched: dict[type, dict[str, Any]] = {}
+        self._watched: set[type] = set()
         self._modules: dict[int, Any] = {}  # modules whose calls are watched, kept alive
         self._handles: list[Any] = []  # of the hooks on them
         # calls that have begun: the module, the newest node before it
         self._running: list[tuple[Any, int]] = []
-        self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and number of its call
-        self._called: dict[str, int] = {}
+        self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
 
     def __repr__(self) -> str:
         return f"Recording({self.operations} operations on {self.lines} lines)"
 
     def __enter__(self) -> Recording:
-        self.start(sys._getframe(1))
+        try:
+            self.start(sys._getframe(1))
+        except BaseException:  # Ctrl+C, before there is anything to leave
+            sys.settrace(self._before[0])
+            self._unwatch()
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -98,9 +119,7 @@ class Recording:
     def __reduce__(self) -> tuple:
         return Recording, ()
 
-    @staticmethod
-    def _compiling() -> bool:
-        return False
+    _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
 
     def start(self, frame: FrameType | None, filename: str | None = None) -> None:
         """Follow ``frame`` from here on, or (for a cell that has not started) all code of ``filename``."""
@@ -146,21 +165,15 @@ class Recording:
         """Until the block ends, note what the operations of this tensor class return."""
         if kind in self._watched:
             return
-        own = self._watched[kind] = {}
-        for name in OPERATIONS:
-            method = getattr(kind, name, None)
-            if callable(method):
-                own[name] = kind.__dict__.get(name)
-                setattr(kind, name, self._noting(method))
-
-    def _noting(self, method: Any):
-        @functools.wraps(method)
-        def noting(*args, **kwargs):
-            made = method(*args, **kwargs)
-            self._made(made, args)
-            return made
-
-        return noting
+        self._watched.add(kind)
+        with LOCK:
+            own, recordings = WATCHED.setdefault(kind, ({}, []))
+            recordings.append(self)
+            for name in OPERATIONS if len(recordings) == 1 else ():
+                method = getattr(kind, name, None)
+                if callable(method):
+                    own[name] = kind.__dict__.get(name)
+                    setattr(kind, name, _noting(method, recordings))
 
     @looking
     def _made(self, made: Any, args: tuple) -> None:
@@ -181,13 +194,18 @@ class Recording:
             self._places[place(out)] = at
 
     def _unwatch(self) -> None:
-        for kind, own in self._watched.items():
-            for name, method in own.items():
-                if method is None:
-                    delattr(kind, name)  # it was inherited
-                else:
-                    setattr(kind, name, method)
-        self._watched = {}
+        with LOCK:
+            for kind in self._watched:
+                own, recordings = WATCHED.get(kind, ({}, []))
+                recordings[:] = [r for r in recordings if r is not self]
+                if not recordings:  # in one go, which no Ctrl+C divides; None: it was inherited
+                    kept = {name: method for name, method in own.items() if method is not None}
+                    deque(map(setattr, repeat(kind), kept, kept.values()), 0)
+                    deque(
+                        map(delattr, repeat(kind), [n for n in own if n not in kept and n in vars(kind)]), 0
+                    )
+                    WATCHED.pop(kind, None)
+        self._watched = set()
 
     # -- the calls of modules
 
@@ -209,9 +227,8 @@ class Recording:
             leaf = next(iter(module.children()), None) is None
             self._modules[id(module)] = module
             self._handles.append(module.register_forward_pre_hook(self._begins))
-            self._handles.append(
-                module.register_forward_hook(functools.partial(Recording._ended, self, label, leaf))
-            )
+            ended = functools.partial(Recording._ended, self, label, leaf)
+            self._handles.append(module.register_forward_hook(ended))
 
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
@@ -238,10 +255,9 @@ class Recording:
             if fn not in self._made_by:
                 new.append(fn)
             stack += [target for target, _ in fn.next_functions if target is not None]
-        if new and leaf:
-            self._called[label] = self._called.get(label, 0) + 1
+        call = next(CALLS) if leaf else None
         for fn in new:
-            self._made_by[fn] = (label, self._called[label] if leaf else None)
+            self._made_by[fn] = (label, call)
 
     # -- following the program
 
@@ -316,9 +332,8 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            value, tangent = (
-                (Value.seen(tensor), _tangent(tensor)) if size_of(tensor.shape) <= KEPT else (None, None)
-            )
+            small = size_of(tensor.shape) <= KEPT
+            value, tangent = (Value.seen(tensor), _tangent(tensor)) if small else (None, None)
             made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
 
     def _new(self, tensor: Any) -> list[Any]:

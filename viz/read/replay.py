@@ -38,7 +38,7 @@ def _axes(k: dict) -> tuple[int, ...] | None:
 FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
     "Add": lambda x, k, s: x[0] + k.get("alpha", 1) * x[1],
     "Sub": lambda x, k, s: x[0] - k.get("alpha", 1) * x[1],
-    "Rsub": lambda x, k, s: (x[1] if len(x) > 1 else 0) - k.get("alpha", 1) * x[0],
+    "Rsub": lambda x, k, s: x[1] - k.get("alpha", 1) * x[0],
     "Mul": lambda x, k, s: x[0] * x[1],
     "Div": lambda x, k, s: x[0] / x[1],
     "PowBackward0": lambda x, k, s: x[0] ** k["exponent"],

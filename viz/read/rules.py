@@ -19,16 +19,17 @@ class Rule:
     """``form``: the forward operation, inputs in braces. ``inputs``: name -> (code, mathematics) in graph order.
 
     In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
-    ``{result}`` the output.
+    ``{result}`` the output. ``conjugates``: whether it says itself what is conjugated of complex numbers.
     """
 
     form: str
     inputs: dict[str, tuple[str, str]]
+    conjugates: bool
 
 
 def base_name(name: str) -> str:
-    """``Mul`` for ``MulBackward0``; the name itself where it does not end that way."""
-    return re.sub(r"Backward\d*$", "", name) or name
+    """``Mul`` for ``MulBackward0``, ``T`` for ``TBackward0_copy``; the name itself where it does not end that way."""
+    return re.sub(r"Backward(\d*|\d+_copy)$", "", name) or name
 
 
 def rule_for(name: str) -> Rule | None:
@@ -38,23 +39,24 @@ def rule_for(name: str) -> Rule | None:
 
 def forward_name(name: str) -> str:
     """How an operation without a rule is written: ``log_ndtr`` for ``LogNdtrBackward0``, ``Cube`` for ``CubeBackward``."""
-    return (
-        base_name(name)
-        if name.endswith("Backward")
-        else re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", base_name(name)).lower()
-    )
+    base = base_name(name)
+    if name.endswith("Backward"):
+        return base
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", base).lower()
 
 
 def _rules(text: str) -> dict[str, Rule]:
     """The rules of a table such as ``rules.txt``, by the names of their nodes."""
     found: dict[str, Rule] = {}
+    conjugates = False
     for line in text.splitlines():
         if line.startswith("#"):
+            conjugates = "conjugates" in line
             continue
         names, form, *inputs = line.split(" | ")
         told = [one.partition(": ")[::2] for one in inputs]
         rule = {name: tuple(said.split(" => ")) for name, said in told}
-        found |= {name: Rule(form.replace("{call}", forward_name(name)), rule) for name in names.split()}
+        found |= {n: Rule(form.replace("{call}", forward_name(n)), rule, conjugates) for n in names.split()}
     return found
 
 
@@ -103,8 +105,8 @@ def input_names(function: Any) -> list[str]:
     if function.rules:
         return list(function.rules)
     rule = rule_for(function.name)
-    if rule and len(rule.inputs) == count and "*" not in rule.inputs:
-        return list(rule.inputs)
+    if rule and len(rule.inputs) >= count and "*" not in rule.inputs:  # the last ones may be numbers: x ** 2
+        return list(rule.inputs)[:count]
     return ["self"] if count == 1 else [f"input {i}" for i in range(count)]
 
 
@@ -127,7 +129,7 @@ _HELPER = re.compile(r"\b(_\w+|\w+_(self|backward|reduced)|scaled)\(|sym_sizes")
 
 def words_of(function: Any, operands: dict[str, str]) -> list[str | None]:
     """The rule of each input in the little room of a card: its code, or mathematics where the code only names a helper."""
-    words = {k: f"({v})" if " " in v else v for k, v in operands.items()}
+    words = {k: operand(v) for k, v in operands.items()}
     words |= {"g": "grad", "result": function.outputs[0].name or "result"}
     codes, maths = code_of(function), math_of(function, words)
     return [m if m and is_helper(c) else c for c, m in zip(codes, maths, strict=True)]
@@ -145,14 +147,26 @@ class _Words(dict):
 
 def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
     """The rule of each input as mathematics; ``words`` gives ``g``, the inputs and ``result`` their names here."""
-    rule = rule_for(function.name)
+    rule, names = rule_for(function.name), input_names(function)
+    conjugated = rule is not None and _is_complex(function.outputs[0]) and not rule.conjugates
+    if conjugated:
+        words = {k: f"conj{_in_brackets(v)}" if k in ("result", *names) else v for k, v in words.items()}
     out: list[str | None] = []
-    if (function.outputs[0].dtype or "").startswith("complex") and not function.name.startswith("Conj"):
-        words = {k: f"conj({v})" if k in ("result", *input_names(function)) else v for k, v in words.items()}
-    for name in input_names(function):
-        known = _of_input(rule, name)
-        out.append(known[1].format_map(_Words(words, this=words.get(name, name))) if known else None)
+    for name, edge in zip(names, function.edges, strict=True):
+        known, told = _of_input(rule, name), _Words(words, this=words.get(name, name))
+        text = known[1].replace("{g}ᵀ", "({g})ᵀ" if "/" in told["g"] else "{g}ᵀ") if known else None
+        text = text and re.sub(r"\(\{(\w+)\}\)", lambda found, told=told: _in_brackets(told[found[1]]), text)
+        real = conjugated and edge.target is not None and not _is_complex(edge.target.output(edge.nr))
+        out.append(text and f"{'Re(' * real}{text.format_map(told)}{')' * real}")
     return out
+
+
+def _is_complex(output: Any) -> bool:
+    return (output.dtype or "").startswith("complex")
+
+
+def _in_brackets(text: str) -> str:
+    return text if text[:1] == "(" and text[-1:] == ")" and _ONE.fullmatch(text) else f"({text})"
 
 
 def expression(function: Any, operands: dict[str, str]) -> str:
@@ -160,7 +174,7 @@ def expression(function: Any, operands: dict[str, str]) -> str:
     form = form_of(function, operands)
     if form is None:
         return f"{forward_name(function.name)}({', '.join(operands.values())})"
-    words = _Words({k: f"({v})" if " " in v and _binds(form, k) else v for k, v in operands.items()})
+    words = _Words({k: operand(v) if _binds(form, k) else v for k, v in operands.items()})
     inputs = [operands[name] for name in input_names(function) if name in operands]
     words["all"] = ", ".join(inputs)
     for i, v in enumerate(inputs):
@@ -168,6 +182,14 @@ def expression(function: Any, operands: dict[str, str]) -> str:
     for k in ("dim", "dims"):  # one axis: sum(1) rather than sum((1,))
         words[k] = re.sub(r"^[(\[](-?\d+),?[)\]]$", r"\1", words[k])
     return re.sub(r"\{(\w+)\}", lambda m: words[m[1]], form)
+
+
+def operand(text: str) -> str:
+    """An expression in brackets, unless it is one word or one call, or has them."""
+    return text if _ONE.fullmatch(text) else f"({text})"
+
+
+_ONE = re.compile(r"(?!-)\S+|[\w.]*[(\[](?:[^()]|\([^()]*\))*[)\]]\S*")
 
 
 def _binds(form: str, name: str) -> bool:

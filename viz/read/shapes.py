@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import rules
 from .graph import Function, Graph
 from .replay import kept_numbers
@@ -15,7 +17,7 @@ from .replay import kept_numbers
 Shape = tuple[int, ...]
 
 _UNARY = (
-    "Neg Reciprocal Square Abs Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt Sin Cos Tan Asin Acos Atan Sinh "
+    "Neg Reciprocal Abs Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt Sin Cos Tan Asin Acos Atan Sinh "
     "Cosh Erf Tanh Sigmoid Relu LeakyRelu Softplus Silu Gelu Elu Softmax LogSoftmax Clone Cumsum Cumprod "
     "Flip Roll Tril Triu ClampMin ClampMax Clamp ToCopy MaskedFill CopyBackwards CopySlices"
 )
@@ -69,19 +71,27 @@ def _forward(f: Function) -> Shape | None:
     if base in UNARY:
         return shapes[0] if shapes else None
     if base in BINARY:
-        return _broadcast(shapes) if None not in shapes else None
+        fits = None not in shapes and all(
+            len(set(n) - {1}) < 2 for n in zip(*map(reversed, shapes), strict=False)
+        )
+        return np.broadcast_shapes(*shapes) if fits else None
     if base == "Mm" and None not in shapes and all(len(s) == 2 for s in shapes):
         return (shapes[0][0], shapes[1][1])
     if base == "Addmm" and None not in shapes[1:] and all(len(s) == 2 for s in shapes[1:]):
         return (shapes[1][0], shapes[2][1])
     if not shapes or shapes[0] is None:
         return None
-    if base == "T":
-        return shapes[0][::-1]
     if base in ("Cat", "Stack"):
         return _joined(base, [s for s in shapes if s is not None], len(shapes), kept_numbers(f))
     axes = AXES.get(base) or AXES.get(f.name)
-    return axes(shapes[0], kept_numbers(f)) if axes is not None else None
+    try:
+        return axes(shapes[0], kept_numbers(f)) if axes is not None else None
+    except (
+        KeyError,
+        ValueError,
+        ZeroDivisionError,
+    ):  # it does not tell its axes, or is not what its name says
+        return None
 
 
 def _dims(s: Shape, dim: Any) -> set[int]:
@@ -102,37 +112,14 @@ def _squeezed(s: Shape, k: dict) -> Shape:
     return tuple(n for i, n in enumerate(s) if n != 1 or i not in gone)
 
 
-def _unsqueezed(s: Shape, k: dict) -> Shape | None:
-    if "dim" not in k:
-        return None
-    at = k["dim"] % (len(s) + 1)
-    return (*s[:at], 1, *s[at:])
-
-
-def _transposed(s: Shape, k: dict) -> Shape | None:
-    if "dim0" not in k or "dim1" not in k or not s:
-        return None
-    order = list(range(len(s)))
-    a, b = k["dim0"] % len(s), k["dim1"] % len(s)
-    order[a], order[b] = order[b], order[a]
-    return tuple(s[i] for i in order)
-
-
-def _permuted(s: Shape, k: dict) -> Shape | None:
-    return tuple(s[d] for d in k["dims"]) if "dims" in k else None
-
-
-def _selected(s: Shape, k: dict) -> Shape | None:
-    return tuple(n for i, n in enumerate(s) if i != k["dim"] % len(s)) if "dim" in k and s else None
-
-
 # what these make of the shape of their input and of the axes that they keep
 AXES = {
     "Squeeze": _squeezed,
-    "Unsqueeze": _unsqueezed,
-    "Transpose": _transposed,
-    "Permute": _permuted,
-    "Select": _selected,
+    "Select": lambda s, k: tuple(n for i, n in enumerate(s) if i != k["dim"] % len(s)),
+    "Unsqueeze": lambda s, k: np.expand_dims(np.broadcast_to(0, s), k["dim"]).shape,
+    "Transpose": lambda s, k: np.broadcast_to(0, s).swapaxes(k["dim0"], k["dim1"]).shape,
+    "Permute": lambda s, k: np.broadcast_to(0, s).transpose(k["dims"]).shape,
+    "T": lambda s, k: s[::-1],
 } | dict.fromkeys(
     ["SumBackward1", "MeanBackward1", "ProdBackward1", "MaxBackward0", "MinBackward0", "Amax", "Amin"]
     + ["Var", "Std", "Logsumexp", "LinalgVectorNorm"],
@@ -157,14 +144,3 @@ def _of(e) -> Shape | None:
     if e.target is not None:
         return e.target.output(e.nr).shape
     return e.value.shape if e.value is not None else None
-
-
-def _broadcast(shapes: list[Shape]) -> Shape | None:
-    rank = max(map(len, shapes), default=0)
-    out = []
-    for sizes in zip(*[(1,) * (rank - len(s)) + s for s in shapes], strict=True):
-        large = {n for n in sizes if n != 1}
-        if len(large) > 1:
-            return None
-        out.append(large.pop() if large else 1)
-    return tuple(out)

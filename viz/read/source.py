@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from .graph import Graph, is_tensor
-from .recall import file_label
+from .recall import excerpt
 
 LONGEST = 40  # lines of source shown beside the picture
 LARGEST = 20_000  # a file with more lines than this is not searched
@@ -25,16 +25,8 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
 
     Returns {"lines", "first" (line number in the file), "file"}, or None where the source cannot be read.
     """
-    if not any(o.named for f in graph.functions for o in f.outputs):
-        return None
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    if not lines or len(lines) > LARGEST:
-        return None
-    try:
-        body = _scope(ast.parse("".join(lines)), frame)
-    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
-        return None
-    made = _assignments(body, frame.f_lineno)
+    made = _assignments(_scope(lines, frame), frame.f_lineno)
     own: dict = {}
     for f in graph.functions:
         for out in f.outputs:
@@ -56,10 +48,7 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
         first = last - LONGEST + 1
     for f, line in numbers.items():
         f.line = line - first if line >= first else None
-    text = [line.rstrip("\n") for line in lines[first - 1 : last]]
-    margin = min((len(t) - len(t.lstrip()) for t in text if t.strip()), default=0)
-    file = file_label(frame.f_code.co_filename)
-    return {"lines": [t[margin:][:300] for t in text], "first": first, "file": file}
+    return excerpt(lines[first - 1 : last], first, frame.f_code.co_filename)
 
 
 def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> None:
@@ -68,10 +57,9 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     They are those that are not behind ``forward``, the tensors of the forward pass; without it, the calls with
     ``create_graph=True`` in the caller's cell or function tell what was differentiated and what came out.
     """
-    if forward is not None:
-        pairs = [
-            (forward if isinstance(forward, list | tuple) else [forward], [r.tensor for r in graph.roots])
-        ]
+    if forward is not None and not isinstance(forward, bool):
+        tensors = forward if isinstance(forward, list | tuple) else [forward]
+        pairs = [(tensors, [r.tensor for r in graph.roots])]
     else:
         pairs = list(_differentiated(graph, frame)) if frame is not None else []
     for before, after in pairs:
@@ -97,11 +85,7 @@ def _behind(graph: Graph, tensors: list) -> set:
 def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
     """(tensors differentiated, gradients) for each call with ``create_graph=True`` in the caller's own lines."""
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    if not any("create_graph" in line for line in lines) or len(lines) > LARGEST:
-        return
-    try:
-        body = _scope(ast.parse("".join(lines)), frame)
-    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+    if not any("create_graph" in line for line in lines):
         return
 
     def tensors(node: ast.AST) -> list:
@@ -109,15 +93,14 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
         values = [frame.f_locals.get(n, frame.f_globals.get(n)) for n in names]
         return [v for v in values if is_tensor(v) and v.grad_fn is not None]
 
-    for statement in body:
+    for statement in _scope(lines, frame):
         if statement.lineno > frame.f_lineno:
             break
         for call in ast.walk(statement):
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
-            wanted = any(
-                k.arg == "create_graph" and getattr(k.value, "value", None) is True for k in call.keywords
-            )
+            given = {k.arg: getattr(k.value, "value", None) for k in call.keywords}
+            wanted = given.get("create_graph") is True
             if wanted and call.func.attr == "grad" and call.args and isinstance(statement, ast.Assign):
                 yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
             elif wanted and call.func.attr == "backward":
@@ -126,8 +109,12 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
                 yield tensors(call.args[0]), [r.tensor for r in graph.roots]
 
 
-def _scope(tree: ast.Module, frame: FrameType) -> list[ast.stmt]:
-    """The statements of the function or module that ``frame`` runs."""
+def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
+    """The statements of the function or module that ``frame`` runs; none where its file is too long."""
+    try:
+        tree = ast.parse("".join(lines) if len(lines) <= LARGEST else "")
+    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+        return []
     if frame.f_code.co_name == "<module>":
         return tree.body
     for node in ast.walk(tree):

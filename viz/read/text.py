@@ -16,6 +16,7 @@ _WIDTHS = (
 )
 _EM = {chr(32 + i): int(w) / 100 for i, w in enumerate(_WIDTHS.split())}
 _BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 0.7, 1.05
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @lru_cache(maxsize=4096)

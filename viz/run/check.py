@@ -38,6 +38,7 @@ def _check(step: Any, values: dict) -> dict | None:
     if rules.base_name(f.name) in BLIND:
         pairs = zip(inputs, f.edges, strict=True)
         inputs = [np.float64(0.0) if x is None and e.target is None else x for x, e in pairs]
+        inputs += [np.float64(0.0)] * (len(inputs) == 1)  # 4 - x: the number is no input
     if run_forward(f, inputs) is None:
         return None
     g = step.total.array.astype(np.float64)

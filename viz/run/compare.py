@@ -77,10 +77,8 @@ class Comparison:
 
     def __str__(self) -> str:
         rows = [("", *self.labels, "")]
-        rows += [
-            ("" if p.difference is None else "≠", _cell(p.left), _cell(p.right), p.difference or "")
-            for p in self.pairs
-        ]
+        for p in self.pairs:
+            rows.append(("≠" if p.difference else "", _cell(p.left), _cell(p.right), p.difference or ""))
         wide = [max(len(r[c]) for r in rows) for c in range(3)]
         lines = ["  ".join([*map(str.ljust, r, wide), r[3]]).rstrip() for r in rows]
         return "\n".join([*lines, self.sentence])

@@ -186,7 +186,7 @@ def _explain(s: Step, title: str) -> None:
         return
     words = naming.operand_names(f)
     words["result"] = f.outputs[0].name
-    words = {k: _operand(v) for k, v in words.items()}
+    words = {k: rules.operand(v) for k, v in words.items()}
     words["g"] = f"∂{_of(title)}/∂{_of(f.outputs[0].name)}"
     told = zip(rules.input_names(f), rules.code_of(f), strict=True)
     for sent, (sent.input, sent.code), math in zip(s.sent, told, rules.math_of(f, words), strict=True):
@@ -200,12 +200,9 @@ def _explain(s: Step, title: str) -> None:
                 sent.math += f", {sent.reduced.partition(':')[0]}"
 
 
-def _operand(name: str) -> str:
-    return f"({name})" if any(c in name for c in " +-*/@") and not name.endswith(")") else name
-
-
 def _of(name: str) -> str:
-    return f"({name})" if " " in name else name
+    """What a gradient is of, so that nothing after it can be taken for a part of it."""
+    return f"({name})" if " " in name or "(" in name else name
 
 
 _BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", "Where", "MseLoss", "Addmm"}

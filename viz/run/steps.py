@@ -128,9 +128,8 @@ class Trace:
             if s.accumulate is not None:
                 a = s.accumulate
                 before = "None" if a.before is None else short(a.before, 24)
-                rows.append(
-                    (str(s.number), s.name, s.tensor, receives, f".grad: {before} → {short(a.after, 24)}")
-                )
+                sends = f".grad: {before} → {short(a.after, 24)}"
+                rows.append((str(s.number), s.name, s.tensor, receives, sends))
                 continue
             first = (str(s.number), s.name, s.tensor, receives)
             for sent in s.sent or [None]:
@@ -144,10 +143,8 @@ class Trace:
                 first = ("", "", "", "")
         wide = [max(len(r[c]) for r in rows) for c in range(5)]
         wide = [min(w, 34) for w in wide[:4]] + [0]
-        lines = [
-            "  ".join(clipped(t, w).ljust(w) if w else t for t, w in zip(r, wide, strict=True)).rstrip()
-            for r in rows
-        ]
+        cells = ([clipped(t, w).ljust(w) if w else t for t, w in zip(r, wide, strict=True)] for r in rows)
+        lines = ["  ".join(row).rstrip() for row in cells]
         lines.insert(1, "─" * max(len(x) for x in lines))
         return "\n".join(lines)
 

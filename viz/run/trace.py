@@ -90,9 +90,8 @@ def run(
         _backward(graph, gradients, inputs, retain_graph, create_graph)
 
     hanging(listening)
-    out = Trace(
-        graph, recorder.steps, [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)], title
-    )
+    seeds = [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)]
+    out = Trace(graph, recorder.steps, seeds, title)
     out.create_graph, out.given = create_graph, any(g is not None for g in gradients)
     out.wanted = _wanted(graph, inputs)
     keep = create_graph if retain_graph is None else retain_graph
@@ -146,9 +145,8 @@ class _Recorder:
             if f.kind == "accumulate":
                 grad = getattr(f.leaf, "grad", None)
                 after = Value.of(grad) if grad is not None else None
-                step.accumulate = Accumulated(
-                    f.outputs[0].name, self.before_grad.get(f.index), step.total, after
-                )
+                before = self.before_grad.get(f.index)
+                step.accumulate = Accumulated(f.outputs[0].name, before, step.total, after)
                 step.accumulate.wrong = wrong_store(step.accumulate, f)
             self.steps.append(step)
 
@@ -166,12 +164,10 @@ def _match(f: Function, grads: tuple) -> list:
 
 def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     many = len(graph.roots) > 1
-    given = list(gradient) if isinstance(gradient, list | tuple) else [gradient] * (1 if not many else 0)
+    given = list(gradient) if isinstance(gradient, list | tuple) else [] if many else [gradient]
     if gradient is None:
         given = [None] * len(graph.roots)
-    if (many and isinstance(gradient, list | tuple) is False and gradient is not None) or len(given) != len(
-        graph.roots
-    ):
+    if len(given) != len(graph.roots):
         raise ValueError(
             f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
             "(None for a tensor that is one number)."

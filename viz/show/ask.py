@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 MODES = ("gradients", "order")
+HOOK = "a hook changed it"  # how explain.py ends what it says of a total that is not the sum of its parts
 SMALL = 12  # an answer with more entries is asked for by its shape
 ELEMENTWISE = re.compile(
     r"^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|"
@@ -31,11 +32,16 @@ class Mistake:
     says: str
 
 
-def array_of(value: Mapping | None) -> np.ndarray | None:
-    """The numbers of a payload array, or None where they are not all there or not all finite."""
-    if not value or value.get("values") is None or value.get("nonfinite"):
+def array_of(value: Mapping | None, *, finite: bool = True) -> np.ndarray | None:
+    """The numbers of a payload array, or None where they are not all there or (if ``finite``) not all finite."""
+    if not value or value.get("values") is None or (finite and value.get("nonfinite")):
         return None
     return np.array([float(v) for v in value["values"]]).reshape(value["shape"])
+
+
+def _plain(a: np.ndarray) -> dict:
+    """As data: what is not finite is the text "nan", "inf" or "-inf", as in the payload."""
+    return {"shape": list(a.shape), "values": [v if np.isfinite(v) else str(v) for v in a.ravel().tolist()]}
 
 
 def text_of(a: np.ndarray) -> str:
@@ -51,8 +57,12 @@ class Pass:
         self.data = data
         self.steps = data["steps"]
         self.at = {step["node"]: i for i, step in enumerate(self.steps)}
-        self.total = [None if s.get("totals") or s.get("wrong") else array_of(s["total"]) for s in self.steps]
         self.parts = [[array_of(p["value"]) for p in s["incoming"]] for s in self.steps]
+        self.hooked = [str(s.get("wrong")).endswith(HOOK) for s in self.steps]  # the total is not the sum
+        self.total = [
+            None if s.get("totals") or (s.get("wrong") and not hooked) else array_of(s["total"])
+            for s, hooked in zip(self.steps, self.hooked, strict=True)
+        ]
 
     def name(self, node: str | None) -> str:
         entry = self.data["nodes"].get(node) or self.data["hidden"].get(node)
@@ -75,12 +85,16 @@ class Pass:
             for out in self.steps[i]["outgoing"]:
                 if out["to"] not in self.at or out["value"] is None:
                     continue
-                local = self.local(i, out)
-                if local is None:
+                local, to = self.local(i, out), self.at[out["to"]]
+                if local is None or self.hooked[to]:  # what a hook makes of another number is not known
                     return None
-                to = self.at[out["to"]]
                 change[to] = change.get(to, 0.0) + local * change[i]
         return {i: d for i, d in change.items() if self.steps[i]["accumulate"]}
+
+    def unhooked(self, i: int) -> np.ndarray | None:
+        """The sum of the parts of step ``i``, where a hook has made something else of it."""
+        known = self.total[i] is not None and all(part is not None for part in self.parts[i])
+        return sum(self.parts[i]) if self.hooked[i] and known else None
 
     def overwritten(self) -> dict[int, np.ndarray]:
         """The totals of an engine that writes ``grad = part`` where it should add, step by step, where known."""
@@ -90,18 +104,18 @@ class Pass:
                 last[i] = self.total[i]  # a root: the seed
             for out in step["outgoing"] if last[i] is not None else []:
                 if out["to"] in self.at and out["value"] is not None:
-                    local = self.local(i, out)
-                    last[self.at[out["to"]]] = None if local is None else local * last[i]
+                    local, to = self.local(i, out), self.at[out["to"]]
+                    last[to] = None if local is None or self.hooked[to] else local * last[i]
         return {i: value for i, value in last.items() if value is not None}
 
 
 def _merges(p: Pass, before: int) -> Iterator[tuple[int, int, np.ndarray]]:
     """Steps before ``before`` where several parts met: (step, which part, that part)."""
     for i in range(before):
-        if len(p.parts[i]) > 1 and p.total[i] is not None and not p.steps[i]["accumulate"]:
-            for k, part in enumerate(p.parts[i]):
-                if part is not None:
-                    yield i, k, part
+        known = p.total[i] is not None and not p.hooked[i] and not p.steps[i]["accumulate"]
+        for k, part in enumerate(p.parts[i] if known and len(p.parts[i]) > 1 else ()):
+            if part is not None:
+                yield i, k, part
 
 
 def _about_parts(p: Pass, i: int) -> list[Mistake]:
@@ -117,7 +131,11 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
         else:
             says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
             found.append(Mistake(part, "early", says))
-    if len(p.parts[i]) > 1 and p.total[i] is not None:
+    before = p.unhooked(i)
+    if before is not None:
+        says = "That is the sum of the parts. A hook is called with it, and what the hook returns is received in its place."
+        found.append(Mistake(before, "before the hook", says))
+    elif len(p.parts[i]) > 1 and p.total[i] is not None:
         says = f"That is the mean of the {len(p.parts[i])} parts. Nothing is averaged where gradients meet: parts add up."
         found.append(Mistake(p.total[i] / len(p.parts[i]), "averaged", says))
     return found
@@ -125,7 +143,7 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
 
 def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
     """Wrong gradients that one node might send to one of its inputs."""
-    step, total, right = p.steps[i], p.total[i], array_of(out["value"])
+    step, total, right = p.steps[i], p.total[i], array_of(out["value"], finite=False)
     found: list[Mistake] = []
     local = p.local(i, out)
     if local is not None:
@@ -147,7 +165,8 @@ def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
 
 
 def _about_form(right: np.ndarray) -> list[Mistake]:
-    found = [Mistake(-right, "sign", "The size is right, the sign is not.")]
+    found = list(_about_not_finite(right))
+    found.append(Mistake(-right, "sign", "The size is right, the sign is not."))
     if right.ndim == 2:
         says = f"That is transposed. The gradient has the shape of its tensor, {right.shape}."
         found.append(Mistake(right.T, "transposed", says))
@@ -157,34 +176,54 @@ def _about_form(right: np.ndarray) -> list[Mistake]:
     return found
 
 
+def _about_not_finite(right: np.ndarray) -> Iterator[Mistake]:
+    nan, inf = np.isnan(right), np.isinf(right)
+    if nan.any():
+        says = "0 is taken for 0 · ∞ or for 0/0. Both are nan, and a sum with a nan in it is nan."
+        yield Mistake(np.where(nan, 0, right), "not finite", says)
+        says = "inf is taken for something that has no value at all: 0 · ∞, 0/0 and ∞ − ∞ are nan."
+        yield Mistake(np.where(nan, np.inf, right), "not finite", says)
+    if inf.any():
+        says = "0 is taken for something infinite: a number divided by 0, or one times an infinite number."
+        yield Mistake(np.where(inf, 0, right), "not finite", says)
+        says = "nan is taken for inf. Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
+        yield Mistake(np.where(inf, np.nan, right), "not finite", says)
+
+
 def _about_storing(p: Pass, i: int) -> list[Mistake]:
     """Wrong values of ``.grad`` of a leaf: overwriting here, or a wrong engine on the way here."""
     accumulate, found = p.steps[i]["accumulate"], []
-    before, given, after = (array_of(accumulate[k]) for k in ("before", "contribution", "after"))
+    before, given = (array_of(accumulate[k]) for k in ("before", "contribution"))
+    after = array_of(accumulate["after"], finite=False)
     leaf = accumulate["leaf"]
     if before is not None and given is not None:
-        says = (
-            f"That is this pass alone. {leaf}.grad already held {text_of(before)}, and backward adds to it."
-        )
+        held = f"{leaf}.grad already held {text_of(before)}"
+        says = f"That is this pass alone. {held}, and backward adds to it."
         found.append(Mistake(given, "overwrite", says))
     if len(p.parts[i]) > 1 and before is None:
         found += _about_parts(p, i)
     if after is None:
         return found
+
+    def elsewhere(m: int, delta: np.ndarray, cause: str, says: str) -> None:
+        """What is stored here where the total of step ``m`` is another."""
+        change = p.leaves_after(m, delta)
+        if change is not None and i in change:
+            found.append(Mistake(after + change[i], cause, f"That is what comes out {says}"))
+
     for m, k, part in _merges(p, i):
         name, sender = p.name(p.steps[m]["node"]), p.name(p.steps[m]["incoming"][k]["from"])
-        early = p.leaves_after(m, part - p.total[m])
-        if early is not None and i in early:
-            says = f"That is what comes out when {name} fires too early, with the part from {sender} alone."
-            found.append(Mistake(after + early[i], "early", says))
-        twice = p.leaves_after(m, part)
-        if twice is not None and i in twice:
-            says = f"That is what comes out when {name} fires twice, once with the part from {sender} and once with the sum."
-            found.append(Mistake(after + twice[i], "fires twice", says))
-        averaged = p.leaves_after(m, p.total[m] / len(p.parts[m]) - p.total[m])
-        if averaged is not None and i in averaged:
-            says = f"That is what comes out when the parts that meet at {name} are averaged. They add up."
-            found.append(Mistake(after + averaged[i], "averaged", says))
+        says = f"when {name} fires too early, with the part from {sender} alone."
+        elsewhere(m, part - p.total[m], "early", says)
+        says = f"when {name} fires twice, once with the part from {sender} and once with the sum."
+        elsewhere(m, part, "fires twice", says)
+        says = f"when the parts that meet at {name} are averaged. They add up."
+        elsewhere(m, p.total[m] / len(p.parts[m]) - p.total[m], "averaged", says)
+    for m in range(i):
+        bare = p.unhooked(m)
+        if bare is not None:
+            says = f"without the hook at {p.name(p.steps[m]['node'])}."
+            elsewhere(m, bare - p.total[m], "before the hook", says)
     wrong = p.overwritten()
     if i in wrong and before is None:
         says = "That is what an engine gives that overwrites a gradient where it should add (= in the place of +=)."
@@ -197,13 +236,10 @@ def _distinct(mistakes: list[Mistake], right: np.ndarray) -> list[dict]:
     kept: list[Mistake] = []
     for m in mistakes:
         value = np.asarray(m.value, dtype=float)
-        others = [right, *(np.asarray(k.value, dtype=float) for k in kept)]
-        if not any(o.shape == value.shape and np.allclose(o, value, rtol=1e-6, atol=1e-12) for o in others):
+        others = [o for o in (right, *(k.value for k in kept)) if np.shape(o) == value.shape]
+        if not any(np.allclose(o, value, 1e-6, 1e-12, equal_nan=True) for o in others):
             kept.append(Mistake(value, m.cause, m.says))
-    return [
-        {"shape": list(m.value.shape), "values": m.value.ravel().tolist(), "cause": m.cause, "says": m.says}
-        for m in kept
-    ]
+    return [_plain(m.value) | {"cause": m.cause, "says": m.says} for m in kept]
 
 
 def _question(p: Pass, i: int) -> dict | None:
@@ -224,26 +260,22 @@ def _question(p: Pass, i: int) -> dict | None:
         to = out.get("name") or p.name(out["to"])
         of = f"the gradient for {to}"
         text = f"{step['name']} fires next. What does it send to {to}?"
-    right = array_of(value)
+    right = array_of(value, finite=False)
     if value is None:
         return None
     if right is None or right.size > SMALL:
         return _shape_question(p, step, value, of)
-    found = (
-        _about_storing(p, i)
-        if kind == "stores"
-        else _about_parts(p, i) + _about_form(right)
-        if kind == "total"
-        else _about_sending(p, i, out)
-    )
-    answer = {"shape": list(right.shape), "values": right.ravel().tolist()}
-    return {"kind": kind, "text": text, "of": of, "answer": answer, "mistakes": _distinct(found, right)}
+    if kind == "stores":
+        found = _about_storing(p, i)
+    else:
+        found = _about_parts(p, i) + _about_form(right) if kind == "total" else _about_sending(p, i, out)
+    asked = {"kind": kind, "text": text, "of": of, "answer": _plain(right)}
+    return asked | {"mistakes": _distinct(found, right)}
 
 
 def _shape_question(p: Pass, step: Mapping, value: Mapping, of: str) -> dict | None:
     right = list(value["shape"])
-    wrong: dict[tuple, str] = {}
-    wrong[tuple(reversed(right))] = "That is transposed."
+    wrong = {tuple(reversed(right)): "That is transposed."}
     if step["total"]:
         wrong[tuple(step["total"]["shape"])] = "That is the shape of what arrives."
     wrong[()] = "A scalar would be the sum of all entries. There is one derivative for each entry."
@@ -252,12 +284,11 @@ def _shape_question(p: Pass, step: Mapping, value: Mapping, of: str) -> dict | N
         wrong[(1, *right)] = "There is an axis too many."
     wrong.pop(tuple(right), None)
     rule = " A gradient has the shape of the tensor that it belongs to."
-    choices = [
-        {"shape": list(s), "says": says + rule, "cause": "wrong shape"} for s, says in list(wrong.items())[:3]
-    ]
+    three, more = list(wrong.items())[:3], {"cause": "wrong shape"}
+    choices = [{"shape": list(s), "says": says + rule} | more for s, says in three]
     text = f"{step['name']} fires next. Which shape does {of} have?"
     answer = {"shape": right}
-    shapes = sorted([*choices, {"shape": right}], key=lambda c: (len(c["shape"]), c["shape"]))
+    shapes = sorted([*choices, answer], key=lambda c: (len(c["shape"]), c["shape"]))
     return {"kind": "shape", "text": text, "of": of, "answer": answer, "choices": shapes, "mistakes": []}
 
 
@@ -279,10 +310,8 @@ def _order_question(p: Pass, i: int) -> dict:
                 after = array_of(p.steps[leaf]["accumulate"]["after"])
                 if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
                     stored = p.steps[leaf]["accumulate"]["leaf"]
-                    wrong = text_of(after + delta)
-                    says += (
-                        f" Fired now, it would give {stored}.grad = {wrong} in the place of {text_of(after)}."
-                    )
+                    wrong, right = text_of(after + delta), text_of(after)
+                    says += f" Fired now, it would give {stored}.grad = {wrong} in the place of {right}."
         early[waiting["node"]] = says
     who = p.steps[i]["node"]
     return {"kind": "order", "text": "Which node may fire next?", "ready": ready, "next": who, "early": early}

@@ -30,7 +30,7 @@ from ..read.graph import Edge, Graph, is_tensor
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
-from ..read.text import write_whole
+from ..read.text import clipped, write_whole
 from ..read.values import Value
 from ..run.trace import run
 from .page import frame, page, sent
@@ -89,9 +89,8 @@ class _Leaf:
 
     def _slider(self, value: float) -> widgets.FloatSlider:
         reach = 3 * max(1.0, abs(value))
-        slider = widgets.FloatSlider(
-            value=value, min=value - reach, max=value + reach, step=reach / 150, readout_format=".3g"
-        )
+        ends = {"min": value - reach, "max": value + reach, "step": reach / 150}
+        slider = widgets.FloatSlider(value=value, readout_format=".3g", **ends)
         slider.layout.width = "min(380px, 100%)"
         slider.observe(lambda change: self._set(0, change["new"]), "value")
         return slider
@@ -174,9 +173,7 @@ class Explore(widgets.VBox):
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
         self.pane.on_msg(lambda _, content, buffers: self._clicked(content))
-        super().__init__(
-            [*(leaf.row for leaf in self.leaves.values()), self._tools(), self.message, self.pane]
-        )
+        super().__init__([*(x.row for x in self.leaves.values()), self._tools(), self.message, self.pane])
 
     def _tools(self) -> widgets.HBox:
         """The row with the list of edges, the button that cuts, and undo."""
@@ -214,15 +211,13 @@ class Explore(widgets.VBox):
         here = sys._getframe()
         graph, plain = prepare(self.result, "explore", tensors | {self.name: self.result}, here)
         if len(graph) > MOST_STEPS:
-            raise ValueError(
-                f"This graph has {len(graph):,} nodes, more than the {MOST_STEPS:,} of viz.explore."
-            )
+            raise ValueError(f"This graph has {len(graph):,} nodes; viz.explore takes {MOST_STEPS:,}.")
         edges = _labelled(graph)
         graph.cut(edges[label] for label in self._cut if label in edges)
         source = graph.source or source_of(graph, here)
-        pictures = pictures_of(graph, self.view)
+        views = (self.view, "functions") if self.view == "cards" else (self.view,)
         trace = run(graph, plain, check=True, verb="explore")
-        data = describe(trace, *pictures, source=source)
+        data = describe(trace, *(p for view in views for p in pictures_of(graph, view)), source=source)
         data["edge names"] = {ident(e): label for label, e in edges.items()}
         self.edges = list(edges)
         self._ends = {label: e.target.output(e.nr).name for label, e in edges.items()}
@@ -277,7 +272,7 @@ class Explore(widgets.VBox):
     def changes(self, a: _State, b: _State) -> str:
         """What differs between two states, in sentences: what was changed, and what came of it."""
         said = [
-            f"{n} was {_words(a.values[n])}, is {_words(b.values[n])}." for n in b.values if _moved(a, b, n)
+            f"{n} was {_words(a.values[n])}, is {_words(x)}." for n, x in b.values.items() if _moved(a, b, n)
         ]
         for name, on in b.grad.items():
             if on != a.grad[name]:
@@ -362,8 +357,9 @@ class Explore(widgets.VBox):
 
     def __repr__(self) -> str:
         short = (f"{n}={_short(leaf.values)}" for n, leaf in self.leaves.items())
-        line = f"Explore({self.name}: {', '.join(short)} → {_short(self.result.detach().numpy())})"
-        return line if len(line) < 110 else line[:108] + "…"
+        return clipped(
+            f"Explore({self.name}: {', '.join(short)} → {_short(self.result.detach().numpy())})", 109
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}
@@ -374,18 +370,14 @@ class Explore(widgets.VBox):
         """Write what is shown now as a page (.html)."""
         path = Path(path)
         if path.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(
-                f"cannot save as {path.suffix or 'a file without an ending'!r}: give a name that ends in .html"
-            )
-        text = page(self.data, title=title, options={"step": len(self.data["steps"])})
-        return write_whole(path, text)
+            what = path.suffix or "a file without an ending"
+            raise ValueError(f"cannot save as {what!r}: give a name that ends in .html")
+        return write_whole(path, page(self.data, title=title, options={"step": len(self.data["steps"])}))
 
 
 def _words(value: Any) -> str:
     """Numbers in a sentence: a leaf's own, or a gradient, or None."""
-    if value is None:
-        return "None"
-    return _short(value) if isinstance(value, np.ndarray) else value.short(48)
+    return "None" if value is None else _short(value) if isinstance(value, np.ndarray) else value.short(48)
 
 
 def _moved(a: _State, b: _State, name: str) -> bool:
@@ -406,7 +398,7 @@ def explore(f: Callable, *, view: str | None = "cards", **leaves: Any) -> Explor
     """Sliders and fields on the ``leaves`` of ``f``; its graph, values and gradients follow.
 
     ``leaves``: numbers, lists of numbers or tensors, passed to ``f`` by name as tensors with ``requires_grad=True`` (a
-    box by each name switches it off). An edge can be cut: choose it in the list, or click it in the picture. What every
-    change does is said in words. ``f`` returns a scalar tensor. ``view``: as of ``viz.step``.
+    box switches it off). An edge can be cut: choose it in the list, or click it in the picture. Every change is told in
+    words. ``f`` returns a scalar tensor. ``view``: as of ``viz.step``; the functions alone where cards do not fit.
     """
     return Explore(f, leaves, view)

@@ -1,14 +1,12 @@
 """The steps of a recorded pass as pictures for slides: a numbered PNG series or one animated GIF.
 
 Graphviz paints each frame from the places that the payload already has (nothing is laid out again, so nothing moves): the
-texts of its SVG, and over them what each step changes. The GIF frames that it makes are joined here, byte by byte, because
-no other library is needed for that.
+texts of its SVG, and over them what each step changes.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +17,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import COLOURS, FRAME, cells_table, escaped
-from ..picture.layout import quiet_c_level
+from ..picture.dot import COLOURS, FRAME, cells_table, escaped, quoted
+from ..picture.gif import animation
+from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
 from ..read.values import Value
 
@@ -28,12 +27,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: pixels, and how many an inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT, INK, MUTED = "#c05000", "#0072b2", "#8c959f", "#1b1f24", "#495057"
-
-
-def _quoted(text: str) -> str:
-    """A DOT string whose label escapes (\\N, \\G, ...) mean nothing; line ends stay."""
-    clean = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
-    return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _label(array: Mapping) -> str:
@@ -53,16 +46,14 @@ def _value(array: Mapping | None) -> Value | None:
     """An array of the payload with as many of its numbers as are painted."""
     if array is None or "shape" not in array:
         return None
-    if array.get("values") is not None:
-        return Value(np.array([float(x) for x in array["values"]]).reshape(array["shape"]), array["dtype"])
-    cells = array["cells"]
-    if "values" not in cells:
-        return None
-    values = np.array([float(x) for x in cells["values"]])
-    return Value(values.reshape(cells["rows"], cells["cols"]), array["dtype"])
+    numbers, shape = array.get("values"), array["shape"]
+    if numbers is None:
+        cells = array["cells"]
+        numbers, shape = cells.get("values"), (cells["rows"], cells["cols"])
+    return None if numbers is None else Value(np.array(numbers, float).reshape(shape), array["dtype"])
 
 
-Point = tuple[float, float]
+Point, Window = tuple[float, float], tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,7 @@ class _Moment:
         self.leaves = {s["node"]: s["accumulate"]["after"] for s in steps[:k] if s["accumulate"]}
 
 
-def windows(data: Mapping[str, Any], dpi: int) -> list[tuple[float, float, float, float]]:
+def windows(data: Mapping[str, Any], dpi: int) -> list[Window]:
     """The part of the picture in sight before the first step and after each: x, y, width, height in points.
 
     All of it where a frame holds it. Else the window follows the node that fires and where it sends, and moves no more
@@ -148,9 +139,7 @@ def windows(data: Mapping[str, Any], dpi: int) -> list[tuple[float, float, float
     return out
 
 
-def frame_dot(
-    data: Mapping[str, Any], k: int, window: tuple[float, float, float, float] | None = None
-) -> str:
+def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> str:
     """The picture after ``k`` steps, or what stands in ``window`` of it, as DOT with all places fixed."""
     width, height = max(data["width"], 420.0), data["height"] + CAPTION
     left, top, wide, high = window or (0.0, 0.0, width, data["height"])
@@ -200,7 +189,7 @@ def frame_dot(
             out.append(box(f"{ident}_n", x + w * inset - across / 2, y + h * inset - 7, across, 14, look))
     out += _arrows(data, scene, now, at)
     lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
-    said = '"' + "\\l".join(_quoted(line)[1:-1] for line in lines) + '\\l"'
+    said = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
     # on a white plate over what the window cuts off: a thick line, for arrows are painted after nodes
     y, ends = top + high + CAPTION / 2, (left - 9, left + wide + 9)
     out += [f'caption{i} [style=invis width=0 height=0 pos="{at(x, y)}!"];' for i, x in enumerate(ends)]
@@ -213,7 +202,7 @@ def frame_dot(
 def _painted(value: Value | None, w: float, h: float) -> str:
     """The box of an array: one number is written, more are painted."""
     if value is not None and value.array.size == 1:
-        said = _quoted(value.short(40).strip("[]"))
+        said = quoted(value.short(40).strip("[]"))
         return f'shape=box style=filled fillcolor=white color="#adb5bd" fontsize=9 label={said}'
     return f'shape=plain style="" label=<{cells_table(value, w, h)}>'
 
@@ -288,46 +277,6 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
         )
 
 
-def paint(data: Mapping[str, Any], k: int, form: str, dpi: int = 144, window: tuple | None = None) -> bytes:
-    """The picture after ``k`` steps, or what stands in ``window`` of it, painted by Graphviz as "png" or "gif"."""
-    import pygraphviz
-
-    source = frame_dot(data, k, window).replace("graph [", f"graph [dpi={dpi} ", 1)
-    with quiet_c_level():
-        return pygraphviz.AGraph(string=source).draw(format=form, prog="nop2")
-
-
-def parts(gif: bytes) -> tuple[tuple[int, int], bytes, bytes]:
-    """Size, colour table and image data of a GIF with one picture."""
-    width, height, flags = struct.unpack("<HHB", gif[6:11])
-    colours = 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
-    table, at = gif[13 : 13 + colours], 13 + colours
-    while gif[at] != 0x2C:  # extensions stand before the image
-        at += 2
-        while gif[at]:
-            at += gif[at] + 1
-        at += 1
-    local = gif[at + 9]
-    start = at + 10
-    if local & 0x80:
-        table = gif[start : start + 3 * 2 ** ((local & 7) + 1)]
-        start += len(table)
-    return (width, height), table, gif[start : gif.rindex(b";")]
-
-
-def join(frames: list[bytes], seconds: list[float]) -> bytes:
-    """One animated GIF (GIF89a, repeated for ever) of GIFs with one picture each, all of the same size."""
-    pictures = [parts(frame) for frame in frames]
-    (width, height), _, _ = pictures[0]
-    size = struct.pack("<HHBBB", width, height, 0x70, 0, 0)
-    out = [b"GIF89a", size, b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"]
-    for (size, table, image), pause in zip(pictures, seconds, strict=True):
-        bits = (len(table) // 3).bit_length() - 2
-        out.append(struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0, round(pause * 100), 0, 0))
-        out.append(struct.pack("<BHHHHB", 0x2C, 0, 0, *size, 0x80 | bits) + table + image)
-    return b"".join([*out, b";"])
-
-
 def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The pass in the first of its pictures that is not too wide for a slide, or the narrowest."""
     pictures = [data, *data["pictures"]]
@@ -338,12 +287,12 @@ def _for_slides(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def save_gif(data: Mapping[str, Any], path: Path, seconds: float = 1.5) -> Path:
     """All steps as one animated GIF, which follows them in a large picture; the last frame stays twice as long."""
     count, data = len(data["steps"]) + 1, _for_slides(data)
-    frames = [paint(data, k, "gif", DPI, window) for k, window in enumerate(windows(data, DPI))]
-    return write_whole(path, join(frames, [seconds] * (count - 1) + [2 * seconds]))
+    frames = [painted(frame_dot(data, k, window), "gd", DPI) for k, window in enumerate(windows(data, DPI))]
+    return write_whole(path, animation(frames, [seconds] * (count - 1) + [2 * seconds], [NOW, DONE, WAIT]))
 
 
 def save_pngs(data: Mapping[str, Any], path: Path) -> list[Path]:
     """``steps.png`` becomes steps-00.png (before the first step), steps-01.png, ..."""
     digits = max(2, len(str(len(data["steps"]))))
     paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(len(data["steps"]) + 1)]
-    return [write_whole(file, paint(data, k, "png")) for k, file in enumerate(paths)]
+    return [write_whole(file, painted(frame_dot(data, k), "png", 144)) for k, file in enumerate(paths)]

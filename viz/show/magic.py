@@ -70,11 +70,6 @@ def run(shell: Any, line: str, cell: str) -> Any:
 
 
 def _last_assigned(tree: ast.Module, scope: dict) -> Any:
-    for node in reversed(tree.body):
-        for target in reversed(
-            [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        ):
-            value = scope.get(target.id)
-            if is_tensor(value) and value.grad_fn is not None:
-                return value
-    return None
+    nodes = (n for node in reversed(tree.body) for n in reversed(list(ast.walk(node))))
+    held = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return next((value for value in held if is_tensor(value) and value.grad_fn is not None), None)

@@ -21,16 +21,19 @@ from typing import Any
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements numbers svg timeline answers columns opening painting panels asking looking room pane"
-# what a page need not carry: imports between the files, indentation, comments
+# what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
-    r'^import \{[^}]*\} from "\./\w+\.js";\n|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?', re.M
+    r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
+    re.M,
 )
-# nor the blanks around punctuation; strings, templates and regular expressions are kept as they are
+# nor blanks around punctuation, nor the last semicolon of a block; strings, templates and regular expressions are kept
 _KEPT = r"""(`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?:"""
 _KEPT += r"(?<=[(,=:!&|?\[])|(?<=[(,=:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
 _BLANKS = {
-    ".js": re.compile(_KEPT + r"|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"),
-    ".css": re.compile(r"""("[^"]*")|\s*([{};,])\s*|(?<=[\w-])(:) """),
+    ".js": re.compile(
+        _KEPT + r"|;\s*(\})| ([+-]) (?![+-])|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"
+    ),
+    ".css": re.compile(r"""("[^"]*")|;?\s*(})\s*|\s*([{;,])\s*|(?<=[\w-])(:) """),
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
 # the digits of base85, Python's but for five that are special in HTML, JSON or mathematics
@@ -52,9 +55,10 @@ def lean(files: list[Path]) -> str:
     return _BLANKS[files[0].suffix].sub(lambda found: next(filter(None, found.groups())), text)
 
 
-# what the pane has in its own style
+# what the pane says itself, or has in its own style
 _COLOURS = re.compile(
-    r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor)="[^"]*"'
+    r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor|role|aria-label)="[^"]*"'
+    r"| font-family='[^']*'"
 )
 # where the label of an arrow stands: its ``label_box`` says it
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
@@ -150,6 +154,7 @@ def packed(content: Mapping[str, Any] | str) -> str:
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode().translate(HARMLESS)
 
 
+# it tells its height: whoever holds it in a frame may give it that, also before the frame is scrolled into sight
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -159,32 +164,30 @@ _PAGE = """<!doctype html>
 style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light dark; }}
-body {{ margin: {margin}; background: Canvas; font: 15px/1.5 system-ui, sans-serif; }}
-body > * {{ max-width: 1280px; margin-inline: auto; }}
-h1 {{ font-size: 19px; font-weight: 650; }}
+:root{{color-scheme:light dark}}
+body{{margin:{margin};background:Canvas;font:15px/1.5 system-ui,sans-serif}}
+body>*{{max-width:1280px;margin-inline:auto}}
+h1{{font-size:19px;overflow-wrap:anywhere}}
 </style>
 </head>
 <body>
 {heading}<main id="pane"></main>
-<noscript><p>This page steps through a backward pass. It needs JavaScript.</p></noscript>
-<!-- stepper.js, stepper.css and the recorded pass as JSON: deflated, base85. Nothing is loaded from anywhere. -->
+<noscript><p>To step through the pass, this page needs JavaScript.</p></noscript>
 <script type="text/plain" id="packed">{packed}</script>
 <script>
 (async () => {{
-  const digits = "{digits}", text = document.getElementById("packed").textContent;
+  const digits = "{digits}", text = packed.textContent;
   const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), words = new DataView(bytes.buffer);
   for (let i = 0; i < text.length; i += 5) {{
     let word = 0;
     for (let j = i; j < i + 5; j++) word = word * 85 + (j < text.length ? digits.indexOf(text[j]) : 84);
     words.setUint32(i / 5 * 4, word);
   }}
-  const deflated = new Blob([bytes.subarray(0, Math.floor(text.length * 4 / 5))]).stream();
-  const stream = deflated.pipeThrough(new DecompressionStream("deflate"));
+  const {{ body }} = new Response(bytes.subarray(0, Math.floor(text.length * 4 / 5)));
+  const stream = body.pipeThrough(new DecompressionStream("deflate"));
   const {{ js, css, data, options }} = JSON.parse(await new Response(stream).text());
   globalThis.recorded = {{ data, options }};
   document.head.append(Object.assign(document.createElement("style"), {{ textContent: css }}));
-  // in a frame: whoever holds it may give it the height that it needs, also before the frame is scrolled into sight
   recorded.tell = (pane) => {{
     pane?.settle();
     if (parent !== self) parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
@@ -222,7 +225,15 @@ def page(
 def whole(title: str, content: Mapping[str, Any] | str, bare: bool) -> str:
     """The page of a program with its data: ``content`` has js, css, data and options; ``title`` is HTML."""
     heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
-    return _PAGE.format(title=title, heading=heading, margin=margin, packed=packed(content), digits=DIGITS_85)
+    parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
+    return re.sub(r"\n +", "\n", _PAGE).format(**parts, packed=packed(content))
+
+
+# a frame that is printed runs no script (JupyterLab's File > Print), or was never laid out: the picture under it is printed
+PRINTED = (
+    "<style>@media print{.viz-live{display:none!important}"
+    ".viz-still{height:auto!important;max-height:230mm;break-inside:avoid}}</style>"
+)
 
 
 def frame(
@@ -230,16 +241,17 @@ def frame(
 ) -> str:
     """HTML for a saved notebook: a plain picture, and over it the stepper in a sandboxed frame.
 
-    An untrusted notebook keeps the picture and loses the frame. Where the frame is allowed it covers the picture, which
-    has a fixed height for that.
+    An untrusted notebook and paper keep the picture and lose the frame: of the pictures the one that is largest on a page
+    of text. Where the frame is allowed it covers the picture, which has a fixed height for that.
     """
-    tall = round(min(max(float(data["height"]), 60.0), 480.0))
+    shown = max([data, *data.get("pictures", ())], key=lambda p: min(1, 720 / p["width"], 900 / p["height"]))
+    tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
     inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text))
     return (
-        f'<img src="{picture(data["svg"])}" alt="{alt}" height="{tall}" '
+        f'{PRINTED}<img class="viz-still" src="{picture(shown["svg"])}" alt="{alt}" height="{tall}" '
         f'style="display:block;margin:0;height:{tall}px;max-width:100%;object-fit:contain">'
-        f'<iframe title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{FRAMED}" '
-        f'style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;height:{FRAMED}px;background:Canvas">'
-        "</iframe>"
+        f'<iframe class="viz-live" title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" '
+        f'height="{FRAMED}" style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;'
+        f'height:{FRAMED}px;background:Canvas"></iframe>'
     )

@@ -11,7 +11,7 @@ from ..picture import svg as painter
 from ..picture.dot import digraph
 from ..picture.draw import WIDEST, check_options, pictures_of
 from ..picture.layout import Places, places
-from ..picture.parts import Picture
+from ..picture.parts import Item, Picture
 from ..picture.views import inside, leaf_tooltip
 from ..read import rules
 from ..read.graph import Edge, Function, Graph
@@ -20,10 +20,12 @@ from ..read.recall import prepare
 from ..read.source import mark_second, source_of
 from ..read.text import one_line, shape_text
 from ..read.values import Value
-from ..run.steps import Step, Trace
+from ..run.steps import Sent, Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 
-MOST_INSIDE, MOST_OPENED = 60, 60  # nodes of a box that can be opened, and how many boxes can be
+# nodes in a box: where it holds more, they stand in boxes of their own; and of how many boxes the inside is told at once
+MOST_INSIDE, MOST_OPENED = 60, 60
+OPEN_WHOLE = 400  # nodes; of a graph of so many it is told at once what stands in every box, also for an exported notebook
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
 
 
@@ -43,7 +45,7 @@ def payload(
     saved: bool = False,
     frame: FrameType | None = None,
     verb: str = "step",
-) -> dict:
+) -> Payload:
     """Run the backward pass of ``tensors`` once and return everything that the stepper needs, as JSON-ready data.
 
     Arguments and errors are those of ``viz.trace`` and ``viz.draw``; ``verb`` is the name used in messages.
@@ -74,7 +76,7 @@ def payload(
     return data
 
 
-def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> dict:
+def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Payload:
     """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
 
     In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its own, whatever is drawn:
@@ -83,15 +85,16 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> di
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    every = [(picture, _drawn(picture, step_of)) for picture in pictures]
+    every = [(picture, _drawn(picture, step_of, str(i))) for i, picture in enumerate(pictures)]
     fits = [(picture, one) for picture, one in every if one["width"] <= WIDEST]
-    pictures, drawn = zip(
-        *(fits or every), strict=True
-    )  # what is wider than a page is not sent beside what is not
+    pictures, drawn = zip(*(fits or every), strict=True)  # what is too wide is not sent beside what is not
+    data = Payload(graph, step_of)
     for picture, one in fits or every:
-        one["insides"] = _insides(graph, picture, step_of)
+        one["insides"] = data.insides(picture, MOST_OPENED)
+    while len(graph) <= OPEN_WHOLE and data.closed:
+        data.open(next(iter(data.closed)))
     hidden = {f: 0 for picture in pictures for f, item in picture.of_function.items() if item.members}
-    return drawn[0] | {
+    data |= drawn[0] | {
         "title": one_line(trace.title),
         "of": trace.of_what,
         "pictures": list(drawn[1:]),
@@ -101,8 +104,8 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> di
         "leaves": [_leaf(f) for f in graph.leaves],
         "source": source,
         "start": _start(trace),
-        "nonfinite": _nonfinite(trace),
     }
+    return data
 
 
 def ident(thing: Function | Edge | None) -> str | None:
@@ -110,12 +113,15 @@ def ident(thing: Function | Edge | None) -> str | None:
     return None if thing is None else f"{'e' if isinstance(thing, Edge) else 'f'}{thing.index}"
 
 
-def _drawn(picture: Picture, step_of: dict) -> dict:
-    """One picture: its SVG, and what stands where."""
+def _drawn(picture: Picture, step_of: dict, within: str) -> dict:
+    """One picture: its SVG, and what stands where. ``within``: its number, or the box of another in which it is shown."""
     for f, item in picture.of_function.items():
-        item.id = item.id if item.members else ident(f)
+        if not item.members:
+            item.id = ident(f)
+        elif not item.id.startswith("b"):
+            item.id = f"b{within}{item.id}"
     for link in picture.links:
-        link.id = ident(link.edge) or link.id.replace("e", "l")
+        link.id = ident(link.edge) or link.id.replace("e", f"l{within}")
     at = places(picture, digraph(picture).source)
     return {
         "view": picture.view,
@@ -132,14 +138,28 @@ def _drawn(picture: Picture, step_of: dict) -> dict:
     }
 
 
-def _insides(graph: Graph, picture: Picture, step_of: dict) -> dict:
-    """What stands in each box of a folded picture, where that is not too much to be looked at in its place."""
-    boxes = [item for item in picture.items if 0 < len(item.members) <= MOST_INSIDE]
-    found = {}
-    for item in boxes[:MOST_OPENED]:
-        one = _drawn(inside(graph, item.members, picture.direction), step_of)
-        found[item.id] = {key: one[key] for key in ("svg", "width", "height", "nodes", "edges")}
-    return found
+class Payload(dict):
+    """A payload, and what it can tell beyond: what stands in boxes that are still closed."""
+
+    def __init__(self, graph: Graph, step_of: dict):
+        self.graph, self.step_of = graph, step_of
+        self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
+
+    def insides(self, picture: Picture, most: int = 0) -> dict:
+        """What stands in the first ``most`` boxes of a picture; the others stay closed."""
+        found: dict[str, dict] = {}
+        boxes = {item.id: (item, picture.direction, found) for item in picture.items if item.members}
+        self.closed |= boxes
+        for ident in list(boxes)[:most]:
+            self.open(ident)
+        return found
+
+    def open(self, ident: str) -> dict:
+        """Put what stands in a closed box into the payload; the boxes in it are closed."""
+        item, direction, found = self.closed.pop(ident)
+        within = inside(self.graph, item, direction, MOST_INSIDE)
+        found[ident] = _drawn(within, self.step_of, ident) | {"insides": self.insides(within)}
+        return found[ident]
 
 
 def _json(value: Value | None) -> dict | None:
@@ -170,7 +190,6 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "classes": list(item.classes),
             # of a leaf without its .grad: that is what the steps tell
             "tooltip": leaf_tooltip(f, False) if item.kind == "leaf" else item.tooltip,
-            "bytes": sum(k.bytes for k in f._saved or ()) if fires and f.edges else 0,
             "at": [round(v, 1) for v in (x, y, item.width, item.height)],
         }
         if item.boxes:
@@ -190,6 +209,11 @@ def _edges(p: Picture, at: Places) -> dict:
     return out
 
 
+def _code(x: Sent) -> str | None:
+    """A rule that only names the framework's machinery says less than the mathematics, and nothing of what is not there."""
+    return None if rules.is_helper(x.code) and (x.math or x.edge.target is None) else x.code
+
+
 def _step(s: Step) -> dict:
     a = s.accumulate
     accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
@@ -199,27 +223,13 @@ def _step(s: Step) -> dict:
         "node": ident(s.function),
         "name": s.name,
         "tensor": s.tensor,
-        "rules": [
-            # a rule that only names the framework's machinery says less than the mathematics
-            {"input": x.input, "code": x.code, "math": x.math, "to": x.edge.target and target_name(x.edge)}
-            | ({"code": None} if x.math and rules.is_helper(x.code) else {})
-            for x in s.sent
-        ],
-        "incoming": [
-            {
-                "edge": ident(p.edge),
-                "from": ident(p.edge and p.edge.source),
-                "output": p.nr,
-                "value": _json(p.value),
-            }
-            for p in s.parts
-        ],
+        "rules": [{"input": x.input, "code": _code(x), "math": x.math} for x in s.sent],
+        "incoming": [{"from": ident(p.edge and p.edge.source), "value": _json(p.value)} for p in s.parts],
         "total": _json(s.total),
         "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,
         "wrong": None if s.wrong is None else one_line(s.wrong),
         "saved": [
-            {"name": k.name, "state": k.state, "label": k.label, "value": _json(k.value) or {"text": k.text}}
-            for k in s.saved
+            {"name": k.name, "label": k.label, "value": _json(k.value) or {"text": k.text}} for k in s.saved
         ],
         "outgoing": [
             {"edge": x.edge.target and ident(x.edge), "to": ident(x.edge.target)}
@@ -235,7 +245,7 @@ def _step(s: Step) -> dict:
         ],
         "freed": [ident(s.function)] if s.freed else [],
         "line": s.function.line,
-        "check": s.check,
+        "check": s.check and {key: s.check[key] for key in ("ok", "text")},
         "sentence": one_line(s.sentence),
     }
 
@@ -278,19 +288,6 @@ def _leaf(f: Function) -> dict:
     return {"name": out.name, "node": ident(f), "before": _json(f.leaf_grad), "shape": list(out.shape)}
 
 
-def _nonfinite(trace: Trace) -> dict | None:
-    """Where the first gradient that is not finite was made, and by what; None where all are finite."""
-    for s in trace.steps:
-        for x in s.sent:
-            if x.value is not None and x.value.nonfinite and not any(v and v.nonfinite for v in s.totals):
-                to = target_name(x.edge)
-                kept = [k.label or k.name for k in s.saved if k.value is not None and k.value.nonfinite]
-                because = f" It read {', '.join(kept)}, which is not finite either." if kept else ""
-                text = f"The gradient for {to} is the first that is not finite: {s.name} made it from a finite one."
-                return {"step": s.number - 1, "text": one_line(text + because)}
-    return None
-
-
 def _start(trace: Trace) -> dict:
     n, leaves = len(trace.steps), sum(not f.unreached for f in trace.graph.leaves)
     first = trace.steps[0].name if trace.steps else "nothing"
@@ -300,13 +297,9 @@ def _start(trace: Trace) -> dict:
     elif not trace.given:
         start = f"starts with 1 at each of {title}"
     else:
-        start = "starts with the gradient" + (
-            "s that were given" if len(trace.seeds) > 1 else " that was given"
-        )
-    roots = dict.fromkeys(r.function for r in trace.graph.roots)
+        start = f"starts with the gradient{'s that were' if len(trace.seeds) > 1 else ' that was'} given"
     return {
         "sentence": f"The forward pass is done. The backward pass {start} and fires {n} node{'s' * (n != 1)}, "
         f"{first} first, to reach {leaves} lea{'f' if leaves == 1 else 'ves'}.",
         "seed": _json(trace.seeds[0]),
-        "ready": [ident(f) for f in roots if not f.users],
     }

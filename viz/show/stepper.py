@@ -47,9 +47,16 @@ class Stepper(widgets.VBox):
 
     def __init__(self, data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None):
         self.data, self.options = data, dict(options or {})
-        self.pane = Pane(data=sent(data, self.options), options=self.options)
+        self.closed = getattr(data, "closed", {})
+        more = {"opens": True} if self.closed else {}  # such a box asks for what stands in it
+        self.pane = Pane(data=sent(data, self.options), options=self.options | more)
+        self.pane.on_msg(lambda _, content, buffers: self._open(content.get("open")))
         self.pane.layout.width = "100%"
         super().__init__([self.pane])
+
+    def _open(self, ident: str) -> None:
+        if ident in self.closed:
+            self.pane.send({"open": ident, "inside": sent(self.data.open(ident))})
 
     @property
     def last(self) -> int:
@@ -94,8 +101,9 @@ class Stepper(widgets.VBox):
         path = Path(path)
         form = path.suffix.lower()
         if form in (".html", ".htm"):
-            text = page(self.data, title=title, options=self.options, text=self.pane.data)
-            return write_whole(path, text)
+            while self.closed:
+                self.data.open(next(iter(self.closed)))
+            return write_whole(path, page(self.data, title=title, options=self.options))
         if form == ".gif":
             return save_gif(self.data, path)
         if form == ".png":
@@ -111,7 +119,7 @@ def step(
     gradient: Any = None,
     inputs: Any = None,
     names: Mapping[str, Any] | None = None,
-    forward: bool = False,
+    forward: Any = False,
     ask: str | None = None,
     given: int = 0,
     **more: Any,
@@ -120,23 +128,21 @@ def step(
 
     ``gradient``, ``inputs``, ``retain_graph``, ``create_graph``: as of ``backward``. ``names``: what to call tensors,
     {"h": h}; by default the caller's variables. ``view``: "graph", "cards" or "functions"; by default what fits the size.
-    ``forward``: walk through the forward pass first (values are known after ``viz.record()``). ``ask``: None, "gradients"
-    or "order": predict before a step shows; the first ``given`` steps are shown as a worked example. ``more``: as of
-    :func:`viz.show.payload.payload`, whose errors say what to do.
+    ``forward``: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
+    in ``viz.draw``. ``ask``: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown
+    as a worked example. ``more``: as of :func:`viz.show.payload.payload`, whose errors say what to do.
     """
     unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
     if unknown:
         raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
-    frame = more.pop("frame", None) or sys._getframe(1)
+    more |= {"forward": forward, "frame": more.get("frame") or sys._getframe(1)}
     collects = gc.isenabled()
     gc.disable()  # a third of the time would go into looking for garbage among what is kept
     try:
-        data = payload(
-            *tensors, view=view, gradient=gradient, inputs=inputs, names=names, frame=frame, **more
-        )
+        data = payload(*tensors, view=view, gradient=gradient, inputs=inputs, names=names, **more)
         if ask is not None:
             data["questions"] = questions(data, ask, given)
-        options = {"ask": ask, "forward": forward}
+        options = {"ask": ask, "forward": forward is True}
         return Stepper(data, options={key: value for key, value in options.items() if value})
     finally:
         if collects:

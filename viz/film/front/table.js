@@ -172,7 +172,7 @@ function paintLeaves(c, film, scene, i, at, k) {
     c.strokeStyle = k["leaf-line"];
     c.lineWidth = 1;
     if (!leaf.alias) { c.fillStyle = k.leaf; c.fill(); }
-    c.stroke();
+    if (box.h >= 10) c.stroke(); // in a lower box a frame would run through the text
     c.setLineDash([]);
     const size = Math.min(11, box.h + 0.8), y0 = box.y + 0.5;
     c.font = `${size}px ${SANS}`;

@@ -47,17 +47,17 @@ export const asking = {
       } }, shapeText(choice.shape))));
     } else {
       const input = h("input", { type: "text", class: "mgv-answer", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3 or [1, 2] or [[1], [2]]" });
-      // JupyterLab keeps Enter from submitting a form in a cell, so the field does it; and what is wrong is written again
-      const enter = (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); form.requestSubmit(); } };
-      input.addEventListener("keydown", enter);
-      form = h("form", { class: "mgv-form", onsubmit: (event) => { event.preventDefault(); this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); } }, input, h("button", { type: "submit", class: "mgv-submit" }, "Check"));
+      // no form: JupyterLab keeps Enter from submitting one in a cell, and a sandboxed frame lets none be submitted; what is wrong is written again
+      const check = () => { this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); };
+      input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); check(); } });
+      form = h("div", { class: "mgv-form" }, input, h("button", { type: "button", class: "mgv-submit", onclick: check }, "Check"));
     }
     return this.column("Predict", h("p", { class: "mgv-ask" }, question.text), form, feedback, outs);
   },
 
   answer(n, question, text) {
     const parsed = parseAnswer(text);
-    if (!parsed) { this.feedback.textContent = "Write a number, as 3 or 1/3, or a list, as [1, 2] or [[1], [2]]."; return; }
+    if (!parsed) { this.feedback.textContent = "Write a number, as 3, 1/3 or nan, or a list, as [1, 2] or [[1], [2]]."; return; }
     const { right, cause, says } = judge(parsed, question);
     this.note(n, text, right ? "right" : cause);
     if (right) this.reveal(n, "right");

@@ -84,6 +84,7 @@ export function columns(picture, k) {
   const stretch = (c, x) => { set[c].low = Math.min(set[c].low, x); set[c].high = Math.max(set[c].high, x); };
   // the number of a step stands out on the left
   for (const { at: [x, y, w, h] } of Object.values(picture.nodes)) { const c = columnOf(y + h / 2); stretch(c, x - 16); stretch(c, x + w + 6); }
+  for (const [x, y, w, h] of Object.values(picture.frames || {})) { const c = columnOf(y + h / 2); stretch(c, x - 6); stretch(c, x + w + 6); }
   const cutUp = {};
   for (const [id, points] of Object.entries(known.lines)) {
     cutUp[id] = pieces(points, cut, columnOf);

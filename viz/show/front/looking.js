@@ -62,19 +62,25 @@ export const looking = {
     this.follow(this.hits[this.hit]);
   },
 
-  nodeAt(event) {
-    const group = event.target.closest && event.target.closest("g[data-id]");
-    return group && this.nodes.has(group.dataset.id) ? group.dataset.id : null;
+  nodeAt(target) {
+    const id = target.closest?.("g[data-id]")?.dataset.id;
+    return this.nodes.has(id) ? id : null;
+  },
+
+  // What of the picture a pointer is on.
+  under(event) {
+    const { target } = event, toggle = target.closest("[data-toggle]")?.dataset.toggle, node = this.nodeAt(target), { cut } = target.dataset;
+    return { toggle, node, cut, edge: toggle || node || this.options.cut ? null : this.edgeAt(event) };
   },
 
   showTip(id, event) {
     const node = this.drawn.nodes[id], known = this.time.members[id].length === 1 ? this.time.gradOf(id, this.k) : null;
+    const part = (who, array) => (array ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, who), arrayView(array)) : "");
+    const shut = Object.values(this.drawn.folds).includes(id) && !this.nodes.get(id).group.querySelector(".mgv-open"); // it is not told here what stands in it
     this.tip.replaceChildren(
       h("p", {}, h("b", {}, node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
       node.tooltip ? h("p", { class: "mgv-note" }, node.tooltip) : "",
-      node.value ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "value"), arrayView(node.value)) : "",
-      node.tangent ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "tangent"), arrayView(node.tangent)) : "",
-      known ? h("div", { class: "mgv-part" }, h("span", { class: "mgv-who" }, "grad"), arrayView(known)) : "");
+      shut ? h("p", { class: "mgv-note" }, "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("tangent", node.tangent), part("grad", known));
     this.tip.hidden = false;
     const frame = this.frame.getBoundingClientRect();
     const x = Math.min(event.clientX - frame.left + 14, frame.width - this.tip.offsetWidth - 8);

@@ -32,13 +32,15 @@ function movedEdge(group, edge, to, ends = []) {
 
 // The picture with some of its boxes open: a picture like any other, and where its frames are.
 export function opened(picture, open) {
-  const boxes = [...open].filter((id) => id in (picture.insides || {}));
+  const boxes = [...open].filter((id) => id in (picture.insides || {})), insides = Object.fromEntries(boxes.map((id) => [id, opened(picture.insides[id], open)]));
   if (!boxes.length) return picture;
   const svg = parsed(picture.svg), root = svg.documentElement, first = root.firstElementChild, nodes = {}, edges = {}, frames = {};
-  const need = (id, axis) => (axis ? picture.insides[id].height + HEAD : picture.insides[id].width) + 2 * PAD;
+  const need = (id, axis) => (axis ? insides[id].height + HEAD : insides[id].width) + 2 * PAD;
   const along = (axis) => {
-    const grows = boxes.map((id) => { const { at } = picture.nodes[id]; return [at[axis], at[axis + 2], Math.max(0, need(id, axis) - at[axis + 2])]; });
-    return (v) => grows.reduce((sum, [from, long, more]) => sum + more * Math.max(0, Math.min(1, (v - from) / long)), v);
+    const grows = boxes.map((id) => { const { at } = picture.nodes[id]; return [at[axis], at[axis] + at[axis + 2], Math.max(0, need(id, axis) / at[axis + 2] - 1)]; });
+    const ends = grows.flatMap(([from, to]) => [from, to]).sort((a, b) => a - b); // boxes one above the other share the room that one of them needs
+    const parts = ends.slice(1).map((to, i) => [ends[i], to, Math.max(0, ...grows.filter(([a, b]) => a <= ends[i] && to <= b).map(([, , slope]) => slope))]);
+    return (v) => parts.reduce((sum, [from, to, slope]) => sum + slope * Math.max(0, Math.min(to, v) - from), v);
   };
   const X = along(0), Y = along(1), groupOf = (id) => root.querySelector(`[id="${id}"]`);
   const by = {}; // how far a box that stays closed is moved: it keeps its size
@@ -52,7 +54,7 @@ export function opened(picture, open) {
       continue;
     }
     // the frame is as large as the room that was made for it: other open boxes may have made more
-    const wide = X(x + w) - X(x), tall = Y(y + h) - Y(y), inner = picture.insides[id], left = X(x) + (wide - inner.width) / 2, top = Y(y) + HEAD + PAD + (tall - HEAD - 2 * PAD - inner.height) / 2;
+    const wide = X(x + w) - X(x), tall = Y(y + h) - Y(y), inner = insides[id], left = X(x) + (wide - inner.width) / 2, top = Y(y) + HEAD + PAD + (tall - HEAD - 2 * PAD - inner.height) / 2;
     const frame = svg.createElementNS(root.namespaceURI, "g"), rect = svg.createElementNS(root.namespaceURI, "rect"), text = svg.createElementNS(root.namespaceURI, "text");
     for (const [el, values] of [[frame, { class: "cluster", id: `open-${id}` }], [rect, { class: "shape", x: X(x), y: Y(y), width: wide, height: tall, rx: 9 }], [text, { class: "caption", x: X(x) + wide / 2, y: Y(y) + 16, "font-size": 12, "font-weight": 600, "text-anchor": "middle" }]])
       for (const [key, value] of Object.entries(values)) el.setAttribute(key, value);
@@ -62,10 +64,12 @@ export function opened(picture, open) {
     group.remove();
     frames[id] = [X(x), Y(y), wide, tall];
     const within = parsed(inner.svg).documentElement;
+    for (const [own, [fx, fy, ...size]] of Object.entries(inner.frames || {})) frames[own] = [fx + left, fy + top, ...size];
     for (const part of [...within.children]) {
       const own = part.getAttribute("id"), here = svg.importNode(part, true);
       root.append(here);
-      if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
+      if (own.startsWith("open-")) for (const child of here.children) for (const [key, by] of [["x", left], ["y", top]]) child.setAttribute(key, Number(child.getAttribute(key)) + by);
+      else if (own in inner.edges) edges[own] = movedEdge(here, inner.edges[own], (px, py) => [px + left, py + top]);
       else {
         const { at } = inner.nodes[own];
         nodes[own] = { ...inner.nodes[own], at: [at[0] + left, at[1] + top, at[2], at[3]] };
@@ -74,6 +78,7 @@ export function opened(picture, open) {
     }
   }
   const [width, height] = [X(picture.width), Y(picture.height)], folds = Object.fromEntries(Object.entries(picture.folds).filter(([, box]) => !boxes.includes(box)));
+  const all = Object.values(insides), join = (own, key) => Object.assign(own, ...all.map((inner) => inner[key]));
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, folds, frames, geometry: undefined, least: undefined };
+  return { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, frames, folds: join(folds, "folds"), lines: join({ ...picture.lines }, "lines"), insides: join({ ...picture.insides }, "insides"), geometry: undefined, least: undefined };
 }

@@ -4,19 +4,15 @@ import { columns } from "./columns.js";
 import { h, keepKeys, s } from "./elements.js";
 import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
 import { cleanSvg, middleOf } from "./svg.js";
+import { unpack } from "./timeline.js";
 
 export const painting = {
   buildPicture() {
     const svg = cleanSvg(this.drawn.svg);
     for (const name of ["width", "height"]) svg.removeAttribute(name);
-    svg.setAttribute("role", Object.keys(this.drawn.insides || {}).length ? "group" : "img"); // in an image no button can be reached
+    svg.setAttribute("role", Object.keys(this.drawn.folds).length ? "group" : "img"); // in an image no button can be reached
     svg.setAttribute("aria-label", `Graph of ${this.data.title || "a tensor"}: ${Object.keys(this.drawn.nodes).length} boxes`);
     svg.setAttribute("class", "mgv-svg");
-    const root = svg.querySelector("g");
-    const shift = /translate\(\s*(-?[\d.]+)[ ,]+(-?[\d.]+)/.exec((root && root.getAttribute("transform")) || "");
-    this.shift = shift ? [Number(shift[1]), Number(shift[2])] : [0, 0];
-    const background = root && root.querySelector(":scope > polygon");
-    if (background) background.remove(); // the pane's own background shows
     this.nodes = new Map();
     this.edges = new Map();
     const frames = [];
@@ -41,7 +37,8 @@ export const painting = {
     const box = (svg.getAttribute("viewBox") || `0 0 ${this.drawn.width} ${this.drawn.height}`).split(/[ ,]+/).map(Number);
     this.size = [box[2], box[3]];
     for (const item of this.nodes.values()) item.place = item.bounds;
-    for (const [id, { group, bounds }] of this.nodes) if (id in (this.drawn.insides || {})) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
+    const boxes = new Set(Object.values(this.drawn.folds));
+    for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {}))) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
     if (this.columns > 1) this.setInColumns(svg, columns(this.drawn, this.columns));
     return svg;
@@ -57,6 +54,7 @@ export const painting = {
 
   // Opens or closes a box; its corner stays where it is.
   toggle(id) {
+    if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id);
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
     if (!this.open.size) this.base = this.drawn;
     this.open.delete(id) || this.open.add(id);
@@ -64,6 +62,21 @@ export const painting = {
     const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);
     if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
     button?.focus({ preventScroll: true });
+  },
+
+  // What stands in a box of a box is told when somebody opens it.
+  fetch(id) {
+    const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean)), late = setTimeout(() => { this.sentence.textContent = "The kernel is gone that knows: run the cell again."; }, 4000);
+    const told = (message) => {
+      if (message.open !== id) return;
+      clearTimeout(late);
+      this.model.off("msg:custom", told);
+      const inside = unpack(message.inside);
+      for (const picture of [this.base, this.drawn]) if (picture && home(picture)) Object.assign((home(picture).insides ??= {}), { [id]: inside });
+      this.toggle(id);
+    };
+    this.model.on("msg:custom", told);
+    this.model.send({ open: id });
   },
 
   // Moves every box into its column, and draws the arrows that go from one to the next anew.

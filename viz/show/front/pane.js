@@ -35,7 +35,7 @@ export function mount(el, data, options = {}) {
   const pane = new Pane(model, el);
   let waits = 0;
   if (options.share) model.on("change:step", () => { clearTimeout(waits); waits = setTimeout(() => history.replaceState(null, "", pane.address()), 300); }); // browsers allow few a second
-  return Object.assign(model, { settle: () => pane.settle() });
+  return Object.assign(model, { settle: () => pane.onSize() });
 }
 
 export function render({ model, el }) {
@@ -49,10 +49,12 @@ class Pane {
     this.timer = null;
     this.speed = 1;
     this.calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-    this.onSize = () => this.settle();
+    this.waiting = new Set();
+    const later = (f) => () => (this.held?.isConnected ? this.waiting.add(f) : f());
+    this.onSize = later(() => this.settle());
     this.resize = new ResizeObserver(this.onSize);
-    this.onStep = () => this.go(this.model.get("step"), true);
-    this.onData = () => this.load();
+    this.onStep = later(() => this.go(this.model.get("step"), true));
+    this.onData = later(() => this.load());
     this.load();
     model.on("change:step", this.onStep);
     model.on("change:data", this.onData);
@@ -136,8 +138,9 @@ class Pane {
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
-    this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved ? null : this.nodeAt(event); if (id) this.showTip(id, event); });
+    this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
     this.view.addEventListener("pointerout", () => this.hideTip());
+    this.holdPresses();
     this.offerHands();
   }
 
@@ -166,12 +169,12 @@ class Pane {
 
   clicked(event) {
     if (this.moved) return; // it was dragged
-    const opener = event.target.closest("[data-toggle]");
-    if (opener) return this.toggle(opener.dataset.toggle);
-    const id = this.nodeAt(event);
-    if (id) return this.goToNode(id);
-    const edge = this.options.cut ? null : this.edgeAt(event);
-    edge ? this.showEdge(edge, event) : (this.pop.hidden = true);
+    const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.under(event); // without a press a program clicks
+    this.pressed = null;
+    if (toggle) this.toggle(toggle);
+    else if (node) this.goToNode(node);
+    else if (cut) this.model.send({ edge: cut });
+    else edge ? this.showEdge(edge, event) : (this.pop.hidden = true);
   }
 
   // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
@@ -179,9 +182,8 @@ class Pane {
     for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
       const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
       if (!line) continue;
-      const wide = s("path", { d: line.getAttribute("d"), class: "mgv-hit" });
+      const wide = s("path", { d: line.getAttribute("d"), class: "mgv-hit", "data-cut": name });
       wide.append(s("title", {}, `${this.drawn.edges[id].kind === "cut" ? "Join" : "Cut"} ${name}`));
-      wide.addEventListener("click", () => this.model.send({ edge: name }));
       group.append(wide);
     }
   }
@@ -230,7 +232,7 @@ class Pane {
   play() {
     clearInterval(this.timer);
     if (this.model.get("step") >= this.end) this.go(0);
-    this.timer = setInterval(() => this.go(this.model.get("step") + 1), (this.options.interval || 1200) / this.speed);
+    this.timer = setInterval(() => this.held?.isConnected || this.go(this.model.get("step") + 1), (this.options.interval || 1200) / this.speed);
     this.playLook();
   }
 

@@ -3,6 +3,8 @@
 import { arrange, h } from "./elements.js";
 import { arrayView } from "./numbers.js";
 
+const BLOCK = 40; // rows of leaves: a block that is out of sight is not laid out
+
 export const panels = {
   // what is known of a node or a tensor, drawn or folded away
   about(id) { return this.drawn.nodes[id] || this.data.hidden[id] || { kind: "none", label: String(id) }; },
@@ -29,8 +31,6 @@ export const panels = {
     const step = this.data.steps[k - 1];
     return [this.receives(step), this.rule(step), this.sends(step)];
   },
-
-
 
   forwardPanel(at) {
     if (at === 0) return [this.column("Forward", h("p", { class: "mgv-note" }, "Each step runs one operation, makes its result and adds one node to the graph."))];
@@ -115,15 +115,16 @@ export const panels = {
     panel.summary.textContent = `${count > 3 ? `${count - 3} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));
-      arrange(panel.rest, [...landed.slice(0, Math.max(0, count - 3)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map(row));
+      const rest = [...landed.slice(0, Math.max(0, count - 3)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map(row);
+      panel.blocks.forEach((block, i) => arrange(block, rest.slice(i * BLOCK, (i + 1) * BLOCK)));
     };
     if (panel.more.open) panel.fill();
     return panel.section;
   },
 
   buildLeaves(leaves, few) {
-    const part = (leaf) => [leaf.node, { leaf, el: h("div", { class: "mgv-part", "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div", {}), rest: h("div", { class: "mgv-rest" }), note: h("p", { class: "mgv-note" }), summary: h("summary") };
-    panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, panel.rest);
+    const part = (leaf) => [leaf.node, { leaf, el: h("div", { class: "mgv-part", "data-leaf": leaf.name }) }], panel = { rows: new Map(leaves.map(part)), first: h("div", {}), blocks: Array.from({ length: Math.ceil(leaves.length / BLOCK) }, () => h("div")), note: h("p", { class: "mgv-note" }), summary: h("summary") };
+    panel.more = few ? null : h("details", { ontoggle: () => panel.more.open && panel.fill() }, panel.summary, h("div", { class: "mgv-rest" }, panel.blocks));
     panel.section = this.column(".grad so far", few ? null : panel.note, h("div", { class: "mgv-scroll" }, panel.first, panel.more));
     return panel;
   },

@@ -52,7 +52,7 @@ export const room = {
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
     const pick = (side, tall) => choose(pictures, wide - side - 18, tall - 18);
     let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
-    const stage = side ? free : Math.max(170, Math.round(free * 0.52));
+    const stage = side ? free : Math.max(130, Math.round(free * 0.58));
     let chosen = pick(side, stage);
     if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
       const two = Math.round(wide * 0.52), other = pick(two, stage);
@@ -65,7 +65,7 @@ export const room = {
     const { style } = this.frame;
     style.setProperty("--side", `${side}px`);
     style.setProperty("--stage", `${tall}px`);
-    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(190, Math.min(340, free - tall))}px`);
+    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(130, Math.min(340, free - tall))}px`);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
     this.el.dataset.scale = chosen.scale.toFixed(3);
@@ -110,13 +110,13 @@ export const room = {
   offerHands() {
     const { view } = this, fingers = new Map();
     let apart = 0;
-    view.addEventListener("pointerdown", (event) => { if (event.button === 0) { fingers.set(event.pointerId, [event.clientX, event.clientY]); this.moved = false; apart = 0; } });
+    view.addEventListener("pointerdown", (event) => { if (event.button === 0) { fingers.set(event.pointerId, [event.clientX, event.clientY]); this.moved = false; apart = 0; this.pressed = this.under(event); } });
     view.addEventListener("pointermove", (event) => {
       const from = fingers.get(event.pointerId);
       if (!from) return;
       const [dx, dy] = [event.clientX - from[0], event.clientY - from[1]];
       if (!this.moved && Math.hypot(dx, dy) < 5) return;
-      if (!this.moved) { this.moved = true; view.setPointerCapture(event.pointerId); this.hideTip(); }
+      if (!this.moved) { this.moved = true; this.hideTip(); }
       fingers.set(event.pointerId, [event.clientX, event.clientY]);
       if (fingers.size === 2) {
         const [[ax, ay], [bx, by]] = [...fingers.values()], now = Math.hypot(ax - bx, ay - by);
@@ -146,6 +146,23 @@ export const room = {
       this.map.onpointermove = to;
       this.map.onpointerup = () => { this.map.onpointermove = null; };
     });
+  },
+
+  // A press counts for what it began on, wherever that is when it ends: the page around may move, a step may come from another
+  // pane. What was pressed keeps the pointer (drawn away from a button, it lets go), and what would change the pane waits.
+  holdPresses() {
+    const { frame } = this, apart = (event) => Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY);
+    let from;
+    frame.addEventListener("pointerdown", (event) => {
+      const on = event.target.closest("button, .mgv-view");
+      if (!on || event.button !== 0) return;
+      on.setPointerCapture(event.pointerId);
+      this.held = on;
+      from = event;
+    }, true);
+    frame.addEventListener("pointermove", (event) => { if (this.held?.matches("button") && apart(event) > 40) this.held.releasePointerCapture(event.pointerId); });
+    // it is let go of before the click, and what has waited comes after it
+    frame.addEventListener("lostpointercapture", () => { this.held = null; setTimeout(() => { for (const f of this.waiting) f(); this.waiting.clear(); }); });
   },
 
   buildMap() { return h("div", { class: "mgv-map", hidden: true, "aria-hidden": "true" }, h("canvas"), h("i")); },

@@ -20,7 +20,8 @@ export function unpack(sent) {
     return out;
   };
   const { arrays: _, ...rest } = data, whole = walk(rest);
-  for (const picture of [whole, ...(whole.pictures || [])]) for (const one of [picture, ...Object.values(picture.insides || {})]) one.svg = plated(one);
+  const plate = (picture) => { picture.svg = plated(picture); Object.values(picture.insides || {}).forEach(plate); };
+  [whole, ...(whole.pictures || [])].forEach(plate);
   return whole;
 }
 

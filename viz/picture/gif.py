@@ -7,24 +7,20 @@ most of a frame is a few long runs.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..show.frames import parts
-
-COLOURS = 63  # and one for what stays
-NEAR = 8  # colours that are no further apart (as _palette counts) are one: Graphviz chooses some anew for each picture
+COLOURS = 255  # and one for what stays
+NEAR = 8.5  # colours that are no further apart (as _palette counts) are one: Graphviz chooses some anew for each picture
 
 
-def animation(
-    frames: Iterable[bytes], seconds: list[float], samples: Iterable[bytes], always: list[str]
-) -> bytes:
-    """One GIF89a, repeated for ever, of GIFs of one size with one picture each.
+def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> bytes:
+    """One GIF89a, repeated for ever, of pictures of one size (see `layout.painted`).
 
-    ``samples`` of them give the palette; the colours ``always`` (#rrggbb) are in it however rare they are.
+    Some of them give the palette; the colours ``always`` (#rrggbb) are in it however rare they are.
     """
-    palette, nearest, far = _palette([_pixels(one) for one in samples], always)
+    samples = {len(frames) * k // 4 for k in range(4)} | {len(frames) - 1}
+    palette, nearest, far = _palette([_pixels(frames[k]) for k in samples], always)
     out: list[bytes] = []
     before = None
     for frame, pause in zip(frames, seconds, strict=True):
@@ -63,49 +59,19 @@ def _palette(samples: list[np.ndarray], always: list[str]) -> tuple[bytes, np.nd
         counts[r << 10 | g << 5 | b] = counts.sum()
     chosen = np.argsort(-counts, kind="stable")[:COLOURS]
     every = np.arange(1 << 15)
-    rgb = np.stack([every >> 10, every >> 5 & 31, every & 31], axis=1).astype(np.int32)
-    apart = (rgb[:, None] - rgb[chosen][None]) ** 2 @ np.array([3, 6, 1])
+    rgb = np.stack([every >> 10, every >> 5 & 31, every & 31], axis=1)
     table = np.round(rgb[chosen] * (255 / 31)).astype(np.uint8)
+    seen = (rgb * np.sqrt([3, 6, 1])).astype(np.float32)  # an eye sees green best
+    long = (seen**2).sum(axis=1)
+    apart = long[:, None] + long[chosen] - 2 * seen @ seen[chosen].T
     return table.tobytes() + b"\0\0\0", apart.argmin(axis=1).astype(np.uint8), apart[chosen] > NEAR
 
 
-def _pixels(gif: bytes) -> np.ndarray:
-    """(height, width) colours of five bits a channel."""
-    (width, height), table, image = parts(gif)
-    colours = np.frombuffer(table, np.uint8).reshape(-1, 3).astype(np.int32) >> 3
-    colours[(colours >= 30).all(axis=1)] = 31  # white, of which Graphviz makes several
-    numbers = np.frombuffer(b"".join(_runs(image)), np.uint8)[: width * height]
-    return (colours @ np.array([1 << 10, 1 << 5, 1])).astype(np.uint16)[numbers].reshape(height, width)
-
-
-def _runs(image: bytes) -> Iterator[bytes]:
-    """The colour numbers of a GIF's image data, run by run."""
-    least, data, at = image[0], bytearray(), 1
-    while size := image[at]:
-        data += image[at + 1 : at + 1 + size]
-        at += 1 + size
-    clear, end = 1 << least, (1 << least) + 1
-    first = [bytes([i]) for i in range(clear)] + [b"", b""]
-    known, wide, old, bits, held = list(first), least + 1, b"", 0, 0
-    for byte in data:
-        bits |= byte << held
-        held += 8
-        while held >= wide:
-            code = bits & (1 << wide) - 1
-            bits >>= wide
-            held -= wide
-            if code == clear:
-                known, wide, old = list(first), least + 1, b""
-                continue
-            if code == end:
-                return
-            run = known[code] if code < len(known) else old + old[:1]
-            yield run
-            if old and len(known) < 4096:
-                known.append(old + run[:1])
-                if len(known) == 1 << wide and wide < 12:
-                    wide += 1
-            old = run
+def _pixels(gd: bytes) -> np.ndarray:
+    """(height, width) colours of five bits a channel, of a picture as `layout.painted` gives it."""
+    width, height = struct.unpack(">HH", gd[2:6])
+    colours = np.frombuffer(gd, np.uint8, offset=11).reshape(height, width, 4)[..., 1:] >> 3
+    return colours @ np.array([1 << 10, 1 << 5, 1], np.uint16)
 
 
 def _packed(numbers: bytes) -> bytes:

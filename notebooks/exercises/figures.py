@@ -1,0 +1,78 @@
+"""How a figure of matplotlib is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
+
+Black is ink and white is paper: in a dark theme they change places, and the two colours of the lessons get lighter. Any
+other colour stays, and so does what is written over an image; write `"0.1"` for black that stays. Imports matplotlib only
+where a lesson does.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import re
+import sys
+from typing import Any
+
+COLOURS = {  # in a light theme: (its name, in a dark theme)
+    "#000000": ("ink", "#e6edf3"),
+    "#ffffff": ("paper", "#161b22"),
+    "#0072b2": ("blue", "#4aa3df"),
+    "#d55e00": ("orange", "#f0833a"),
+    "#808080": ("grey", "#8b949e"),
+}
+LIGHT = "".join(f"--{name}:{light};" for light, (name, _) in COLOURS.items())
+DARK = "".join(f"--{name}:{dark};" for name, dark in COLOURS.values())
+STYLE = f"<style>svg{{{LIGHT}fill:var(--ink)}}@media (prefers-color-scheme:dark){{svg{{{DARK}}}}}</style>"
+
+
+def install() -> None:
+    """From now on, figures in this notebook are shown so, if matplotlib was imported. Outside of IPython nothing happens."""
+    if "matplotlib.pyplot" not in sys.modules or "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+    from matplotlib.figure import Figure
+    from matplotlib_inline import backend_inline  # noqa: F401  when it is first imported, it takes all formatters away
+
+    if (shell := get_ipython()) is not None:
+        shell.display_formatter.formatters["text/html"].for_type(Figure, as_html)
+
+
+def as_html(figure: Any) -> str:
+    """The figure, a `matplotlib.figure.Figure`, as an image; the words in it are what is read aloud."""
+    drawn = as_svg(figure)
+    wide, tall = (
+        round(float(points) * 4 / 3) for points in re.findall(r' (?:width|height)="([\d.]+)pt"', drawn)
+    )
+    size = f'width="{wide}" height="{tall}" style="max-width:100%;height:auto"'
+    packed = base64.b64encode(drawn.encode()).decode()
+    return f'<img class="plot" alt="{html.escape(_words(figure))}" {size} src="data:image/svg+xml;base64,{packed}">'
+
+
+def as_svg(figure: Any) -> str:
+    """The figure as the text of an SVG, the same for the same figure."""
+    import matplotlib
+
+    for text in (text for axes in figure.axes if axes.images for text in axes.texts):
+        kept = {"black": "#010101", "white": "#fefefe"}  # it stands on a colour that stays
+        text.set_color(kept.get(text.get_color(), text.get_color()))
+    file = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "plot"}):
+        figure.savefig(file, format="svg", bbox_inches="tight", dpi=144, metadata={"Date": None})
+    drawn = file.getvalue()
+    for light, (name, _) in COLOURS.items():
+        drawn = re.sub(rf"""(?<=[ "]){light}\b""", f"var(--{name})", drawn)
+    return re.sub(r"^.*?(<svg[^>]*>)", rf"\1{STYLE}", drawn, count=1, flags=re.S)
+
+
+def _words(figure: Any) -> str:
+    """What is written in the figure, each text once: its title; of each of its axes the title, the names of both, the legend,
+    the rest."""
+    told = [figure.get_suptitle()]
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        told += [axes.get_title(place) for place in ("left", "center", "right")]
+        told += [axes.get_xlabel(), axes.get_ylabel()]
+        told += [text.get_text() for text in (*(legend.get_texts() if legend else ()), *axes.texts)]
+    text = "; ".join(dict.fromkeys(" ".join(words.split()) for words in told if words.strip()))
+    return f"Plot: {text if len(text) < 400 else text[: text.rfind(';', 0, 400)] + ' …'}"

@@ -1,0 +1,1117 @@
+"""Exercises of lesson 09b, Bug clinic: nine patients to be cured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import minigrad as torch
+
+from .bytecode import uses
+from .lesson_09 import _points, _start
+from .model import Complaint, Exercise, Question, Wrong
+
+mse_loss = torch.nn.functional.mse_loss
+cross_entropy = torch.nn.functional.cross_entropy
+
+
+def cured_2(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        loss = torch.nn.functional.mse_loss(model(x), t)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def loss_of(w, b, x, t):
+    prediction = w * x + b
+    return ((prediction - t) ** 2).mean()
+
+
+def turn(model, x, t, log):
+    loss = torch.nn.functional.mse_loss(model(x), t)
+    log.append(loss.detach())
+    loss.backward()
+
+
+def class_loss(scores, labels):
+    return torch.nn.functional.cross_entropy(scores, labels)
+
+
+def to_show(h):
+    return h.detach() - h.detach().mean()
+
+
+def step(parameters, lr):
+    with torch.no_grad():
+        for p in parameters:
+            if p.grad is not None:
+                p -= lr * p.grad
+                p.grad = None
+
+
+def train_and_average(model, optimizer, x, t, turns):
+    total = 0.0
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+        total = total + loss.item()
+    return total / turns
+
+
+def gentle_loss(w, b, x, t):
+    loss = ((w * x + b - t) ** 2).mean()
+    return loss + 0.01 * w * w
+
+
+class _Watched(torch.optim.SGD):
+    """SGD that notes, at each step, what it found in the account of the bias and whether a pass had run."""
+
+    def __init__(self, model, lr):
+        super().__init__(model.parameters(), lr=lr)
+        self.bias, self.passes, self.stale, self.found = model.bias, 0, False, []
+        model.bias.register_hook(self.note)
+
+    def note(self, grad):
+        self.passes += 1
+        self.stale = self.stale or (self.bias.grad is not None and bool((self.bias.grad != 0).any()))
+
+    def step(self, closure=None):
+        empty = self.bias.grad is None or not bool((self.bias.grad != 0).any())
+        self.found.append(("empty" if empty else "full", self.passes))
+        return super().step(closure)
+
+    def fault(self, turns: int) -> str:
+        """What is wrong with the order of the lines, in words; "" if nothing is."""
+        if not self.passes:
+            return "No backward pass runs: nothing fills the accounts. `loss.backward()` is missing."
+        if not self.found:
+            return "The optimizer never steps: the gradients are there, and nobody uses them. `optimizer.step()` is missing."
+        if self.found[0] == ("empty", 0):
+            return "The step comes before the backward pass of its turn. In the first turn there is nothing yet to step with."
+        if any(state == "empty" for state, _passes in self.found):
+            return (
+                "At `step()` the accounts are empty: they were emptied *between* `backward()` and `step()`."
+            )
+        if self.stale:
+            return (
+                "When `backward()` comes, the gradients of earlier turns are still there, and the new ones are added. "
+                "That is patient 1: where is `zero_grad()`?"
+            )
+        if self.passes != turns or len(self.found) != turns:
+            return (
+                f"In {turns} turns there were {self.passes} backward passes and {len(self.found)} steps. One of each a turn. "
+                "(Do all lines stand in the loop, and the `return` behind it?)"
+            )
+        return ""
+
+
+def _cured_2_probe(function) -> Iterator[tuple]:
+    x, t = _points()
+    model = _start()
+    optimizer = _Watched(model, lr=0.1)
+    losses = function(model, optimizer, x, t, 4)
+    if losses is None or losses is Ellipsis or (isinstance(losses, list) and Ellipsis in losses):
+        yield "The losses", losses
+        return
+    if fault := optimizer.fault(4):
+        raise Complaint(fault)
+    if isinstance(losses, list) and len(losses) != 4:
+        raise Complaint(
+            f"The loop learns. But of four turns {len(losses)} losses come back: one a turn, `losses.append(loss.item())`."
+        )
+    if isinstance(losses, list) and any(isinstance(loss, torch.Tensor) and loss.grad_fn for loss in losses):
+        raise Complaint(
+            "The loop learns. But what you return holds the graph of each turn: put plain numbers into `losses`, `loss.item()`."
+        )
+    yield "The losses", losses
+    yield "The weight after four turns", model.weight.detach()
+    yield "The bias after four turns", model.bias.detach()
+
+
+def _order(*lines: str) -> Callable:
+    """A loop like `cured_2` with its lines in this order."""
+
+    def cured(model, optimizer, x, t, turns):
+        losses = []
+        for _turn in range(turns):
+            loss = mse_loss(model(x), t)
+            act = {"zero": optimizer.zero_grad, "backward": loss.backward, "step": optimizer.step}
+            for line in lines:
+                act[line]()
+            losses.append(loss.item())
+        return losses
+
+    return cured
+
+
+def _zero_by_model(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        model.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def _keeps_tensors(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return losses
+
+
+def _without_a_list(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+    return losses
+
+
+def _returns_at_once(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        return losses
+
+
+def _notes_it_late(model, optimizer, x, t, turns):
+    losses = []
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        mse_loss(model(x), t).backward()
+        optimizer.step()
+        losses.append(mse_loss(model(x), t).item())
+    return losses
+
+
+def _same_graph(model, optimizer, x, t, turns):
+    loss = mse_loss(model(x), t)
+    losses = []
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def _gradients_at(
+    function, *places: tuple[float, float], learn: Callable = lambda loss, w, b: loss.backward()
+) -> Iterator[tuple]:
+    """The loss that `function` gives at these values of w and b, and after `learn` the gradients of both."""
+    x, t = _points()
+    for at in places:
+        w, b = (torch.tensor(value, requires_grad=True) for value in at)
+        loss = function(w, b, x, t)
+        if not isinstance(loss, torch.Tensor):
+            yield "The loss", loss
+            return
+        yield f"The loss at w, b = {at[0]:g}, {at[1]:g}", loss.detach()
+        learn(loss, w, b)
+        yield f"w.grad at w, b = {at[0]:g}, {at[1]:g}", w.grad
+        yield f"b.grad at w, b = {at[0]:g}, {at[1]:g}", b.grad
+
+
+def _learn_both(loss, w, b) -> None:
+    if loss.grad_fn is None:
+        raise Complaint("Now neither of the two is in the graph: use the tensors themselves.")
+    loss.backward()
+    if w.grad is None:
+        raise Complaint(
+            "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
+        )
+    if b.grad is None:
+        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half is ill.")
+
+
+def _both_learn(function) -> Iterator[tuple]:
+    return _gradients_at(function, (1.5, -0.5), (0.0, 0.0), learn=_learn_both)
+
+
+def _squares(prediction: Callable) -> Callable:
+    """A function like `loss_of` with another prediction."""
+
+    def loss_of(w, b, x, t):
+        return ((prediction(w, b, x) - t) ** 2).mean()
+
+    return loss_of
+
+
+def _gentle_probe(function) -> Iterator[tuple]:
+    return _gradients_at(function, (0.0, 0.0), (2.0, 1.0))
+
+
+def _pulled(penalty: Callable) -> Callable:
+    """A function like `gentle_loss` with another penalty."""
+
+    def gentle_loss(w, b, x, t):
+        return ((w * x + b - t) ** 2).mean() + penalty(w, b)
+
+    return gentle_loss
+
+
+def _turn_probe(function) -> Iterator[tuple]:
+    x, t = _points()
+    model, log = _start(), []
+    for number in range(2):
+        if function(model, x, t, log) is Ellipsis:
+            yield "what comes out", Ellipsis
+            return
+        if Ellipsis in [entry for entry in log if not isinstance(entry, torch.Tensor)]:
+            yield "The log", log
+            return
+        if len(log) != number + 1:
+            raise Complaint(
+                f"After {number + 1} turn{'s' * number} there {'is' if len(log) == 1 else 'are'} {len(log)} in the log. One a turn: `log.append(...)`."
+            )
+        if isinstance(log[-1], torch.Tensor) and log[-1].grad_fn is not None:
+            told = "What is in the log has a `grad_fn`: it holds the graph of its turn."
+            if "detach" in uses(function):
+                raise Complaint(
+                    f"{told} `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log."
+                )
+            raise Complaint(f"{told} Put the *value* into the log.")
+        if log[-1] is None:
+            raise Complaint(
+                "`None` is in the log: what you put in gives nothing back. The loss's value is wanted."
+            )
+        yield f"The log after turn {number}", log[-1]
+        if model.weight.grad is None:
+            raise Complaint(
+                "No gradient has arrived: no backward pass has run, or not from a loss with a graph."
+            )
+        yield f"The gradient of the weight after turn {number}", model.weight.grad.clone()
+
+
+def _logs_the_graph(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    log.append(loss)
+    loss.backward()
+
+
+def _detaches_the_loss(model, x, t, log):
+    loss = mse_loss(model(x), t).detach()
+    log.append(loss)
+    loss.backward()
+
+
+def _no_backward(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    log.append(loss.item())
+
+
+def _no_log(model, x, t, log):
+    mse_loss(model(x), t).backward()
+
+
+def _detaches_the_prediction(model, x, t, log):
+    loss = mse_loss(model(x).detach(), t)
+    log.append(loss.item())
+    loss.backward()
+
+
+def _logs_the_gradient(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    loss.backward()
+    log.append(model.weight.grad.item())
+
+
+def _logs_nothing(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    log.append(loss.backward())
+
+
+def _detach_in_a_line(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    loss.detach()
+    log.append(loss)
+    loss.backward()
+
+
+def _empties_too(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    log.append(loss.item())
+    model.zero_grad()
+    loss.backward()
+
+
+def _by_item(model, x, t, log):
+    loss = mse_loss(model(x), t)
+    loss.backward()
+    log.append(loss.item())
+
+
+def _class_probe(function) -> Iterator[tuple]:
+    labels = torch.tensor([0, 2, 1])
+    for scale in (1.0, 0.3):
+        scores = torch.tensor([[2.0, -1.0, 0.5], [0.3, 0.1, 0.2], [1.5, 2.5, -2.0]]) * scale
+        scores.requires_grad_(True)
+        loss = function(scores, labels)
+        if not isinstance(loss, torch.Tensor):
+            yield "What comes out", loss
+            return
+        if loss.numel() == 1 and loss.grad_fn is not None:
+            loss.backward()
+        if scores.grad is None and loss.grad_fn is None:
+            if loss.requires_grad:
+                raise Complaint(
+                    "Now the loss asks, as a leaf of its own: `backward()` runs, and nothing gets to the scores. "
+                    "A way back is made by operations that have a slope."
+                )
+            raise Complaint(
+                "There is still no way back to the scores: the loss has no `grad_fn`. A place (`argmax`) or a comparison has no slope."
+            )
+        yield "The loss", loss.detach()
+        yield "The gradient of the scores", scores.grad
+
+
+def _share_of_wrong(scores, labels):
+    return (scores.argmax(1) != labels).float().mean()
+
+
+def _made_to_ask(scores, labels):
+    return _share_of_wrong(scores, labels).requires_grad_(True)
+
+
+def _picked(scores, labels):
+    rows = torch.arange(len(labels))
+    return -torch.log_softmax(scores, 1)[rows, labels].mean()
+
+
+def _show_probe(function) -> Iterator[tuple]:
+    for values in ([0.0, 1.0, -2.0], [0.5, 0.5, 3.0]):
+        x = torch.tensor(values, requires_grad=True)
+        h = torch.sigmoid(x)
+        before = h.detach().clone()
+        shown = function(h)
+        if not isinstance(shown, torch.Tensor):
+            yield "What comes out", shown
+            return
+        if not torch.equal(h.detach(), before):
+            raise Complaint(
+                "`h` itself has other values now. Whatever writes into `h`, or into `h.detach()`, writes into the one memory "
+                "that both have: `-=` and names that end in `_` do."
+            )
+        yield "What is to be shown", shown.detach().clone()
+        if shown.grad_fn is not None:
+            raise Complaint("The values are right, and `h` is whole. But what you give back has a history.")
+        h.sum().backward()
+        yield "x.grad behind `h`", x.grad
+
+
+def _in_place(h):
+    shown = h.detach()
+    shown -= shown.mean()
+    return shown
+
+
+def _by_method(h):
+    return h.detach().sub_(h.mean().item())
+
+
+def _copied_first(h):
+    shown = h.detach().clone()
+    shown -= shown.mean()
+    return shown
+
+
+@torch.no_grad()
+def _not_recorded(h):
+    return h - h.mean()
+
+
+def _parameters() -> list:
+    made = [torch.tensor(value, requires_grad=True) for value in (5.0, [1.0, -2.0], 3.0)]
+    made[0].grad, made[1].grad = torch.tensor(10.0), torch.tensor([0.5, -4.0])
+    return made
+
+
+def _step_probe(function) -> Iterator[tuple]:
+    for lr in (0.1, 0.3):
+        parameters = _parameters()
+        before = [p.detach().clone() for p in parameters]
+        out = function(parameters, lr)
+        if out is Ellipsis:
+            yield "what comes out", out
+            return
+        if not all(p.is_leaf and p.requires_grad for p in parameters):
+            raise Complaint(
+                "A parameter is no leaf any more, or does not ask. Only its *values* are to change."
+            )
+        if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
+            raise Complaint(_why_still(parameters))
+        for name, p in zip(("first", "second", "third"), parameters, strict=True):
+            yield f"The {name} parameter", p.detach().clone()
+        for name, p in zip(("first", "second"), parameters, strict=False):
+            yield (
+                f"Is the account of the {name} parameter empty?",
+                p.grad is None or not bool((p.grad != 0).any()),
+            )
+
+
+def _why_still(parameters: list) -> str:
+    left = [
+        (p.grad, old.grad) for p, old in zip(parameters, _parameters(), strict=True) if p.grad is not None
+    ]
+    if any(not torch.equal(now, before) and bool((now != 0).any()) for now, before in left):
+        return "No parameter has moved, and the *gradients* are other numbers: the line writes into `p.grad`. Write into `p`."
+    if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters[:2]):
+        return "The accounts are empty, and nothing has moved: empty them *after* the step."
+    return (
+        "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
+        "Write *into* it: `p -= ...`."
+    )
+
+
+def _renames(parameters, lr):
+    for p in parameters:
+        if p.grad is not None:
+            p = p - lr * p.grad
+
+
+def _while_recording(parameters, lr):
+    for p in parameters:
+        if p.grad is not None:
+            p -= lr * p.grad
+            p.grad = None
+
+
+def _does_not_ask_for_none(parameters, lr):
+    with torch.no_grad():
+        for p in parameters:
+            p -= lr * p.grad
+            p.grad = None
+
+
+def _stepping(move: Callable, clear: Callable = lambda p: setattr(p, "grad", None)) -> Callable:
+    """A function like `step` that moves and clears in another way."""
+
+    def step(parameters, lr):
+        with torch.no_grad():
+            for p in parameters:
+                if p.grad is not None:
+                    move(p, lr)
+                    clear(p)
+
+    return step
+
+
+def _empties_first(parameters, lr):
+    with torch.no_grad():
+        for p in parameters:
+            p.grad = None
+            if p.grad is not None:
+                p -= lr * p.grad
+
+
+def _only_one(parameters, lr):
+    with torch.no_grad():
+        p = parameters[0]
+        p -= lr * p.grad
+        p.grad = None
+
+
+def _writes_into_the_gradient(parameters, lr):
+    for p in parameters:
+        if p.grad is not None:
+            p.grad -= lr * p.grad
+
+
+def _stops_at_none(parameters, lr):
+    with torch.no_grad():
+        for p in reversed(parameters):
+            if p.grad is None:
+                return
+            p -= lr * p.grad
+            p.grad = None
+
+
+def _by_data(parameters, lr):
+    for p in parameters:
+        if p.grad is not None:
+            p.data -= lr * p.grad
+            p.grad = None
+
+
+def _by_sgd(parameters, lr):
+    optimizer = torch.optim.SGD(parameters, lr=lr)
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def _average_probe(function) -> Iterator[tuple]:
+    x, t = _points()
+    model = _start()
+    optimizer = _Watched(model, lr=0.3)
+    average = function(model, optimizer, x, t, 5)
+    if average is None or average is Ellipsis:
+        yield "what comes out", average
+        return
+    if model.weight.item() == 0.0 or optimizer.stale:
+        raise Complaint(optimizer.fault(5))
+    yield "The weight after five turns", model.weight.detach()
+    yield "The bias after five turns", model.bias.detach()
+    if isinstance(average, torch.Tensor) and average.grad_fn is not None:
+        raise Complaint(
+            "The loop learns, and the number is right. But it has a `grad_fn`: the graphs of all turns hang on it. Add up *values*."
+        )
+    yield "The mean of the losses", average
+
+
+def _averaging(add: Callable, walk: Callable, *, zero: bool = True, divide: bool = True) -> Callable:
+    """A loop like `train_and_average` that adds up and walks in another way."""
+
+    def train(model, optimizer, x, t, turns):
+        total = 0.0
+        for _turn in range(turns):
+            if zero:
+                optimizer.zero_grad()
+            loss = mse_loss(model(x), t)
+            total = add(total, loss)
+            walk(loss, total)
+            optimizer.step()
+        return total / turns if divide else total
+
+    return train
+
+
+def _by_loss(loss, total):
+    loss.backward()
+
+
+def _by_total(loss, total):
+    total.backward()
+
+
+def _by_total_retained(loss, total):
+    total.backward(retain_graph=True)
+
+
+def _no_step(model, optimizer, x, t, turns):
+    total = 0.0
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        total = total + loss.item()
+    return total / turns
+
+
+def _last_only(model, optimizer, x, t, turns):
+    total = 0.0
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.step()
+        total = loss.item()
+    return total / turns
+
+
+def _after_the_step(model, optimizer, x, t, turns):
+    total = 0.0
+    for _turn in range(turns):
+        optimizer.zero_grad()
+        mse_loss(model(x), t).backward()
+        optimizer.step()
+        total = total + mse_loss(model(x), t).item()
+    return total / turns
+
+
+def _emptied_between(model, optimizer, x, t, turns):
+    total = 0.0
+    for _turn in range(turns):
+        loss = mse_loss(model(x), t)
+        loss.backward()
+        optimizer.zero_grad()
+        optimizer.step()
+        total = total + loss.item()
+    return total / turns
+
+
+def _first_activation() -> float:
+    h = torch.sigmoid(torch.zeros(4))
+    shown = h.detach()
+    shown -= shown.mean()
+    return h[0].item()
+
+
+def _bias_account() -> float:
+    x, t = _points()
+    model = _start()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+    for _turn in range(2):
+        mse_loss(model(x), t).backward()
+        found = model.bias.grad.item()
+        optimizer.step()
+    return found
+
+
+QUESTIONS: list[Question] = [
+    Question(
+        "9b.a",
+        asks="what is in the account of the bias in the second turn",
+        truth=_bias_account,
+        found="Yes: nobody has emptied the account, so $-4 + 0.5$.",
+        wrong=(
+            Wrong(0.5, "That is what the second pass brings. The account was not empty: $-4 + 0.5$."),
+            Wrong(-4.0, "That is there from the first turn. The second pass adds its 0.5 to it."),
+            Wrong(-4.5, "0.5 is positive: $-4 + 0.5$."),
+            Wrong(4.5, "$-4$ and 0.5 are added, with their signs."),
+            Wrong(-1.75, "Nothing is averaged: passes add up in `.grad`."),
+            Wrong(-2.0, "Passes add up, they are not multiplied: $-4 + 0.5$."),
+            Wrong(0.0, "Nothing empties it in this loop. Which line would?"),
+            Wrong(
+                -1.05,
+                "That is what the step is made of, the rate times the account. What is in the account itself?",
+            ),
+        ),
+        missed="$-4 + 0.5 = -3.5$: nobody has emptied the account.",
+    ),
+    Question(
+        "9b.b",
+        asks="what is in h after its detached twin was shifted",
+        truth=_first_activation,
+        found="Yes: one memory, two names. $0.5 - 0.5 = 0$.",
+        wrong=(
+            Wrong(
+                0.5,
+                "`detach()` makes no copy. What is written into `shown` stands in `h`: $0.5 - 0.5 = 0$.",
+            ),
+            Wrong(-0.5, "The mean of four times 0.5 is 0.5, and that is taken away once: 0."),
+        ),
+        missed="It is 0: `shown` and `h` have the same memory.",
+    ),
+]
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        "9b.1",
+        title="cure patients 1 and 2",
+        names=("cured_2",),
+        solution=cured_2,
+        why="Whatever empties the accounts must not come between `backward()`, which fills them, and `step()`, which uses them.",
+        shows="Before the backward pass or after the step: both will do. In between it clears what was to be used.",
+        hints=(
+            "Three calls are missing: `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`.",
+            "The backward pass fills the accounts, the step uses them. What must not come in between?",
+            "At the end of a turn, put `loss.item()` into the list.",
+        ),
+        probe=_cured_2_probe,
+        wrong=(
+            Wrong(
+                _order("backward", "zero", "step"), "they were emptied *between* `backward()` and `step()`."
+            ),
+            Wrong(_order("backward", "step"), "That is patient 1: where is `zero_grad()`?"),
+            Wrong(_order("zero", "backward"), "The optimizer never steps"),
+            Wrong(_order("zero", "step"), "No backward pass runs"),
+            Wrong(_order("zero", "step", "backward"), "The step comes before the backward pass of its turn."),
+            Wrong(
+                _order("zero", "backward", "step", "step"),
+                "In 4 turns there were 4 backward passes and 8 steps.",
+            ),
+            Wrong(_returns_at_once, "In 4 turns there were 1 backward passes and 1 steps."),
+            Wrong(_without_a_list, "of four turns 0 losses come back"),
+            Wrong(
+                _notes_it_late,
+                "Those are the losses *after* each step. Note the one that the turn began with.",
+            ),
+            Wrong(_keeps_tensors, "what you return holds the graph of each turn"),
+            Wrong(
+                _same_graph,
+                "The forward line has to stand *in* the loop: the loss of each turn is that of the new weights.",
+            ),
+        ),
+        right=(_order("backward", "step", "zero"), _zero_by_model),
+    ),
+    Exercise(
+        "9b.2",
+        title="cure patient 3",
+        names=("loss_of",),
+        solution=loss_of,
+        why="`w` itself stands in the product, so the product is recorded and a way leads back to `w`.",
+        shows="Both parameters get a gradient. `item()` is for printing, not for computing.",
+        look={"": "The prediction is a line with the slope `w` and the height `b`."},
+        hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
+        probe=_both_learn,
+        wrong=(
+            Wrong(_squares(lambda w, b, x: w.item() * x + b), "`w` is still not in the graph."),
+            Wrong(_squares(lambda w, b, x: w * x + b.item()), "the other half is ill"),
+            Wrong(
+                _squares(lambda w, b, x: w.item() * x + b.item()), "Now neither of the two is in the graph"
+            ),
+            Wrong(_squares(lambda w, b, x: w * x), "Without the bias every line goes through 0. Add `b`."),
+            Wrong(
+                _squares(lambda w, b, x: w + b * x), "`w` and `b` have changed places: `w` multiplies `x`."
+            ),
+            Wrong(_squares(lambda w, b, x: w * x - b), "The bias is added."),
+            Wrong(_squares(lambda w, b, x: w * x + w), "`w` is added there. The height of the line is `b`."),
+            Wrong(
+                _squares(lambda w, b, x: (w + b) * x),
+                "`b` is part of the slope there. It is added to the product: $w\\,x + b$.",
+            ),
+            Wrong(_squares(lambda w, b, x: x + b), "The slope is missing: `w` multiplies `x`."),
+            Wrong(_squares(lambda w, b, x: w + b), "`x` is not in it. The line is $w\\,x + b$."),
+            Wrong(
+                _squares(lambda w, b, x: b), "That is the height alone, the same for each point. Add $w\\,x$."
+            ),
+            Wrong(_squares(lambda w, b, x: w), "That is the slope alone. The line is $w\\,x + b$."),
+            Wrong(
+                _squares(lambda w, b, x: 2 * x + 1),
+                "That is the line to be found, as a formula: nothing is left to be learned. Use `w` and `b`.",
+            ),
+            Wrong(_squares(lambda w, b, x: w * (x + b)), "The bias is added after the product: $w\\,x + b$."),
+        ),
+        right=(_squares(lambda w, b, x: b + x * w), _squares(lambda w, b, x: torch.add(x * w, b))),
+    ),
+    Exercise(
+        "9b.3",
+        title="cure patient 4",
+        names=("turn",),
+        solution=turn,
+        why="The log gets a tensor without history; the loss keeps its own, and `backward()` starts from that.",
+        shows="`detach()` gives a *new* tensor for the log, and leaves `loss` as it is.",
+        look={"": "Two things: the value into the log, and the backward pass from the loss itself."},
+        hints=(
+            "`loss` must keep its history, or `backward()` has nowhere to go.",
+            "What goes into the log is another tensor, or a plain number.",
+            "`log.append(loss.detach())`, and then `loss.backward()`.",
+        ),
+        probe=_turn_probe,
+        wrong=(
+            Wrong(_logs_the_graph, "Put the *value* into the log."),
+            Wrong(
+                _detaches_the_loss,
+                "There is nothing left to walk: the loss, or the prediction in it, is detached, and that is patient 4 as it came in. Detach only what goes into the log.",
+            ),
+            Wrong(_logs_nothing, "`None` is in the log"),
+            Wrong(_no_backward, "No gradient has arrived"),
+            Wrong(_no_log, "there are 0 in the log"),
+            Wrong(_logs_the_gradient, "That is a gradient. The *loss* is to be noted."),
+            Wrong(
+                _detach_in_a_line,
+                "`detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log.",
+            ),
+            Wrong(
+                _empties_too,
+                "The gradients of the first turn were emptied here. That is the loop's business, and the optimizer's.",
+            ),
+        ),
+        right=(_by_item,),
+    ),
+    Exercise(
+        "9b.4",
+        title="cure patient 5",
+        names=("class_loss",),
+        solution=class_loss,
+        why="The cross entropy is minus the logarithm of the probability of the right class, on average. It moves with each score.",
+        shows="Train with a loss that has a slope; count wrong answers for the report.",
+        look={"": "The mean, over the rows, of minus the logarithm of the right class's probability."},
+        hints=(
+            "`torch.nn.functional` has it under its name.",
+            "It wants the scores as they are, and the numbers of the classes. The softmax is inside.",
+            "`torch.nn.functional.cross_entropy(scores, labels)`",
+        ),
+        probe=_class_probe,
+        wrong=(
+            Wrong(_share_of_wrong, "There is still no way back to the scores"),
+            Wrong(_made_to_ask, "Now the loss asks, as a leaf of its own"),
+            Wrong(
+                lambda scores, labels: cross_entropy(torch.softmax(scores, 1), labels),
+                "The softmax is inside already. Taken twice, it flattens the probabilities and the gradients.",
+            ),
+            Wrong(
+                lambda scores, labels: cross_entropy(scores, labels, reduction="sum"),
+                "That is the sum over the rows. Its mean is wanted, or the step would depend on the size of the batch.",
+            ),
+            Wrong(
+                lambda scores, labels: torch.log_softmax(scores, 1)[torch.arange(3), labels].mean(),
+                "The minus is missing: that goes *up* when the right class becomes more probable, and a loss must go down.",
+            ),
+            Wrong(
+                lambda scores, labels: -torch.log_softmax(scores, 1).mean(),
+                "That is the mean over all classes. Only the right one of each row counts.",
+            ),
+            Wrong(
+                lambda scores, labels: -torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
+                "There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.",
+            ),
+            Wrong(
+                lambda scores, labels: torch.nn.functional.nll_loss(scores, labels),
+                "That takes the *scores* for logarithms of probabilities: without the softmax it may go below 0, and never ends.",
+            ),
+            Wrong(
+                lambda scores, labels: 1 - torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
+                "There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: minus the *logarithm* of the probability is wanted.",
+            ),
+            Wrong(
+                lambda scores, labels: mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()),
+                "That wants each score to *be* 1 or 0. A score may be any number: it is their differences that count.",
+            ),
+            Wrong(
+                lambda scores, labels: cross_entropy(scores.T, labels),
+                "Turned round: each *row* of the scores belongs to a piece of data, as it came in.",
+            ),
+            Wrong(
+                lambda scores, labels: mse_loss(scores.max(1).values, labels.float()),
+                "That compares the largest *score* with the *number* of a class. A class number is a name, not a size.",
+            ),
+            Wrong(
+                lambda scores, labels: cross_entropy(labels, scores),
+                "The scores come first, as they are, then the labels. (A place, from `argmax`, is no score.)",
+            ),
+        ),
+        right=(
+            _picked,
+            lambda scores, labels: torch.nn.functional.nll_loss(torch.log_softmax(scores, 1), labels),
+            lambda scores, labels: torch.nn.CrossEntropyLoss()(scores, labels),
+        ),
+    ),
+    Exercise(
+        "9b.5",
+        title="cure patient 6",
+        names=("to_show",),
+        solution=to_show,
+        why="`h.detach() - ...` computes a *new* tensor. Only `-=` would have written into the memory of `h`.",
+        shows="The backward pass behind `h` works, and the picture has its numbers.",
+        look={"": "The values of `h`, each minus the mean of all."},
+        hints=(
+            "What is the difference between `a -= b` and `a - b`?",
+            "Without history: detach first. Without writing: no `-=`, and no name that ends in `_`.",
+            "`h.detach() - h.detach().mean()`",
+        ),
+        probe=_show_probe,
+        wrong=(
+            Wrong(_by_method, "and names that end in `_` do"),
+            Wrong(lambda h: h - h.mean(), "But what you give back has a history."),
+            Wrong(lambda h: h.detach(), "That is `h` as it was. Its mean is to be 0."),
+            Wrong(
+                lambda h: h.detach() - 0.5,
+                "0.5 was the mean in the lesson. Take that of the `h` that came in.",
+            ),
+            Wrong(
+                lambda h: h.detach() - h.detach().sum(),
+                "That takes away the *sum* of all. The mean is the sum divided by how many there are.",
+            ),
+            Wrong(lambda h: h.detach() - h.detach().max(), "The largest is 0 then. The *mean* is to be."),
+            Wrong(
+                lambda h: (h.detach() - h.detach().mean()) / h.detach().std(),
+                "Shifted, and stretched as well: only the shift is asked for.",
+            ),
+            Wrong(lambda h: h.detach().mean(), "That is the mean itself. Take it away from each entry."),
+            Wrong(
+                lambda h: h.detach().mean() - h.detach(),
+                "The other way round: the mean is taken away from `h`.",
+            ),
+            Wrong(
+                lambda h: h.detach() / h.detach().mean(), "Divided, the mean is 1. It is to be 0: subtract."
+            ),
+        ),
+        right=(_copied_first, _not_recorded, lambda h: (h - h.mean()).detach()),
+    ),
+    Exercise(
+        "9b.6",
+        title="your own SGD",
+        names=("step",),
+        solution=step,
+        why="Inside `no_grad` a leaf may be written to, and `p -= ...` writes into the very tensor that the model holds.",
+        shows="This is `optimizer.step()` and `zero_grad()` in five lines. The parameters stay the leaves that they were.",
+        look={"": "Each value minus `lr` times its gradient."},
+        hints=(
+            "A loop over the parameters, inside `with torch.no_grad():`.",
+            "`p -= lr * p.grad` writes into `p`; `p = p - lr * p.grad` makes another tensor.",
+            "First ask `if p.grad is not None:`. After the step, `p.grad = None`.",
+        ),
+        probe=_step_probe,
+        wrong=(
+            Wrong(_renames, "`p = p - ...` makes a new tensor and gives it the name `p`"),
+            Wrong(
+                _while_recording,
+                "While operations are recorded, nobody may write into a leaf that asks. Put the loop under `torch.no_grad()`.",
+            ),
+            Wrong(
+                _does_not_ask_for_none,
+                "One of the parameters has no gradient: skip it, `if p.grad is not None:`. And empty an account only after its step.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.add_(lr * p.grad)),
+                "Uphill: the gradient is subtracted.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.sub_(lr * p.grad), lambda p: None),
+                "Moved, and not emptied: the next backward pass would add to what is there.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.sub_(p.grad)),
+                "Without the learning rate the whole gradient is taken away.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.copy_(lr * p.grad)),
+                "The parameter *is* the step now. It is to move by it.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.mul_(1 - lr)),
+                "The gradient does not come into it: that shrinks each parameter.",
+            ),
+            Wrong(
+                _stepping(lambda p, lr: p.sub_(lr)),
+                "Each moves by `lr` alone. It is `lr` times the gradient.",
+            ),
+            Wrong(
+                _empties_first, "The accounts are empty, and nothing has moved: empty them *after* the step."
+            ),
+            Wrong(_writes_into_the_gradient, "the line writes into `p.grad`. Write into `p`."),
+            Wrong(
+                _stepping(lambda p, lr: p.sub_(p.grad / lr)),
+                "Divided by `lr`: the smaller the rate, the longer the step. It is multiplied.",
+            ),
+            Wrong(_only_one, "Only the first parameter moves. A loop over all of them is wanted."),
+        ),
+        right=(_by_data, _stepping(lambda p, lr: p.sub_(lr * p.grad), lambda p: p.grad.zero_()), _by_sgd),
+    ),
+    Exercise(
+        "9b.7",
+        title="cure patient 8",
+        names=("train_and_average",),
+        solution=train_and_average,
+        why="The walk starts at the loss of *this* turn. What is added up is its value, so no graph hangs on the total.",
+        shows="Each turn walks its own graph, and `retain_graph` is not needed.",
+        look={"": "Take the healthy loop, and add up the values of its losses."},
+        hints=(
+            "From which tensor should `backward()` start, so that only this turn's graph is walked?",
+            "What may be added to `total`, so that it holds no graph?",
+            "`optimizer.zero_grad()`, the loss, `loss.backward()`, `optimizer.step()`, `total = total + loss.item()`.",
+        ),
+        probe=_average_probe,
+        wrong=(
+            Wrong(
+                _averaging(lambda total, loss: total + loss, _by_total_retained),
+                "`backward()` starts at the total, so each walk goes through the earlier turns again. That is patient 8.",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + loss, _by_total),
+                "The total leads into the graph of the turn before, which has been walked already. Start at `loss`.",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + loss, _by_loss),
+                "the graphs of all turns hang on it",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + loss.item(), _by_loss, zero=False),
+                "That is patient 1: where is `zero_grad()`?",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + loss.detach(), _by_total),
+                "The total is made of detached losses: nothing leads back from it. Start at `loss`.",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + loss.item(), _by_loss, divide=False),
+                "That is the sum of the losses. The mean is the sum divided by `turns`.",
+            ),
+            Wrong(_no_step, "The optimizer never steps"),
+            Wrong(
+                _averaging(lambda total, loss: total + loss.item() / 5, _by_loss),
+                "Divided twice: by `turns` in the loop, and again at the end. Once is enough.",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total, _by_loss),
+                "The loop learns, and nothing is added to the total.",
+            ),
+            Wrong(
+                _averaging(lambda total, loss: total + 1, _by_loss),
+                "That counts the turns. Add up the *losses*.",
+            ),
+            Wrong(_last_only, "Only the last loss is there. Add them up."),
+            Wrong(
+                _after_the_step,
+                "Those are the losses *after* each step. The mean of those before it is wanted.",
+            ),
+            Wrong(_emptied_between, "they were emptied *between* `backward()` and `step()`"),
+        ),
+        right=(_averaging(lambda total, loss: total + loss.detach(), _by_loss),),
+    ),
+    Exercise(
+        "9b.8",
+        title="cure patient 9",
+        names=("gentle_loss",),
+        solution=gentle_loss,
+        why="The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule divides. Optimizers call it weight decay.",
+        shows="Both parameters learn from the first turn on.",
+        look={"": "0.01 times the square of `w`, and nothing of `b`."},
+        hints=(
+            "The square of the size of $w$ needs no root at all.",
+            "`loss + 0.01 * w * w`",
+        ),
+        probe=_gentle_probe,
+        wrong=(
+            Wrong(
+                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w)),
+                "The root is still in it: at 0 its rule divides by 0. The square needs no root.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * w.abs()),
+                "Finite now, but that is the size. The *square* is asked for: its pull fades as `w` comes near 0.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * torch.sqrt(w * w) ** 2),
+                "The square of a root still goes through the root, and on the way back through its rule, which divides by 0.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: w * w), "The factor 0.01 is missing: that pulls a hundred times as hard."
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * w),
+                "That has no lowest place at 0: it pulls `w` down for ever. Square it.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.005 * w * w), "Half of what is asked for: 0.01 times the whole square."
+            ),
+            Wrong(_pulled(lambda w, b: 0.1 * w * w), "That pulls ten times as hard: the factor is 0.01."),
+            Wrong(_pulled(lambda w, b: 0.01 * b * b), "That pulls `b`. It is `w` that is to stay small."),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * w**3),
+                "That is twice too much at $w = 2$. 0.01 times the *square* is asked for (a cube would even pull a negative `w` further down).",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.02 * w),
+                "$2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * (w * w + b * b)),
+                "`b` is pulled too. Only `w` was to stay small.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.01 * (w * w).detach()),
+                "The number is added, and nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.",
+            ),
+            Wrong(_pulled(lambda w, b: -0.01 * w * w), "With a minus it pushes `w` *away* from 0."),
+            Wrong(
+                _pulled(lambda w, b: (0.01 * w) ** 2),
+                "The 0.01 is squared too: take the square of `w` alone.",
+            ),
+            Wrong(
+                _pulled(lambda w, b: 0.0),
+                "The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.",
+            ),
+        ),
+        right=(_pulled(lambda w, b: 0.01 * w.pow(2)), _pulled(lambda w, b: 0.01 * w.abs() ** 2)),
+    ),
+]

@@ -1,0 +1,95 @@
+"""A press counts for what it began on: what moves or changes between pointer down and pointer up takes no click away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator
+
+from tests.browser.pages import Pane, opened, page_of, recorded
+from tests.browser.test_stepper_hands import net
+from viz.show.page import page, sent
+from viz.show.payload import payload
+
+# what comes between down and up, as a person meets it: each moves or replaces what is under the pointer
+PUSHED = """() => document.getElementById("pane")
+    .before(Object.assign(document.createElement("div"), { style: "height: 170px" }))"""
+BETWEEN = {
+    "nothing": lambda pane: None,
+    "the page above grows": lambda pane: pane.page.evaluate(PUSHED),
+    "a narrow window": lambda pane: pane.page.set_viewport_size({"width": 620, "height": 700}),
+    "a step from another pane": lambda pane: pane.page.evaluate("() => pane.set('step', 3)"),
+    "another graph": lambda pane: pane.page.evaluate(
+        "(data) => pane.set('data', data)", sent(recorded("mlp"))
+    ),
+}
+
+
+@contextmanager
+def shown(browser: Browser, tmp: Path, html: str, **more) -> Iterator[Pane]:
+    """The page, whose model a test can reach: what another pane or a kernel does comes through it."""
+    reached = html.replace("recorded.ready =", "globalThis.pane = pane; recorded.ready =")
+    with opened(browser, reached, tmp, **more) as pane:
+        yield pane
+
+
+def press(pane: Pane, target: Locator, between) -> None:
+    box = target.bounding_box()
+    pane.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    pane.page.mouse.down()
+    between(pane)
+    pane.page.wait_for_timeout(60)  # a resize is told in the next frame
+    pane.page.mouse.up()
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_a_button_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path: Path, between: str):
+    with shown(browser, tmp_path, page_of("diamond")) as pane:
+        press(pane, pane.button("To the end"), BETWEEN[between])
+        # another graph comes after the click, which counted for what was there: who is at the end stays there
+        pane.at(len(recorded("mlp")["steps"]) if between == "another graph" else 5)
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_a_node_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path: Path, between: str):
+    data = recorded("diamond")
+    with shown(browser, tmp_path, page(data)) as pane:
+        press(pane, pane.node(data["steps"][1]["node"]), BETWEEN[between])
+        pane.at(2)
+
+
+def test_a_chip_counts_while_the_pass_plays(browser: Browser, tmp_path: Path):
+    """Each step writes the panels anew, eight times in 1.2 s: less than a click takes."""
+    data = payload(net(40), check=False)
+    with opened(browser, page(data), tmp_path) as pane:
+        pane.page.locator(".mgv-speed").select_option("8")
+        pane.button("Play").click()
+        chip = pane.page.locator(".mgv-ready-list .mgv-chip").first
+        press(pane, chip, lambda pane: pane.page.wait_for_timeout(700))
+        pane.button("Play").wait_for()  # it paused: the click has counted
+        at = pane.step
+        pane.page.wait_for_timeout(400)
+        assert 0 < pane.step == at < len(data["steps"])
+
+
+def test_a_button_from_which_the_pointer_is_drawn_away_is_not_pressed(browser: Browser, tmp_path: Path):
+    with opened(browser, page_of("diamond"), tmp_path) as pane:
+        press(pane, pane.button("To the end"), lambda pane: pane.page.mouse.move(500, 700, steps=4))
+        pane.page.wait_for_timeout(60)
+        pane.at(0)
+        pane.button("Forward one step").click()
+        pane.at(1)
+
+
+def test_what_waited_for_the_press_comes_after_it(browser: Browser, tmp_path: Path):
+    with shown(browser, tmp_path, page_of("diamond")) as pane:
+        view = pane.page.locator(".mgv-view").bounding_box()
+        pane.page.mouse.move(view["x"] + 4, view["y"] + 4)
+        pane.page.mouse.down()
+        pane.page.evaluate("() => pane.set('step', 3)")
+        pane.at(0)
+        pane.page.mouse.up()
+        pane.at(3)
