@@ -190,7 +190,9 @@ class Lab:
         page.emulate_media(**look)
         lesson = None
         try:
-            yield (lesson := Lesson(page, self, name))
+            lesson = Lesson(page, self, name)
+            lesson.wear(look["color_scheme"])
+            yield lesson
             if scale == 1 and lesson.left():
                 self.window = page
         finally:
@@ -281,6 +283,17 @@ class Lesson:
         scheme, _, rest = url.partition("://")
         if scheme in ("http", "https", "ws", "wss") and not rest.startswith(self.here):
             self.complaints.append(f"left this machine: {url}")
+
+    def wear(self, theme: Theme) -> None:
+        """The theme, which goes with the browser's window, until all of JupyterLab stands there in it: to change it JupyterLab
+        hides itself for a frame, under a splash that takes every press until it has faded."""
+        self.page.emulate_media(color_scheme=theme)
+        self.page.wait_for_function(
+            """(light) => document.body.dataset.jpThemeLight === light && window.jupyterapp.shell.isVisible
+                && !document.getElementById("jupyterlab-splash")""",
+            arg=str(theme == "light").lower(),
+            timeout=OPENS_WITHIN * 1000,
+        )
 
     def menu(self, *path: str) -> None:
         """Choose from the main menu: menu("Run", "Run All Cells")."""

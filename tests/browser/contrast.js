@@ -14,7 +14,9 @@
     return layers.reverse().reduce((b, a) => over(a, b), rgba(matchMedia("(prefers-color-scheme: dark)").matches ? "#121212" : "#ffffff"));
   };
   const weak = [];
+  let judged = 0;
   const judge = (el, front, back, text) => {
+    judged += 1;
     const [a, b] = [light(over(front, back)), light(back)];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     const size = parseFloat(getComputedStyle(el).fontSize), bold = Number(getComputedStyle(el).fontWeight) >= 700;
@@ -31,5 +33,5 @@
       judge(el, rgba(getComputedStyle(el).fill), el.closest(".mgv-order") ? over(rgba(getComputedStyle(el.parentNode.querySelector("rect")).fill), around) : fill, text);
     } else judge(el, rgba(getComputedStyle(el).color), behind(el), text);
   }
-  return [...new Set(weak)];
+  return judged ? [...new Set(weak)] : ["no text is to be seen"];
 }

@@ -13,7 +13,7 @@ Leaving the block fails the test where the page complained: console error, uncau
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,9 @@ class Pane:
         return shown
 
 
+# of an image that may still be on its way: its own width
+WIDTH = "async (image) => { await image.decode(); return image.naturalWidth; }"
+
 IDLE: dict[Browser, Page] = {}  # the window that the last test has left
 LOOKS = {"color_scheme": "light", "forced_colors": "none", "reduced_motion": "no-preference"}
 EMPTY = """() => { for (const kept of ["localStorage", "sessionStorage"]) try { window[kept].clear(); } catch {} }"""
@@ -93,9 +96,24 @@ EMPTY = """() => { for (const kept of ["localStorage", "sessionStorage"]) try { 
 def until(page: Page, condition: str) -> None:
     """Wait until a JavaScript expression holds, also in a page whose policy lets nobody evaluate text
     (`wait_for_function` fails there, unless the expression holds when it is first asked)."""
-    page.evaluate(
-        f"() => new Promise((done) => {{ const look = () => ({condition}) ? done() : setTimeout(look, 20); look(); }})"
-    )
+    asked = f"""async () => {{
+        for (let k = 0; !({condition}); k++) {{
+            if (k === 1500) throw new Error("this never held: " + {json.dumps(condition)});
+            await new Promise((done) => setTimeout(done, 20));
+        }}
+    }}"""
+    page.evaluate(asked)
+
+
+def pointed(target: Locator, aim: Callable[[], None]) -> Locator:
+    """The target, with the pointer seen on it, which `aim` puts there. What is under the pointer may still be moving, or be
+    what was painted there before: just after a page has scrolled, Chromium may tell a stepper in a frame, of a process of its
+    own, what was meant for a link."""
+    for _ in range(100):
+        aim()
+        if target.evaluate("(it) => it.matches(':hover')"):
+            return target
+    raise AssertionError(f"something lies over {target}")
 
 
 @contextmanager

@@ -207,6 +207,7 @@ def test_keys_slider_and_clicks_move_through_the_training(browser: Browser, tmp_
         pane.press("ArrowDown", "ArrowDown")
         expect(pane.page.locator(".mgf-row b")).to_have_text("l1")
         canvas = pane.page.locator(".mgf-view canvas").last
+        canvas.hover()  # it has its size
         box = canvas.bounding_box()
         canvas.click(position={"x": box["width"] - 16, "y": box["height"] - 40})  # the ribbon's last cell
         pane.at(11)

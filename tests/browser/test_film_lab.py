@@ -9,7 +9,7 @@ import nbclient
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, expect
 
-from tests.browser.pages import Pane, window
+from tests.browser.pages import WIDTH, Pane, window
 from tests.browser.test_widgets_lab import KERNEL, opened
 from tools.jupyterlab import Lab
 
@@ -42,9 +42,7 @@ def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: B
     book, _ = executed()
     with opened(browser, lab, book) as lesson:
         output = lesson.page.locator(".jp-OutputArea-output")
-        image = output.locator("img")
-        image.wait_for()
-        assert image.evaluate("e => e.naturalWidth") > 100
+        assert output.locator("img").evaluate(WIDTH) > 100
         assert output.locator("iframe").count() == 0
 
 

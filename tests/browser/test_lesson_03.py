@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 
 import minigrad
 from tests.browser.test_lessons import assert_it_runs
@@ -69,10 +69,11 @@ class Stepper:
         slider = self.cell.get_by_role("slider", name="Step of the backward pass")
         at, last = slider.evaluate("e => [Number(e.value), Number(e.max)]")
         way = slider.bounding_box()
-        middle = way["y"] + way["height"] / 2
-        self.mouse.move(way["x"] + 8 + at / last * (way["width"] - 16), middle)
+        handle = {"x": 8 + at / last * (way["width"] - 16), "y": way["height"] / 2}
+        slider.hover(position=handle)  # it stands still there, and nothing lies over it
         self.mouse.down()
-        self.mouse.move(way["x"] + share * way["width"], middle, steps=5)
+        way = slider.bounding_box()
+        self.mouse.move(way["x"] + share * way["width"], way["y"] + handle["y"], steps=5)
         self.mouse.up()
 
     def numbers(self, where: Locator) -> list[float] | None:
@@ -122,9 +123,8 @@ def test_the_walk_of_the_lesson(open_lesson):
         assert stepper.arrived() == pytest.approx(gradient)
         assert stepper.grad("w") == (None if number < 3 else pytest.approx(w.grad.numpy().ravel().tolist()))
 
-    for scheme, light in (("light", "true"), ("dark", "false")):  # the theme goes with the window
-        lesson.page.emulate_media(color_scheme=scheme)
-        expect(lesson.page.locator("body")).to_have_attribute("data-jp-theme-light", light)
+    for theme in ("light", "dark"):
+        lesson.wear(theme)
         assert lesson.page.evaluate(CONTRAST) == []  # every text stands out from its ground
 
     stepper.drag_slider(0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Frame, Page
 
-from tests.browser.pages import recorded, window
+from tests.browser.pages import recorded, until, window
 from tests.browser.test_jupyter_habits import opened, run
 from tools.jupyterlab import Lab
 from viz.show.page import frame
@@ -32,6 +32,13 @@ LOOK = """() => ({
     live: [...document.querySelectorAll("iframe")].filter((el) => el.getBoundingClientRect().height).length,
 })"""
 
+# what the frame holds that JupyterLab prints; it is there for a moment
+PRINTED = """() => {
+    globalThis.printed = new Promise((done) => new MutationObserver(() => {
+        const frame = document.querySelector("body > iframe[sandbox='allow-modals allow-same-origin']");
+        if (frame) done(frame.srcdoc);
+    }).observe(document.body, { childList: true }));
+}"""
 # a frame with this text, read to its end, pictures and all
 FRAME = """(text) => new Promise((whole) => {
     const el = document.createElement("iframe");
@@ -60,6 +67,7 @@ def test_frames_that_were_never_in_sight_print_their_picture(browser: Browser, t
     file.write_text(f"<!doctype html><meta charset=utf-8>{shown}", encoding="utf-8")
     with window(browser, viewport={"width": 800, "height": 600}) as page:
         page.goto(file.as_uri(), wait_until="domcontentloaded")
+        until(page, "[...document.images].every((image) => image.complete)")
         assert_pictures_are_printed(page, page, 3)
 
 
@@ -71,11 +79,10 @@ def test_jupyterlab_prints_a_picture_of_every_stepper(browser: Browser, lab: Lab
         page = lesson.page
         page.locator(".mgv[data-ready]").nth(2).wait_for()
         assert lesson.complaints == []
-        page.get_by_role("menuitem", name="File", exact=True).click()
+        page.evaluate(PRINTED)
+        lesson.menu("File")
         page.get_by_role("menuitem", name="Print…").click()
-        printed = page.locator("body > iframe[sandbox='allow-modals allow-same-origin']")
-        printed.wait_for(state="attached")
-        text = printed.get_attribute("srcdoc")
+        text = page.evaluate("printed")
         # nbconvert's own page asks for MathJax, and Lab keeps its scripts from running: neither is a complaint of ours
         page.goto("about:blank")
         lesson.complaints.clear()

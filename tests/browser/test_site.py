@@ -14,13 +14,13 @@ from pathlib import Path
 import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from exercises import lessons, suite
 from exercises.judge import TRY_AGAIN, as_answers, judge
 from exercises.model import Exercise
 from exercises.values import plain
-from tests.browser.pages import recorded, until, window
+from tests.browser.pages import pointed, recorded, until, window
 from tools.answers import said
 from tools.site import FIT, NOTEBOOKS, build
 from viz.show.page import frame
@@ -93,20 +93,10 @@ def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, si
     boxes = [a.bounding_box() for a in links.all()]
     assert [box for box in boxes if min(box["width"], box["height"]) < 24] == []
     for k, file in enumerate(due):
-        hovered(links.nth(k)).click()
+        pointed(links.nth(k), links.nth(k).hover).click()
         page.wait_for_url(f"**/{file}", wait_until="commit")
         page.go_back(wait_until="commit")
         page.wait_for_url("**/index.html")
-
-
-def hovered(link: Locator) -> Locator:
-    """The link, with the pointer seen on it. Chromium sends what the pointer does to the frame that was painted there: just
-    after a page has scrolled that may still be a stepper, which has a process of its own."""
-    for _ in range(100):
-        link.hover()
-        if link.evaluate("(a) => a.matches(':hover')"):
-            return link
-    raise AssertionError(f"something lies over {link}")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -37,8 +37,7 @@ def shown(browser: Browser, tmp: Path, html: str, **more) -> Iterator[Pane]:
 
 
 def press(pane: Pane, target: Locator, between) -> None:
-    box = target.bounding_box()
-    pane.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    target.hover()
     pane.page.mouse.down()
     between(pane)
     pane.page.wait_for_timeout(60)  # a resize is told in the next frame

@@ -13,7 +13,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, expect
 
-from tests.browser.pages import Pane, window
+from tests.browser.pages import WIDTH, Pane, window
 from tools.jupyterlab import Lab, Lesson
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -88,8 +88,8 @@ def test_two_passes_move_together_and_show_where_they_differ(browser: Browser, l
     book = new_notebook(cells=[new_code_cell(BESIDE)], metadata=KERNEL)
     with opened(browser, lab, book) as lesson:
         run(lesson)
-        panes = lesson.page.locator(".mgv")
-        assert panes.count() == 2
+        panes = lesson.page.locator(".mgv[data-ready]")
+        expect(panes).to_have_count(2)
         panes.nth(0).locator(".mgv-frame").focus()
         lesson.page.keyboard.press("ArrowRight")
         lesson.page.wait_for_function(
@@ -134,9 +134,7 @@ def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: B
         output.data.pop("application/vnd.jupyter.widget-view+json", None)
     with opened(browser, lab, book) as lesson:
         output = lesson.page.locator(".jp-OutputArea-output")
-        image = output.locator("img")
-        image.wait_for()
-        assert image.evaluate("e => e.naturalWidth") > 100
+        assert output.locator("img").evaluate(WIDTH) > 100
         assert output.locator("iframe").count() == 0
 
 
