@@ -247,7 +247,7 @@ class Lesson:
         )
 
     def left(self) -> bool:
-        """Close the notebook, unsaved, with its kernel; whether the window can be used for the next one."""
+        """Close the notebook, unsaved, with all kernels of the server; whether the window can be used for the next one."""
         if self.page.is_closed() or not self.page.evaluate("Boolean(window.jupyterapp)"):
             return False
         empty = self.page.evaluate(
@@ -258,6 +258,8 @@ class Lesson:
                     return !await there();
                 };
                 await notebook.sessionContext.shutdown();
+                await serviceManager.sessions.refreshRunning();
+                await serviceManager.sessions.shutdownAll(); // another window may have left one
                 notebook.context.model.dirty = false;
                 notebook.close();
                 localStorage.clear();

@@ -22,6 +22,7 @@ import viz
 x = torch.tensor(2.0, requires_grad=True)
 y = x * x
 c = (y + 1) + y * 2"""
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 
 
 @contextmanager
@@ -97,15 +98,17 @@ def test_a_notebook_saved_and_opened_without_a_kernel_still_steps_and_so_does_it
         lesson.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
         assert "widgets" in nbformat.read(saved, 4).metadata
         url = lesson.url
-        # tomorrow: another window, no kernel
-        lesson.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        lesson.page.evaluate(SHUT_DOWN)
+        # tomorrow: another window, whose kernel has run nothing, and then no kernel
         context = browser.new_context(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         try:
             page = context.new_page()
-            page.route("**/api/kernels", lambda route: route.abort())  # no kernel can be had
             page.goto(f"{url}/lab/tree/book.ipynb?reset", wait_until="domcontentloaded")
             page.locator(".mgv[data-ready]").wait_for(timeout=120_000)
             pane = Pane(page)
+            pane.press("ArrowRight")
+            pane.at(1)
+            page.evaluate(SHUT_DOWN)
             pane.press("End")
             pane.at(5)
             assert pane.grads() == {"x": [12.0]}
