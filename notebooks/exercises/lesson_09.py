@@ -215,6 +215,10 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                {"zeros": 2.0},
+                "The first step was taken before the account was emptied: from 2 to 1.6. And the second is no standstill.",
+            ),
+            Wrong(
                 {"plain": 0.0},
                 "It gets nearer by a fifth in each step. At 0 it would be with $\\text{lr} = 0.5$.",
             ),
@@ -329,6 +333,7 @@ EXERCISES: list[Exercise] = [
             "With 10 twice, $\\hat m$ is 10 and $\\hat v$ is 100, as in the first step.",
         ),
         wrong=(
+            Wrong({"steady": -0.019}, "There $m = 1.9$ is not corrected: $\\hat m = 1.9/0.19$."),
             Wrong({"m": 1.0}, "There it was before the second gradient came."),
             Wrong({"m": -0.2}, "Twice what it is: the two parts are 0.9 and $-1$."),
             Wrong({"m": -0.05}, "Nothing is halved: the nine tenths and the tenth are shares already."),
@@ -438,6 +443,13 @@ EXERCISES: list[Exercise] = [
         ],
         returns=("the new weight", "the new velocity"),
         wrong=(
+            Wrong(
+                lambda w, g, velocity, lr, momentum, decay: (
+                    w - lr * (momentum * velocity + g + decay * w**2),
+                    momentum * velocity + g + decay * w**2,
+                ),
+                "The square of the weight belongs into a *loss*. In the gradient its slope stands: `decay * w`.",
+            ),
             Wrong(
                 lambda w, g, velocity, lr, momentum, decay: (
                     w - lr * (momentum * velocity + g),

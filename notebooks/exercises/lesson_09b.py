@@ -259,6 +259,10 @@ def _gentle_probe(function) -> Iterator[tuple]:
     return _gradients_at(function, (0.0, 0.0), (2.0, 1.0))
 
 
+def _not_squared(w, b, x, t):
+    return (w * x + b - t).mean()
+
+
 def _pulled(penalty: Callable) -> Callable:
     """A function like `gentle_loss` with another penalty."""
 
@@ -439,8 +443,9 @@ def _not_recorded(h):
 
 
 def _parameters() -> list:
-    made = [torch.tensor(value, requires_grad=True) for value in (5.0, [1.0, -2.0], 3.0)]
+    made = [torch.tensor(value, requires_grad=True) for value in (5.0, [1.0, -2.0], 3.0, 2.0)]
     made[0].grad, made[1].grad = torch.tensor(10.0), torch.tensor([0.5, -4.0])
+    made[3].grad = torch.tensor(-1.0)  # behind the one that has none
     return made
 
 
@@ -458,9 +463,9 @@ def _step_probe(function) -> Iterator[tuple]:
             )
         if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
             raise Complaint(_why_still(parameters))
-        for name, p in zip(("first", "second", "third"), parameters, strict=True):
+        for name, p in zip(("first", "second", "third", "fourth"), parameters, strict=True):
             yield f"The {name} parameter", p.detach().clone()
-        for name, p in zip(("first", "second"), parameters, strict=False):
+        for name, p in zip(("first", "second", "third", "fourth"), parameters, strict=True):
             yield (
                 f"Is the account of the {name} parameter empty?",
                 p.grad is None or not bool((p.grad != 0).any()),
@@ -473,7 +478,7 @@ def _why_still(parameters: list) -> str:
     ]
     if any(not torch.equal(now, before) and bool((now != 0).any()) for now, before in left):
         return "No parameter has moved, and the *gradients* are other numbers: the line writes into `p.grad`. Write into `p`."
-    if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters[:2]):
+    if all(p.grad is None or not bool((p.grad != 0).any()) for p in parameters):
         return "The accounts are empty, and nothing has moved: empty them *after* the step."
     return (
         "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
@@ -533,6 +538,23 @@ def _writes_into_the_gradient(parameters, lr):
     for p in parameters:
         if p.grad is not None:
             p.grad -= lr * p.grad
+
+
+def _stops_at_the_first_none(parameters, lr):
+    with torch.no_grad():
+        for p in parameters:
+            if p.grad is None:
+                break
+            p -= lr * p.grad
+            p.grad = None
+
+
+def _asks_whether_it_is_true(parameters, lr):
+    with torch.no_grad():
+        for p in parameters:
+            if p.grad:
+                p -= lr * p.grad
+                p.grad = None
 
 
 def _stops_at_none(parameters, lr):
@@ -718,6 +740,10 @@ EXERCISES: list[Exercise] = [
         probe=_cured_2_probe,
         wrong=(
             Wrong(
+                _order("zero", "backward", "step", "backward"),
+                "One graph is walked twice: `backward()` stands in the turn twice, and once is enough.",
+            ),
+            Wrong(
                 _order("backward", "zero", "step"), "they were emptied *between* `backward()` and `step()`."
             ),
             Wrong(_order("backward", "step"), "That is patient 1: where is `zero_grad()`?"),
@@ -753,6 +779,10 @@ EXERCISES: list[Exercise] = [
         hints=("Which of the two is not in the picture, and what was done to it?", "`w * x + b`"),
         probe=_both_learn,
         wrong=(
+            Wrong(
+                _not_squared,
+                "That adds up the distances with their signs: large ones above and below cancel, and there is no lowest place. Square them: leave the last line as it was.",
+            ),
             Wrong(_squares(lambda w, b, x: w.item() * x + b), "`w` is still not in the graph."),
             Wrong(_squares(lambda w, b, x: w * x + b.item()), "the other half is ill"),
             Wrong(
@@ -832,6 +862,10 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_class_probe,
         wrong=(
+            Wrong(
+                lambda scores, labels: torch.softmax(scores, 1)[torch.arange(3), labels].mean(),
+                "That is the probability of the right class itself. It is to become *large*, and a loss small: take minus its logarithm.",
+            ),
             Wrong(_share_of_wrong, "There is still no way back to the scores"),
             Wrong(_made_to_ask, "Now the loss asks, as a leaf of its own"),
             Wrong(
@@ -942,6 +976,14 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_step_probe,
         wrong=(
+            Wrong(
+                _stops_at_the_first_none,
+                "The loop ends at the first parameter that has no gradient (`return`, `break`), and those behind it stay where they are. Leave out that one only.",
+            ),
+            Wrong(
+                _asks_whether_it_is_true,
+                "`if p.grad:` asks whether its *numbers* are true. Whether there is one at all is asked by `if p.grad is not None:`.",
+            ),
             Wrong(_renames, "`p = p - ...` makes a new tensor and gives it the name `p`"),
             Wrong(
                 _while_recording,

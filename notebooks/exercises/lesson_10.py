@@ -91,7 +91,7 @@ def _grows_with_the_batch() -> str:
 def _validation() -> tuple:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-    return model, [(torch.randn(5, 2), torch.randn(5, 1)) for _ in range(3)]
+    return model, [(torch.randn(rows, 2), torch.randn(rows, 1)) for rows in (5, 2, 8)]
 
 
 def _average_probe(function) -> Iterator[tuple]:
@@ -303,6 +303,28 @@ def _recorded_sum(model, batches):
     return total
 
 
+def _in_groups(*groups):
+    """Checkpointed groups of these blocks, each run in the order given."""
+
+    def in_groups(blocks, x):
+        for group in groups:
+
+            def run(t, group=group):
+                for number in group:
+                    t = blocks[number](t)
+                return t
+
+            x = torch.utils.checkpoint.checkpoint(run, x, use_reentrant=False)
+        return x
+
+    return in_groups
+
+
+def _mean_over_rows(model, batches):
+    with torch.no_grad():
+        return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean()
+
+
 def _sum(model, batches):
     with torch.no_grad():
         return sum(((model(x) - t) ** 2).mean() for x, t in batches)
@@ -451,6 +473,7 @@ EXERCISES: list[Exercise] = [
             "A sum hands on what arrives: for `u + v` to both, for `u.sum()` to each entry.",
         ),
         wrong=(
+            Wrong({"total": 4.0}, "Not even the number of entries: what arrives is handed on as it is."),
             Wrong(
                 {"both": 0.0},
                 "Two gradients are wanted, and each is what arrives times the *other* factor. Those have to be there.",
@@ -613,6 +636,10 @@ EXERCISES: list[Exercise] = [
         probe=_average_probe,
         wrong=(
             Wrong(
+                _mean_over_rows,
+                "That is the mean over all *rows*. The batches are not equally large, and the mean of their losses is wanted: each counts once.",
+            ),
+            Wrong(
                 _recorded,
                 "The value is right. But it has a `grad_fn`: whoever holds it holds every graph of the loop.",
             ),
@@ -659,6 +686,15 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_two_groups_probe,
         wrong=(
+            Wrong(
+                _in_groups((0, 1), (3, 2)),
+                "In the last group the fourth block runs before the third. The inner call runs first.",
+            ),
+            Wrong(_in_groups((0, 1), (3,)), "One block is missing: four are to run, two in each group."),
+            Wrong(
+                _in_groups((0, 1), (2,)),
+                "One block is missing: four are to run, two in each group. (The last is number 3.)",
+            ),
             Wrong(
                 _each_alone,
                 "Each block is a group by itself: four inputs are kept. Two blocks are to share a checkpoint.",

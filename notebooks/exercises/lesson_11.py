@@ -422,6 +422,13 @@ EXERCISES: list[Exercise] = [
             "Parts of several uses are added (lesson 4).",
         ),
         wrong=(
+            Wrong(
+                {"start": 2.0}, "Once multiplied by $W$ is the way back through *one* turn. There are three."
+            ),
+            Wrong(
+                {"start": 15.0},
+                "It is not the parts of three turns added: along one way the factors are multiplied.",
+            ),
             Wrong({"last": 0.0}, "A 1 arrives, and the other factor $h_2$ is not zero."),
             Wrong({"last": 1.5}, "Nothing is halved: $h_2$ times 1."),
             Wrong({"middle": 0.0}, "$h_1$ is 1, and 2 arrives. Only the *first* turn has a state of zero."),
@@ -489,6 +496,10 @@ EXERCISES: list[Exercise] = [
         ),
         probe=_clip_probe,
         wrong=(
+            Wrong(
+                _clipping(lambda gs: max(g.abs().max().item() for g in gs), _by_ratio),
+                "That takes the largest *entry* for the length. The length is the root of the sum of all squares.",
+            ),
             Wrong(
                 _clipping(lambda gs: sum((g**2).sum() for g in gs), _by_ratio),
                 "That is the square of the length: the root is missing.",

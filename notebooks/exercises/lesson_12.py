@@ -94,6 +94,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                         "`torch.from_numpy` makes one."
                     )
                 yield f"apply({called}) gives", y.detach()
+                yield f"apply({called}) gives numbers of the kind", str(y.dtype)
                 if y.grad_fn is None or type(y.grad_fn).__name__ != f"{kind.__name__}Backward":
                     raise Complaint(
                         "The result has no node of your Function. Leave `apply` as it is: write `forward` and `backward` only."
@@ -521,6 +522,13 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                _sinh(
+                    lambda ctx, g, x: g * torch.cosh(x),
+                    forward=lambda x: torch.from_numpy(np.sinh(x.numpy()).astype("float32")),
+                ),
+                "What comes out is `float32`, whatever went in, and `gradcheck` works in double. Let NumPy keep the kind of number: `torch.from_numpy(np.sinh(...))`.",
+            ),
+            Wrong(
                 _sinh(lambda ctx, g, x: g * torch.cosh(g)),
                 "The slope is that at `x`, where the forward was. `upstream` only multiplies it.",
             ),
@@ -713,6 +721,10 @@ EXERCISES: list[Exercise] = [
             "`upstream * (abs(x) <= 1).to(upstream.dtype)`",
         ),
         wrong=(
+            Wrong(
+                _sign(lambda ctx_g, x: ctx_g * x * (abs(x) <= 1)),
+                "What arrives is multiplied by `x` there. Inside the gate it is to pass unchanged.",
+            ),
             Wrong(
                 _sign(lambda g, x: g * torch.sign(x)),
                 "That turns round what arrives where `x` is negative. The lie is that the forward had done *nothing*: it passes as it is.",

@@ -213,10 +213,20 @@ def _named(found: dict) -> None:
 # the recorder
 
 
+class _Counted(torch.nn.Sequential):
+    """A chain of layers that counts how often it runs."""
+
+    runs = 0
+
+    def forward(self, x):
+        self.runs += 1
+        return super().forward(x)
+
+
 def _model() -> Any:
     torch.manual_seed(0)
     nn = torch.nn
-    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    return _Counted(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 
 
 def _recorded(function: Callable) -> Iterator[tuple]:
@@ -251,6 +261,10 @@ def _recorded(function: Callable) -> Iterator[tuple]:
             for m in model.modules()
         ),
     )
+    if model.runs == 0:
+        raise Complaint(
+            "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain."
+        )
 
 
 def _records(
@@ -283,6 +297,32 @@ def _records(
         return seen
 
     return record
+
+
+def _runs_by_hand(model, batch):
+    seen = {}
+    for name, layer in model.named_children():
+        batch = layer(batch)
+        if isinstance(layer, torch.nn.Linear):
+            seen[name] = batch.detach()
+    return seen
+
+
+def _removes_the_last(model, batch):
+    seen = {}
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            handle = module.register_forward_hook(
+                lambda module, inputs, output, name=name: seen.update({name: output.detach()})
+            )
+    model(batch)
+    handle.remove()
+    return seen
+
+
+def _records_by_kind(model, batch):
+    outputs = record(model, batch)
+    return {"Linear": list(outputs.values())[-1]}
 
 
 def _records_one_name(model, batch):
@@ -786,6 +826,18 @@ EXERCISES: list[Exercise] = [
             "At the end: `handle.remove()`, with brackets.",
         ),
         wrong=(
+            Wrong(
+                _records_by_kind,
+                "Each name in it is that of the *kind* of layer, so both have written to the same place. The name comes from `named_modules()`.",
+            ),
+            Wrong(
+                _removes_the_last,
+                "One hook is still there: each round of the loop makes a handle, and only the last one was removed.",
+            ),
+            Wrong(
+                _runs_by_hand,
+                "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.",
+            ),
             Wrong(
                 _records(lambda inputs, output: output),
                 "A graph hangs on what you store, and the batch on that (on a `clone` as well: it is recorded like any operation). Store it detached.",

@@ -586,6 +586,14 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                lambda s: s / s.max() - torch.log(torch.exp(s / s.max()).sum()),
+                "Divided by the largest: that changes the probabilities. Subtracting changes none, since $e^{s - m} = e^s / e^m$.",
+            ),
+            Wrong(
+                lambda s: (s - s.max()) / torch.exp(s - s.max()).sum(),
+                "Divided by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.",
+            ),
+            Wrong(
                 lambda s: torch.log(torch.exp(s) / torch.exp(s).sum()),
                 "That is the definition. It is right for small scores; $e^{200}$ does not fit.",
             ),

@@ -87,7 +87,7 @@ def _places() -> list[tuple]:
 def _penalties(with_penalty) -> Iterator[tuple]:
     """The loss, and what arrives at the weight, for two models."""
     for model, at in (
-        (lambda w, x: (w * x * x).sum(), (2.0, 1.0)),
+        (lambda w, x: (w * x * x).sum(), (2.0, -1.0)),
         (lambda w, x: torch.tanh(w * x).sum(), (0.5, -1.0, 2.0)),
     ):
         w = torch.tensor(1.5, requires_grad=True)
@@ -425,6 +425,14 @@ EXERCISES: list[Exercise] = [
             "x_grad": "The section above printed `x.grad` after one call.",
         },
         wrong=(
+            Wrong(
+                {"slope": 30},
+                "$x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.",
+            ),
+            Wrong({"slope": 15}, "$x^3$ has the slope $3x^2$, not $3x$: 27 and 6."),
+            Wrong({"second": 8}, "$3x^2$ has the slope $6x$, which is 18 at 3; the 2 comes to it."),
+            Wrong({"second": 24}, "$2x$ has the slope 2 everywhere, not 6."),
+            Wrong({"second": 56}, "$3x^2$ has the slope $6x$, not $6x^2$."),
             Wrong({"slope": 16.5}, "That is half of it. The slopes of summands are added, not averaged."),
             Wrong({"slope": 66}, "That is twice too much: each summand is differentiated once."),
             Wrong({"slope": 0}, "A slope of 0 would be a flat place. At 3 both summands rise."),
@@ -485,6 +493,10 @@ EXERCISES: list[Exercise] = [
             "`True`, `g[i]`, `True`.",
         ),
         wrong=(
+            Wrong(
+                lambda f, x: torch.diag(_column_sums(f, x)[0]),
+                "The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and what stands beside it is wanted as well.",
+            ),
             Wrong(_no_graph, "`g` was made without a record. Which argument keeps one?"),
             Wrong(_not_kept, "The first row has freed the graph of `g`, and the second row needs it too."),
             Wrong(
@@ -602,6 +614,14 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                _newton_with(lambda x, H, g: x - 0.1 * torch.linalg.solve(H, g)),
+                "A learning rate has come in. Newton's step needs none: the curvature says how far.",
+            ),
+            Wrong(
+                _newton_with(lambda x, H, g: x - g / H.sum(1)),
+                "The rows of `H` are added up first. What mixes the inputs is then lost: solve the whole system, `torch.linalg.solve(H, g)`.",
+            ),
+            Wrong(
                 _newton_with(lambda x, H, g: x + torch.linalg.solve(H, g)),
                 "The wrong way: the step leads *against* the slope.",
             ),
@@ -661,6 +681,14 @@ EXERCISES: list[Exercise] = [
             "`return out + (g.norm() - 1) ** 2`",
         ),
         wrong=(
+            Wrong(
+                _penalty(length=lambda g: g.abs().sum(), create_graph=True),
+                "The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.",
+            ),
+            Wrong(
+                _penalty(loss=lambda out, length: out + 2 * (length - 1) ** 2, create_graph=True),
+                "The penalty is in it twice.",
+            ),
             Wrong(
                 _penalty(retain_graph=True),
                 "The loss has the right *value*, and the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.",

@@ -245,6 +245,22 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                (lambda a: (math.sin(a[0]), a[1] * math.sin(a[0])), divide),
+                "The slope of the sine is the *cosine*, taken at the value.",
+            ),
+            Wrong(
+                (lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide),
+                "The tangent stands inside the cosine. It multiplies it: the slope is taken at the value alone.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2)),
+                "Only the second part is divided by $b^2$: both are. Brackets.",
+            ),
+            Wrong(
+                (sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2)),
+                "Divided by the square of the wrong one: it is $b^2$, what stands below.",
+            ),
+            Wrong(
                 (lambda a: (math.sin(a[0]), math.cos(a[0])), divide),
                 "The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.",
             ),
@@ -322,6 +338,17 @@ EXERCISES: list[Exercise] = [
             "The inputs of the network's loss are its weights. A point has three coordinates.",
         ),
         wrong=(
+            Wrong(
+                {"arm_forward": 40},
+                "That is the number of points. Forward, what counts is what can be *moved*: the motors.",
+            ),
+            Wrong(
+                {"arm_forward": 360},
+                "That is the number of *entries* of the Jacobian. A forward pass fills a whole column.",
+            ),
+            Wrong(
+                {"arm_backward": 43}, "Only what comes *out* counts, and each point has three coordinates."
+            ),
             Wrong({"net_forward": 1}, "One forward pass moves one input. There are 5,000 weights to move."),
             Wrong(
                 {"net_backward": 5000},

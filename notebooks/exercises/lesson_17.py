@@ -148,7 +148,8 @@ def _froze(freeze) -> Iterator[tuple]:
     deep = torch.nn.Sequential(
         torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
     )
-    for model in (_small(), deep):
+    plain = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2, bias=False))
+    for model in (_small(), deep, plain):
         learning = freeze(model)
         names = {id(p): name for name, p in model.named_parameters()}
         asking = [name for name, p in model.named_parameters() if p.requires_grad]
@@ -362,6 +363,20 @@ def _last(model):
     return list(model[-1].parameters())
 
 
+def _all_but_the_last_parameter(model):
+    *before, last = model.parameters()
+    for parameter in before:
+        parameter.requires_grad_(False)
+    return [last]
+
+
+def _all_but_two(model):
+    every = list(model.parameters())
+    for parameter in every[:-2]:
+        parameter.requires_grad_(False)
+    return every[-2:]
+
+
 def _weights_only(model):
     for layer in model[:-1]:
         if hasattr(layer, "weight"):
@@ -476,6 +491,15 @@ EXERCISES: list[Exercise] = [
             "gradients": "Only the convolution and the linear layer learn.",
         },
         wrong=(
+            Wrong({"conv": 16}, "16 windows, and each has 9 weights and a bias."),
+            Wrong({"conv": 400}, "The windows are 3 × 3: nine weights and a bias each."),
+            Wrong(
+                {"linear": 10250},
+                "That is from 1,024 entries. By then max pooling has left a quarter of them.",
+            ),
+            Wrong({"gradients": 2570}, "The convolution learns as well."),
+            Wrong({"gradients": 160}, "The linear layer learns as well."),
+            Wrong({"gradients": 2704}, "The biases are missing: 16 and 10."),
             Wrong({"conv": 144}, "Those are the weights. Each window has a bias as well."),
             Wrong({"conv": 9}, "That is one window, without its bias. There are 16."),
             Wrong({"conv": 10}, "That is one window with its bias. There are 16."),
@@ -600,6 +624,18 @@ EXERCISES: list[Exercise] = [
             "`return g.abs().reshape(8, 8)`",
         ),
         wrong=(
+            Wrong(
+                _map(lambda g: g.clamp(min=0).reshape(8, 8)),
+                "The negative ones are cut off. They matter as much: take the size, `abs()`.",
+            ),
+            Wrong(
+                _map(lambda g: g.abs().reshape(8, 8).T),
+                "The picture lies on its side: rows and columns are exchanged.",
+            ),
+            Wrong(
+                _map(lambda g: (g.abs() / g.abs().max()).reshape(8, 8)),
+                "Divided by the largest. For a drawing that would do; here the sizes themselves are wanted.",
+            ),
             Wrong(_map(lambda g: g.reshape(8, 8)), "The sign is still there. The *size* is wanted: `abs()`."),
             Wrong(_map(lambda g: g.abs()), "The size is right, the shape not yet: `reshape(8, 8)`."),
             Wrong(
@@ -657,6 +693,14 @@ EXERCISES: list[Exercise] = [
             "`return picture + eps * g.sign()`",
         ),
         wrong=(
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps * (g > 0)),
+                "Pixels with a positive slope go up, and the others stay. Those are to go down: `sign()` is $+1$ or $-1$.",
+            ),
+            Wrong(
+                _stepped(lambda p, g, eps: p + eps * g / g.abs().max()),
+                "Only the pixel with the largest slope moves by `eps`. Each is to: take the sign.",
+            ),
             Wrong(_fool_without_copy, "`picture` itself asks for a gradient now"),
             Wrong(
                 _stepped(lambda p, g, eps: p - eps * g.sign()),
@@ -719,6 +763,14 @@ EXERCISES: list[Exercise] = [
             "`sum((g * g).sum() for g in grads).sqrt()`",
         ),
         wrong=(
+            Wrong(
+                _measured(lambda grads: sum(g.norm() for g in grads).sqrt()),
+                "The root of the sum of *lengths*. Square each entry, add, and then one root.",
+            ),
+            Wrong(
+                _measured(lambda grads: sum(g.sum() ** 2 for g in grads).sqrt()),
+                "First added, then squared: entries of different sign cancel. Square each entry first.",
+            ),
             Wrong(
                 _measured(lambda grads: sum((g * g).sum() for g in grads)),
                 "The root is missing: that is the square of the length.",
@@ -791,6 +843,18 @@ EXERCISES: list[Exercise] = [
             "`return list(model[-1].parameters())`",
         ),
         wrong=(
+            Wrong(
+                _all_but_the_last_parameter,
+                "The last *layer* has a weight and a bias, and both go on learning. The list of all parameters ends with its bias alone.",
+            ),
+            Wrong(
+                _all_but_two,
+                "The last two parameters are the last layer only if it has a bias. Take the layers: `model[:-1]` and `model[-1]`.",
+            ),
+            Wrong(
+                _freezing(lambda m: m[:-1], lambda m: [m[-1].weight]),
+                "The bias of the last layer learns, too: return all of its parameters.",
+            ),
             Wrong(
                 _freezing(lambda m: [m[-1]], lambda m: list(m[:-1].parameters())),
                 "That is the wrong way round: the last layer is to go on learning.",
