@@ -37,6 +37,16 @@ def test_each_lesson_is_known_by_its_header():
         assert set(lesson.needs) <= set(before), "an arrow that begins nowhere, or later"
 
 
+def test_a_lesson_leans_only_on_lessons_that_it_needs():
+    """Whoever has taken what the header names, and what those name, has met each lesson that is spoken of without a link."""
+    behind: dict[str, set[str]] = {}
+    for lesson in EVERY:
+        behind[lesson.number] = set(lesson.needs).union(*(behind[need] for need in lesson.needs))
+        spoken = set(re.findall(r"(?<!\[)\b[Ll]essons? (\d+b?)\b", "\n".join(lesson.cells)))
+        earlier = {number for number in spoken if number in behind} - {lesson.number}
+        assert earlier <= behind[lesson.number], (lesson.number, earlier - behind[lesson.number])
+
+
 def test_only_the_first_lesson_needs_nothing():
     assert [lesson.number for lesson in EVERY if not lesson.needs] == ["0"]
 

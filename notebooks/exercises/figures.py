@@ -1,8 +1,8 @@
 """How a figure of matplotlib is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
 
-Black is ink and white is paper: in a dark theme they change places, and the two colours of the lessons get lighter. Any
-other colour stays, and so does what is written over an image; write `"0.1"` for black that stays. Imports matplotlib only
-where a lesson does.
+Black is ink and white is paper: in a dark theme they change places, and the two colours of the lessons get lighter. A line
+for which none is named takes these in turn. Any other colour stays, and so does what is written over an image; write
+`"0.1"` for black that stays. Imports matplotlib only where a lesson does.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ COLOURS = {  # in a light theme: (its name, in a dark theme)
     "#d55e00": ("orange", "#f0833a"),
     "#808080": ("grey", "#8b949e"),
 }
+CYCLE = ["#0072b2", "#d55e00", "#000000", "#808080"]  # of lines and bars without a colour of their own
 LIGHT = "".join(f"--{name}:{light};" for light, (name, _) in COLOURS.items())
 DARK = "".join(f"--{name}:{dark};" for name, dark in COLOURS.values())
 STYLE = f"<style>svg{{{LIGHT}fill:var(--ink)}}@media (prefers-color-scheme:dark){{svg{{{DARK}}}}}</style>"
@@ -30,12 +31,14 @@ def install() -> None:
     """From now on, figures in this notebook are shown so, if matplotlib was imported. Outside of IPython nothing happens."""
     if "matplotlib.pyplot" not in sys.modules or "IPython" not in sys.modules:
         return
+    import matplotlib
     from IPython import get_ipython
     from matplotlib.figure import Figure
     from matplotlib_inline import backend_inline  # noqa: F401  when it is first imported, it takes all formatters away
 
     if (shell := get_ipython()) is not None:
         shell.display_formatter.formatters["text/html"].for_type(Figure, as_html)
+        matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=CYCLE)
 
 
 def as_html(figure: Any) -> str:

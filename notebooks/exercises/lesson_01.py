@@ -20,9 +20,10 @@ def sigmoid_slope(t):
 
 
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Probe: what the learner's nudge says of four functions. No h is 1 or 2: mistakes with h would look alike."""
+    """Probe: what the learner's nudge says of four functions. The first h is
+    no power of 2: mistakes with h would look alike."""
     for told, f, x, h in (
-        ("x**2", lambda x: x**2, 3.0, 0.25),
+        ("x**2", lambda x: x**2, 3.0, 0.3),
         ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 2.0, 0.5),
         ("1 / x", lambda x: 1 / x, 4.0, 1.5),
         ("5 - 7 * x", lambda x: 5 - 7 * x, 1.0, 0.125),
@@ -124,6 +125,14 @@ EXERCISES: list[Exercise] = [
             Wrong(
                 lambda f, x, h: (f(x + h) - f(x - h)) / h,
                 "From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice too large.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / h,
+                "You go $2h$ to each side, and divide by $h$ alone: four times too large. Go $h$ to each side, and divide by $2h$.",
+            ),
+            Wrong(
+                lambda f, x, h: (f(x + h) - f(x - h)) / (4 * h),
+                "The two places are $x + h$ and $x - h$. From the one to the other it is $2h$, not $4h$.",
             ),
             Wrong(
                 lambda f, x, h: (f(x + 2 * h) - f(x - 2 * h)) / (2 * h),
