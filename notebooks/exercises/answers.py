@@ -1,11 +1,13 @@
 """The one way in which a typed answer is read, for `check` and `predict` alike: what is meant counts, not how it is
-written. `1/3`, `Fraction(1, 3)`, `tensor([0.333])` and `"1/3"` are one number; `"None"` is None; `["b"]` is "b".
+written. `1/3`, `Fraction(1, 3)`, `tensor([0.333])` and `"1/3"` are one number; `"[1, 2]"` is a list, `"None"` is
+None, `["b"]` is "b".
 
 May use values.py only. What is *wanted* decides how a text is read: where a letter is due, "3" stays a text.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -51,6 +53,11 @@ def _from_text(text: str) -> Any:
     word = text.strip().casefold()
     if word in WORDS:
         return WORDS[word]
+    if word.startswith(("[", "(")) and len(word) < 100:
+        try:
+            return plain(ast.literal_eval(word))
+        except (ValueError, SyntaxError):
+            return text
     try:
         number = float(Fraction(word)) if len(word) < 40 else math.nan
     except (ValueError, ZeroDivisionError, OverflowError):

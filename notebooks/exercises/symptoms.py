@@ -55,7 +55,7 @@ def _of_typed(got: Any, want: Any, rtol: float, nothing: bool) -> Advice:
 def _how_many(got: np.ndarray, want: np.ndarray) -> str:
     """What is said of typed numbers that are too many, too few, or laid out in another way."""
     if want.size == 1:
-        return "One number is wanted here, not a list of them."
+        return "One number is wanted here, not a list of them. (Python makes two of `8,000`: write 8000.)"
     if want.ndim == 1:
         return f"A list of {want.size} numbers is wanted: one for each entry."
     rows, columns = want.shape
