@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import resource
+import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -59,6 +60,8 @@ def trained(library: str) -> tuple[float, float]:
     setup = cells["setup"].replace("import minigrad as torch", f"import {library} as torch")
     cells["setup"] = setup.replace("tqdm.notebook", "tqdm")
     space: dict = {"__name__": "lesson"}
+    if str(NOTEBOOKS) not in sys.path:
+        sys.path.append(str(NOTEBOOKS))  # the exercises, as a lesson imports them
     quiet = io.StringIO()
     with contextlib.chdir(NOTEBOOKS), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
         for name in PREPARED:

@@ -203,6 +203,8 @@ def test_no_wrong_answer_is_accepted_and_few_are_told_nothing_but_that_they_are_
     first = [exercise.id for exercise, _ in wrong if re.match(r"[0-8]\.", exercise.id)]
     of_first = [exercise.id for exercise, _ in no_cause if re.match(r"[0-8]\.", exercise.id)]
     assert len(of_first) / len(first) <= 0.06, f"lessons 0 to 8: {Counter(of_first)}"
+    others = (len(no_cause) - len(of_first)) / (len(wrong) - len(first))
+    assert others <= 0.08, f"lessons 9 to 17: {Counter(exercise.id for exercise, _ in no_cause)}"
     assert len(no_cause) / len(wrong) <= 0.08, f"all: {Counter(exercise.id for exercise, _ in no_cause)}"
     assert len(nothing) / len(wrong) <= 0.01, "nearly all say at least where to look"
 

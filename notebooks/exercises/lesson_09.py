@@ -214,6 +214,9 @@ EXERCISES: list[Exercise] = [
             "A zero is a gradient: the velocity becomes $0.9 \\cdot 4$.",
         ),
         wrong=(
+            Wrong({"decay": 3.0}, "It begins at 2, and both the gradient and the decay lead down."),
+            Wrong({"adam": 3.8}, "It begins at 2 and goes down, by the learning rate."),
+            Wrong({"zeros": 2.48}, "It begins at 2 and goes down, in both steps."),
             Wrong(
                 {"zeros": 2.0},
                 "The first step was taken before the account was emptied: from 2 to 1.6. And the second is no standstill.",

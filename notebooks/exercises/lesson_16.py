@@ -338,6 +338,11 @@ EXERCISES: list[Exercise] = [
             "The inputs of the network's loss are its weights. A point has three coordinates.",
         ),
         wrong=(
+            Wrong({"arm_backward": 60}, "Half of it: 40 points, and each has three coordinates."),
+            Wrong({"arm_backward": 240}, "Twice too much: 40 points, and each has three coordinates."),
+            Wrong(
+                {"arm_forward": 6}, "Twice too much: each motor is moved once, and all points are watched."
+            ),
             Wrong(
                 {"arm_forward": 40},
                 "That is the number of points. Forward, what counts is what can be *moved*: the motors.",

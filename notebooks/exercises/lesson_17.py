@@ -491,6 +491,8 @@ EXERCISES: list[Exercise] = [
             "gradients": "Only the convolution and the linear layer learn.",
         },
         wrong=(
+            Wrong({"gradients": 5460}, "Twice too much: each number has one gradient, of its own shape."),
+            Wrong({"pooled": 1}, "One number of each 2 × 2 *square* is left, not one of the whole picture."),
             Wrong({"conv": 16}, "16 windows, and each has 9 weights and a bias."),
             Wrong({"conv": 400}, "The windows are 3 × 3: nine weights and a bias each."),
             Wrong(
