@@ -80,4 +80,7 @@ def test_each_figure_of_a_lesson_is_shown_so(path):
     assert len(plots) >= sum("plt.show()" in c.source and "def " not in c.source for c in cells)
     for plot in plots:
         size, packed = re.search(r'alt="Plot: [^"]+" width="(\d+)".*base64,([^"]*)"', plot).groups()
-        assert 200 < int(size) < 900 and figures.STYLE in base64.b64decode(packed).decode()
+        svg = base64.b64decode(packed).decode()
+        assert 200 < int(size) < 900 and figures.STYLE in svg
+        default = {"#1f77b4", "#ff7f0e", "#2ca02c"}  # of matplotlib: they do not follow into a dark theme
+        assert not default & colours(svg)

@@ -61,6 +61,18 @@ def test_the_map_has_each_lesson_once_below_what_it_needs_or_to_its_right():
             assert above < i or (above == i and left < j)
 
 
+def test_no_arrow_passes_behind_a_box():
+    """One that goes around leaves to the right: nothing stands there. So it is not taken for an arrow of a neighbour."""
+    places = suite._places(EVERY)
+    for need, number in suite.arrows(EVERY):
+        (x, y), (_, below) = places[need], places[number]
+        if below - y > suite.AROUND * (suite.HEIGHT + suite.GAP_Y):
+            assert not [n for n, place in places.items() if place[1] == y and place[0] > x], (need, number)
+            assert not [
+                n for n, place in places.items() if place[1] == below and place[0] > places[number][0]
+            ]
+
+
 def test_arrows_that_follow_from_others_are_left_out():
     def lesson(number, *needs):
         return suite.Lesson(str(number), "", "", "", 10, 10, tuple(map(str, needs)), ())

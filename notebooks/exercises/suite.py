@@ -164,6 +164,7 @@ def route_rows(route: Route, every: tuple[Lesson, ...]) -> list[tuple[str, tuple
 # ---------------------------------------------------------------- the map
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 206, 58, 22, 34, 16
+AROUND = 2  # an arrow over more rows than this goes around all boxes
 
 MAP_STYLE = """
 .lesson rect { fill: var(--map-ground); stroke: var(--map-line); stroke-width: 1.4; }
@@ -220,8 +221,11 @@ def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
 
 
 def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
-    """The middle of the top of each box. In a row the boxes stand in the order of those that they come from."""
+    """The middle of the top of each box. In a row the boxes stand in the order of those that they come from; one whose
+    arrow goes around the others stands last."""
     rows = levels(every)
+    row_of = {number: at for at, row in enumerate(rows) for number in row}
+    around = {need for need, number in arrows(every) if row_of[number] - row_of[need] > AROUND}
     widest = max(map(len, rows), default=1)
     middle = MARGIN + (widest * (WIDTH + GAP_X) - GAP_X) / 2
     needed: dict[str, list[str]] = {}
@@ -230,7 +234,7 @@ def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
     places: dict[str, tuple[float, float]] = {}
     for at, row in enumerate(rows):
         from_where = {n: [places[p][0] for p in needed.get(n, ()) if p in places] or [middle] for n in row}
-        ordered = sorted(row, key=lambda n: (sum(from_where[n]) / len(from_where[n]), padded(n)))
+        ordered = sorted(row, key=lambda n: (n in around, sum(from_where[n]) / len(from_where[n]), padded(n)))
         if any(need in row for n in row for need in needed.get(n, ())):
             ordered = row  # one after the other
         center = sum(from_where[row[0]]) / len(from_where[row[0]]) if len(row) == 1 else middle
@@ -264,7 +268,7 @@ def _arrow(x0: float, y0: float, x1: float, y1: float, wide: float) -> str:
     if y0 == y1:
         x0, x1, y = x0 + half, x1 - half, y0 + HEIGHT / 2
         line, tip = f"M{x0:g} {y:g}H{x1 - 6:g}", f"M{x1 - 7:g} {y - 4:g}v8l7-4z"
-    elif y1 - y0 > 2 * (HEIGHT + GAP_Y):
+    elif y1 - y0 > AROUND * (HEIGHT + GAP_Y):
         x0, y0, x1, y1, edge = x0 + half, y0 + HEIGHT / 2, x1 + half, y1 + HEIGHT / 2, wide - MARGIN / 2
         line = f"M{x0:g} {y0:g}H{edge - 12:g}q12 0 12 12V{y1 - 12:g}q0 12-12 12H{x1 + 6:g}"
         tip = f"M{x1 + 7:g} {y1 - 4:g}v8l-7-4z"
