@@ -690,10 +690,13 @@ EXERCISES: list[Exercise] = [
                 _in_groups((0, 1), (3, 2)),
                 "In the last group the fourth block runs before the third. The inner call runs first.",
             ),
-            Wrong(_in_groups((0, 1), (3,)), "One block is missing: four are to run, two in each group."),
+            Wrong(
+                _in_groups((0, 1), (3,)),
+                "The third block, number 2, does not run: it belongs to the last group as well.",
+            ),
             Wrong(
                 _in_groups((0, 1), (2,)),
-                "One block is missing: four are to run, two in each group. (The last is number 3.)",
+                "The last block, number 3, does not run.",
             ),
             Wrong(
                 _each_alone,
