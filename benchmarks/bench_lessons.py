@@ -1,9 +1,9 @@
 """How long the lessons take to run: each by itself in a kernel of its own, and how long until lesson 17's network reads digits.
 
-All together they must fit into 150 seconds on two cores. Of each lesson stand here the seconds on the clock, those of the
-processor, both with the half second or so in which a kernel starts, and the slowest cell. The network of lesson 17 is trained
-by the lesson's own cells, with minigrad and with PyTorch in its place (one thread), in turns: to 97 % of the held-out
-digits in under ten seconds.
+All together they must fit into 150 seconds on two cores. Of each lesson stand here the seconds on the clock and those of the
+processor, both with the start of its kernel, and its slowest cell. The network of lesson 17 is trained by the lesson's own
+cells, with minigrad and with PyTorch in its place (one thread), in turns: to 97 % of the held-out digits in under ten
+seconds. The limits are on the processor's seconds, which what else the machine does changes little.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ torch.set_num_threads(1)
 matplotlib.use("agg")
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-WHOLE, TRAINING, RATIO = 150.0, 10.0, 1.5  # seconds, seconds, parts of PyTorch's time
+WHOLE, TRAINING, RATIO = 75.0, 2.0, 1.5  # seconds of the processor, twice; parts of PyTorch's
 ROUNDS = 3
 PREPARED = ("setup", "data", "split", "model")  # the cells of lesson 17 before the one that trains
 
@@ -77,24 +77,28 @@ def trained(library: str) -> tuple[float, float]:
 
 def main() -> list[str]:
     print(f"{'lesson':38}{'clock':>9}{'processor':>11}   slowest cell")
-    whole = 0.0
+    clocks, processors = [], []
     for path in sorted(NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb")):
         clock, processor, cell, seconds = lesson(path)
-        whole += clock
+        clocks.append(clock)
+        processors.append(processor)
         print(
             f"  {path.stem:36}{in_units(clock):>9}{in_units(processor):>11}   {cell}, {in_units(seconds)}",
             flush=True,
         )
-    print(f"  all, one after the other: {whole:.0f} s   limit {WHOLE:.0f} s\n")
+    whole = sum(processors)
+    print(f"  {'all, one after the other':36}{sum(clocks):>7.0f} s{whole:>9.0f} s   limit {WHOLE:g} s\n")
 
     rounds = [(trained("minigrad"), trained("torch")) for _ in range(ROUNDS)]
-    clock = median(ours[0] for ours, _ in rounds)
+    clock, processor = (median(ours[i] for ours, _ in rounds) for i in (0, 1))
     ratio = median(ours[1] / theirs[1] for ours, theirs in rounds)
-    print(f"lesson 17, to 97 % and more of the held-out digits: {clock:.1f} s   limit {TRAINING:.0f} s")
-    print(f"  its processor time: {ratio:.2f} × torch   limit {RATIO:g}\n")
+    print("lesson 17, trained to 97 % and more of the held-out digits")
+    print(f"  clock {in_units(clock)}, processor {in_units(processor)}   limit {TRAINING:g} s")
+    print(f"  {ratio:.2f} × torch   limit {RATIO:g}\n")
     found = {
-        f"all lessons take {whole:.0f} s, more than {WHOLE:.0f}": whole > WHOLE,
-        f"lesson 17 trains for {clock:.1f} s, more than {TRAINING:.0f}": clock > TRAINING,
+        f"all take {whole:.0f} s of the processor, more than {WHOLE:g}": whole > WHOLE,
+        f"lesson 17 trains for {processor:.1f} s of the processor, more than {TRAINING:g}": processor
+        > TRAINING,
         f"lesson 17 trains for {ratio:.2f} of PyTorch's time, more than {RATIO:g}": ratio > RATIO,
     }
     return [f"lessons: {sentence}" for sentence, broken in found.items() if broken]
