@@ -64,9 +64,13 @@ def step_on_arrival(params, lr):
 
 def _spied(function: Callable) -> Iterator[tuple]:
     """What is in `seen` after a pass, whether the leaf is untouched, and what is there after the handle was used."""
-    for at, f in ((2.0, lambda y: y * 1 + y * 4), (3.0, lambda y: y * y)):
+    for at, f, leaf in (
+        (2.0, lambda y: y * 1 + y * 4, False),
+        (3.0, lambda y: y * y, False),
+        ([1.0, -2.0], lambda y: (y * y).sum(), True),  # a leaf has no node, and several entries are no number
+    ):
         x = torch.tensor(at, requires_grad=True)
-        y = x * x
+        y = x if leaf else x * x
         z = f(y)
         seen: list = []
         with warnings.catch_warnings():
@@ -86,7 +90,7 @@ def _spied(function: Callable) -> Iterator[tuple]:
             raise Complaint(
                 f"One pass has run, and `seen` holds the same gradient {len(seen)} times. The hook is called once, with the total: one `append` a call."
             )
-        yield "After one pass `seen` holds", list(seen)
+        yield f"After one pass `seen` holds{', on a leaf' * leaf}", list(seen)
         yield "and x.grad is", x.grad
         if not hasattr(handle, "remove"):
             raise Complaint(
@@ -675,6 +679,14 @@ EXERCISES: list[Exercise] = [
         ),
         wrong=(
             Wrong(
+                lambda t, seen: t.register_hook(lambda grad: seen.append(grad.item())),
+                "`.item()` is for a single number, and a gradient may have many entries. Append it as it is.",
+            ),
+            Wrong(
+                _spy_node(1),
+                "That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.",
+            ),
+            Wrong(
                 _spy_called,
                 "`seen.append(...)` with brackets is called at once, and what it gives back, `None`, is registered. Hand over the function itself.",
             ),
@@ -720,7 +732,6 @@ EXERCISES: list[Exercise] = [
         right=(
             _by_hook(lambda t, seen: lambda grad: seen.append(grad.clone())),
             _by_hook(lambda t, seen: lambda grad: (seen.append(grad), grad)[1]),
-            _spy_node(1),
         ),
     ),
     Exercise(
