@@ -101,6 +101,56 @@ def test_every_arrow_has_the_norm_that_a_hook_of_ones_own_sees(t):
     assert not film.notes
 
 
+def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[int, int], float]]:
+    """Six steps of a net; from the fourth on the user hangs a hook of this kind. Seen by a film, or by hooks of our own."""
+    t.manual_seed(0)
+    w = [t.randn(3, 3, requires_grad=True) for _ in range(4)]
+    x, told = t.randn(8, 3), []
+    for step in range(6):
+        h, results = x, []
+        for k, each in enumerate(w):
+            h = h @ each
+            results.append(h)
+            h = h.relu() if k < 3 else h
+        loss = (h**2).mean()
+        for each in w:
+            each.grad = None
+        if step >= 3 and kind == "result":
+            results[1].register_hook(lambda g: g * 3)
+        if step == 3 and kind == "leaf":
+            w[1].register_hook(lambda g: g * 3)
+        if step >= 3 and kind == "function":
+            results[2].grad_fn.register_prehook(lambda grads: (grads[0] * 3,))
+        if step >= 3 and kind == "accumulator":
+            results[2].grad_fn.next_functions[1][0].register_prehook(lambda grads: (grads[0] * 3,))
+        nodes, seen = [loss.grad_fn], {}
+        for k, node in enumerate(nodes):
+            nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
+
+            def hook(sent: tuple, _: tuple, k: int = k, seen: dict = seen) -> None:
+                seen.update({(k, i): norm(g) for i, g in enumerate(sent) if g is not None})
+
+            if film is None and node.next_functions:
+                node.register_hook(hook)
+        loss.backward() if film is None else film.backward(loss)
+        told.append(seen)
+        with t.no_grad():
+            for each in w:
+                each -= 0.1 * each.grad
+    return told
+
+
+@pytest.mark.parametrize("kind", ["none", "result", "leaf", "function", "accumulator"])
+def test_a_hook_that_comes_later_is_noticed(t, kind):
+    """A film does not look at what it has found to be the same twice, as long as nobody hangs a hook."""
+    film = viz.film(keep=[2, 4])
+    later_hooked(t, film, kind)
+    told = later_hooked(t, None, kind)
+    for where, values in arrows(film).items():
+        assert values.tolist() == pytest.approx([seen[where] for seen in told], rel=1e-5)
+    assert len(film.reels) == 1 and len(arrows(film)) == len(told[0]) and not film.notes
+
+
 def test_the_update_is_what_the_optimizer_moved(t):
     film = viz.film(every=2)
     t.manual_seed(0)

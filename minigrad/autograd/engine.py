@@ -7,7 +7,6 @@ recursion, so a chain of a million nodes is no deeper than one of three.
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from collections.abc import Sequence, Set
 from heapq import heappop, heappush, heappushpop
@@ -17,13 +16,13 @@ from numpy import ndarray
 from .anomaly import refuse_nan, warn_of
 from .hooks import run_after, run_before, run_post_accumulate_hooks
 from .modes import anomaly, local, set_grad
-from .node import AccumulateGrad, Node
+from .node import ZEROS, AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
 Roots, Nodes = Sequence[Root], Set[Node]
 Targets = dict[tuple[Node, int], object] | None  # for a node and the number of its output: that gradient
 
-ZEROS, EMPTY = itertools.repeat(0), frozenset()
+EMPTY = frozenset()
 
 
 class PartialPass(dict[Node, bool]):

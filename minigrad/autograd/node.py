@@ -21,6 +21,7 @@ from .modes import local
 
 ndarray = np.ndarray
 next_sequence = itertools.count().__next__  # later operations have higher numbers: these go first
+ZEROS = itertools.repeat(0)  # the outputs that inputs are, where all are the first
 LAST = 2**64 - 1  # AccumulateGrad's number: it runs as soon as it is ready
 
 
@@ -101,7 +102,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
-        return tuple(zip(self._edges, self._input_nrs or (0,) * len(self._edges), strict=True))
+        return tuple(zip(self._edges, self._input_nrs or ZEROS))  # noqa: B905
 
     @property
     def rules(self) -> dict[str, str]:

@@ -299,6 +299,26 @@ class Again(Tensor):
         return g.reshape(fixed.get("_saved_self_sym_sizes", g.shape))
 
 
+def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
+    """The stepper's payload of the pass that ``again`` stands for, played and recorded as ``viz.step`` records it.
+
+    options: those of that backward.
+    """
+    # all that draws and steps: only when something is shown
+    from ..picture.draw import pictures_of
+    from ..read.recall import prepare
+    from ..run.trace import run
+    from ..show.page import shared
+    from ..show.payload import describe
+
+    graph, plain = prepare(again, "film", again.names, None)
+    graph.classes = again.about.classes
+    pictures = pictures_of(graph, None)
+    known = {key: options[key] for key in ("retain_graph", "create_graph") if key in options}
+    given = None if options.get("gradient") is None else Tensor(again.seed)
+    return shared(describe(run(graph, plain, given, verb="film", **known), *pictures))
+
+
 def version_of(tensor: Any) -> int:
     """How often a tensor was written to in place, where it tells."""
     return getattr(tensor, "_version", 0)

@@ -10,12 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
+from threading import Lock
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
+from ..run.hooks import let_go
 from .moves import Leaves, seen
 from .norms import UNKNOWN, alive, length_of, numbers
 from .scene import Arrow, Scene, stem
+
+hanging, ours = Lock(), 0  # how many hooks all films have hung so far
+
+# 0: what it received, 1: what it sent; which of these; its arrow (None: a sum); the gate whose zeros are counted
+Look = tuple[int, int, int | None, int | None]
 
 
 class Shot:
@@ -28,54 +37,59 @@ class Shot:
     def __init__(
         self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Leaves | None, handles: list
     ):
-        self.scene, self.about = scene, about = reel.scene, reel.about
+        self.scene, self.about = reel.scene, reel.about
         self.leaves, self.before = leaves, before
-        self.norms = [UNKNOWN] * len(scene.arrows)
+        self.norms = [UNKNOWN] * len(self.scene.arrows)
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
+        self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
         self.fired: list[int] = []
-        self.held: dict[int, tuple[tuple, tuple]] = {}
+        self.held: dict[int, tuple[tuple, dict]] = {}
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
-        # where .grad will hold what one arrow brings, and no hook makes something else of it, its norm is taken there, once
-        self.alone = alone = tuple(
-            [
-                a >= 0
-                and g is None
-                and not getattr(leaf, "_backward_hooks", None)
-                and not getattr(leaf, "_post_accumulate_grad_hooks", None)
-                for a, g, leaf in zip(scene.only, old, leaves, strict=True)
-            ]
-        )
         self.values = Leaves(seen(leaves, self.trouble), before)
-        self.saved, self.named = about.saved(nodes), about.named(nodes, frame)
+        self.saved, self.named = self.about.saved(nodes), self.about.named(nodes, frame)
         self.old = Leaves(seen(old, self.trouble)) if old.count(None) < len(old) else None
-        plan = scene.plans.get(alone)
+        with hanging:
+            self._hang(nodes, old, handles)
+
+    def _hang(self, nodes: list, old: list, handles: list) -> None:
+        global ours
+        ours += 1
+        handles.append(nodes[0].register_hook(lambda *grads: None))
+        number = getattr(handles[0], "id", None)  # frameworks count the hooks, whoever hangs them
+        let_go(handles)
+        self.others, scene = None if number is None else number - ours, self.scene
+        if self.others is None or scene.others != self.others:
+            self.sums, scene.covered, scene.plain, scene.plans = {}, set(), [False] * len(old), {}
+        # where .grad will hold what one arrow brings, its norm is taken there, once
+        self.alone = tuple([plain and g is None for plain, g in zip(scene.plain, old, strict=True)])
+        plan = scene.plans.get(self.alone)
         if plan is None:
-            plan = scene.plans[alone] = list(_plan(scene, alone))
+            plan = scene.plans[self.alone] = list(_plan(scene, self.alone, self.sums is not None))
         for f, *looks in plan:
+            ours += 1
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
 
-    def look(
-        self, f: int, sends: list[Look], receives: list[Look], holds: list[int], sent: tuple, received: tuple
-    ) -> None:
+    def look(self, f: int, looks: list[Look], holds: list[int], sent: tuple, received: tuple) -> None:
         self.fired.append(f)
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         try:
-            for side, looks in ((received, receives), (sent, sends)):
-                for nr, arrow, gate in looks:
-                    g = side[nr]
-                    if g is None:
-                        continue
-                    a = numbers(g)
-                    if arrow is None:
-                        self.joined[f] = length_of(a)
-                    else:
-                        self.norms[arrow] = length_of(a)
-                    if gate is not None:
-                        self.zeros[gate], self.alive[gate] = alive(a)
+            for side, nr, arrow, gate in looks:
+                g = (sent if side else received)[nr]
+                if g is None:
+                    continue
+                a = numbers(g)
+                if arrow is None:
+                    self.joined[f] = length_of(a)
+                else:
+                    self.norms[arrow] = length_of(a)
+                if gate is not None:
+                    self.zeros[gate], self.alive[gate] = alive(a)
+                if self.sums is not None:
+                    self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
         except IndexError:
             pass  # an engine may leave out the gradients of the last inputs
         except Exception as error:  # looking never ends the user's pass: the number is unknown
@@ -87,40 +101,61 @@ class Shot:
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
                 self.norms[arrow] = norm
+        if self.sums is not None:
+            self._cover()
         self.leaves = []
+
+    def _cover(self) -> None:
+        """What the next frames need not look at, as this one has looked at everything: until somebody hangs a hook."""
+        scene, sums, covered = self.scene, self.sums, set()
+        scene.order = scene.order or self.fired
+
+        def same(arrow: int, norm: float, total: Any) -> bool:
+            close = math.isfinite(norm) and math.isclose(self.norms[arrow], norm, rel_tol=1e-6)
+            return close and arrow in sums and bool(abs(sums[arrow] - total) <= 1e-9 * norm)
+
+        for a in scene.arrows:
+            ends = scene.out[a.source], scene.into.get(a.source, ()), scene.into[a.target]
+            straight = a.leaf is None and not a.hops and [len(end) for end in ends] == [1, 1, 1]
+            alike = straight and a.target in self.joined and ends[1][0].source not in covered
+            if alike and same(a.index, self.joined[a.target], sums[~a.target]):
+                covered.add(a.source)
+        ends = zip(scene.only, self.leaves, self.grads.norms, self.grads.arrays, strict=True)
+        plain = [
+            g is not None and not hooked(leaf) and same(a, norm, g.sum(dtype=np.result_type(g, np.float64)))
+            for a, leaf, norm, g in ends
+        ]
+        with hanging:
+            scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
 
     def broken(self) -> bool:
         """Whether it saw a number that is not finite."""
         return not math.isfinite(sum(self.norms) + sum(self.values.norms) + sum(self.grads.norms))
 
 
-# slot or output; its arrow (None: a sum); the gate whose zeros are counted
-Look = tuple[int, int | None, int | None]
+def hooked(leaf: Any) -> bool:
+    """Whether hooks of the user's may make something else of a leaf's gradient, now or later."""
+    return any(getattr(leaf, f"_{kind}_hooks", None) for kind in ("backward", "post_accumulate_grad"))
 
 
-def _plan(scene: Scene, alone: tuple[bool, ...]) -> Iterator[tuple[int, list[Look], list[Look], list[int]]]:
-    """(function, what to measure of what it sends, of what it receives, what it sends that is held until the next frame).
-
-    In the first pass of a scene it is every function.
-    """
-    gates, every = set(scene.gates), not scene.order
+def _plan(scene: Scene, alone: tuple[bool, ...], every: bool) -> Iterator[tuple[int, list[Look], list[int]]]:
+    """(function, what to measure there, what it sends that is held until the next frame)."""
+    gates, covered = set(scene.gates), scene.covered
     for f in scene.functions:
-        if f in scene.covered:
+        if f in covered:
             continue
         arrows, entering = scene.out.get(f, ()), scene.into.get(f, ())
-        sends: list[Look] = [
-            (a.slot, a.index, f if f in gates and a is arrows[0] else None)
-            for a in arrows
-            if a.leaf is None or not alone[a.leaf] or (f in gates and a is arrows[0])
-        ]
-        receives: list[Look] = []
+        looks: list[Look] = []
         if len(entering) > 1 or (every and entering):
-            receives = [(entering[0].nr, None, None)]
-        elif entering and entering[0].source in scene.covered:
-            source = entering[0].source
-            receives = [(entering[0].nr, entering[0].index, source if source in gates else None)]
-        if sends or receives or every:
-            yield f, sends, receives, [a.slot for a in arrows if not _in_grad(scene, a, alone)]
+            looks = [(0, entering[0].nr, None, None)]
+        elif entering and (source := entering[0].source) in covered:
+            looks = [(0, entering[0].nr, entering[0].index, source if source in gates else None)]
+        for a in arrows:
+            gate = f if f in gates and a is arrows[0] else None
+            if gate is not None or a.leaf is None or not alone[a.leaf]:
+                looks.append((1, a.slot, a.index, gate))
+        if looks or every:
+            yield f, looks, [a.slot for a in arrows if not _in_grad(scene, a, alone)]
 
 
 def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
@@ -128,22 +163,3 @@ def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
     relays = (scene.names[scene.edges[e][0]] for e in arrow.edges[1:])
     mine = arrow.leaf is not None and alone[arrow.leaf]
     return mine and (not arrow.hops or [stem(n) for n in relays] == ["T"])
-
-
-def cover(scene: Scene, shot: Shot) -> None:
-    """After the first pass of a scene: functions that need no hook, since whoever they send to sees the very same.
-
-    Where a hook of the user's changes a gradient on its way, it is not the same, and both are hooked.
-    """
-    for f in scene.functions[1:]:
-        arrows = scene.out.get(f, ())
-        if len(arrows) != 1 or len(scene.into.get(f, ())) != 1:
-            continue
-        arrow = arrows[0]
-        norm, target = shot.norms[arrow.index], arrow.target
-        straight = arrow.leaf is None and not arrow.hops and len(scene.into[target]) == 1
-        same = norm != UNKNOWN and shot.joined.get(target) == norm
-        if straight and same and scene.into[f][0].source not in scene.covered:
-            scene.covered.add(f)
-    scene.order = list(shot.fired)
-    scene.plans.clear()

@@ -14,10 +14,10 @@ from typing import Any
 from ..read.names import overrides, variables
 from ..read.text import one_line, plural
 from ..run.hooks import hanging, let_go
-from .again import About, Again
-from .camera import Shot, cover
+from .again import About, Again, whole
+from .camera import Shot
 from .findings import Finding, Looker, ranked
-from .moves import Leaves, seen, weak
+from .moves import Leaves, seen
 from .reel import Reel
 from .rows import Row, arrange
 from .scene import read, walk
@@ -103,8 +103,6 @@ class Film:
                 self.steps.append(step)
                 self.losses.append(value)
                 self.scene_of.append(number)
-                if not reel.scene.order:
-                    cover(reel.scene, shot)
                 here = len(self.steps) - 1
                 reel.add(here, shot)
                 self._pending = reel, len(reel.at) - 1, reel.leaves, shot.values
@@ -142,8 +140,6 @@ class Film:
 
     def _keep(self) -> dict[str, dict]:
         """The newest frame whole, which is still held: its number -> the stepper's payload."""
-        from .whole import whole  # with all that draws and steps: only when something is shown
-
         here, shot, loss, output_nr, options = self._newest
         again = Again(shot, loss, options.get("gradient"), output_nr, self.reels[self.scene_of[here]])
         return {str(here): whole(again, options)}
@@ -198,7 +194,7 @@ class Film:
             alive = [ref() for ref in reel.leaves]
             if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
                 if any(old is None for old in alive):
-                    reel.leaves = [weak(leaf) for leaf in leaves]
+                    reel.follow(leaves)
                 return reel, number, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]
@@ -206,9 +202,9 @@ class Film:
         names = self._names(leaves, called, step)
         for number in known:
             if self.reels[number].names == names:  # other tensors in the same variables: a new batch, say
-                self.reels[number].leaves = [weak(leaf) for leaf in leaves]
+                self.reels[number].follow(leaves)
                 return self.reels[number], number, leaves
-        reel = Reel(scene, [weak(leaf) for leaf in leaves], names, [tuple(leaf.shape) for leaf in leaves])
+        reel = Reel(scene, leaves, names)
         reel.about = About(scene, nodes, called, frame)
         known.append(len(self.reels))
         self.reels.append(reel)
@@ -241,17 +237,17 @@ class Film:
                 (n, self.reels[n], arrange(self.reels[n].scene, self.reels[n].names)) for n in sorted(chosen)
             ]
 
+    def lookers(self) -> dict[int, Looker]:
+        """By the number of the scene: its numbers by row."""
+        return {
+            n: Looker(reel, rows, self.steps, self.losses, n) for n, reel, rows in self.scenes() if reel.at
+        }
+
     @property
     def findings(self) -> list[Finding]:
         """What is seen, the most important first: each with its step, row and node."""
         with self._lock:
-            losses = [math.nan if x is None else x for x in self.losses]
-            out = [
-                found
-                for n, reel, rows in self.scenes()
-                if reel.at
-                for found in Looker(reel, rows, self.steps, losses, n).found()
-            ]
+            out = [found for look in self.lookers().values() for found in look.found()]
             reached = {name for reel in self.reels for name in reel.names}
             missing = {name: step for name, step in self.missing.items() if name not in reached}
             if missing and self.steps:
@@ -272,7 +268,7 @@ class Film:
 
     def put_beside(self, *others: Any, labels: Sequence[str] | None = None) -> Any:
         """This film and others on one scale and one axis of steps; see ``viz.beside``. TypeError for what is no film."""
-        from .beside import Films
+        from .show import Films
 
         return Films([self, *others], labels)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,12 +61,19 @@ def say(decade: float) -> str:
     return f"{digits}e{int(power)}"
 
 
+def broken(decade: Any) -> Any:
+    """Whether a norm is NaN or Inf."""
+    return np.isnan(decade) | (decade == np.inf)
+
+
 class Looker:
     """The numbers of one scene, by row, and everything that is found in them."""
 
-    def __init__(self, reel: Reel, rows: list[Row], steps: list[int], losses: list[float], scene: int):
-        self.reel, self.rows, self.scene, self.losses = reel, rows, scene, losses
-        self.arrows, self.joins = reel.part("arrow"), reel.part("join")
+    def __init__(self, reel: Reel, rows: list[Row], steps: list[int], losses: list[float | None], scene: int):
+        self.reel, self.rows, self.scene = reel, rows, scene
+        self.losses = [losses[i] for i in reel.at]
+        self.table = reel.table()
+        self.arrows = self.table[:, reel.columns["arrow"]]
         self.at = reel.at
         self.steps = [steps[i] for i in reel.at]
         self.into = np.stack([self.entering(row.functions[0]) for row in rows], axis=1)
@@ -73,15 +81,16 @@ class Looker:
 
     def entering(self, f: int) -> np.ndarray:
         """The norm of what a function receives, in each frame."""
-        arrows, joins = self.reel.scene.into.get(f, []), self.reel.scene.joins
-        if len(arrows) == 1:
-            return self.arrows[:, arrows[0].index]
-        return self.joins[:, joins.index(f)] if f in joins else np.full(len(self.at), NONE, np.float32)
+        column = self.reel.into(f)
+        return self.table[:, column] if column >= 0 else np.full(len(self.at), NONE, np.float32)
 
     def found(self) -> Iterator[Finding]:
         """All findings of this scene, in no order."""
         yield from self.nonfinite()
-        yield from self.along()
+        if len(self.rows) > 2:
+            yield from self.along()
+        if len(self.rows) > 1:
+            yield from self.growth()
         yield from self.dead()
         yield from self.updates()
 
@@ -95,18 +104,13 @@ class Looker:
 
     def nonfinite(self) -> Iterator[Finding]:
         """The first frame with a number that is not finite, and who made it."""
-        numbers = self.reel.table()[:, : self.reel.columns["grad"].stop]
-        bad = (np.isnan(numbers) | (numbers == np.inf)).any(axis=1)
-        bad |= [not (np.isfinite(self.losses[i]) or self.losses[i] is None) for i in self.at]
+        bad = broken(self.table[:, : self.reel.columns["grad"].stop]).any(axis=1)
+        bad |= [not (x is None or np.isfinite(x)) for x in self.losses]
         if not bad.any():
             return
         i = int(bad.argmax())
-        loss = self.losses[self.at[i]]
+        loss = self.losses[i]
         scene = self.reel.scene
-
-        def broken(decade: float) -> bool:
-            return bool(np.isnan(decade) or decade == np.inf)
-
         maker = value = None
         for f in [f for row in self.rows for f in row.functions]:
             sent = [self.arrows[i, a.index] for a in scene.out.get(f, ())]
@@ -117,7 +121,7 @@ class Looker:
         what = "Inf" if value == np.inf else "NaN"
         row = self.row_of[maker] if maker is not None else 0
         node = self.node(maker) if maker is not None else scene.names[0]
-        if not np.isfinite(loss):
+        if not (loss is None or np.isfinite(loss)):
             what = "NaN" if np.isnan(loss) else "Inf"
             sends = f"; {node} is the first to send it back" if maker is not None else ""
             text = f"First {what}: the loss itself is {loss}, so the forward pass made it{sends}."
@@ -128,12 +132,10 @@ class Looker:
         yield self.make("nan", i, len(self.at) - 1, row, node, text)
 
     def along(self) -> Iterator[Finding]:
-        """Vanishing and exploding from the top row down, and growth from frame to frame."""
-        if len(self.rows) < 3:
-            return
+        """Vanishing and exploding from the top row down."""
         rows, top = self.into[:, 2:], self.into[:, 1]
         usable = np.isfinite(top) & (top != NONE)
-        known = (rows != NONE) & ~np.isnan(rows) & (rows != np.inf)
+        known = (rows != NONE) & ~broken(rows)
         with np.errstate(invalid="ignore"):
             ratio = np.where(known, rows - top[:, None], np.nan)
         flat = np.where(np.isnan(ratio), 0.0, ratio)
@@ -150,9 +152,9 @@ class Looker:
             times = say(ratio[first, r])
             text = f"The gradient explodes: {row.name} gets {say(rows[first, r])}, {times} times what {name} gets."
             yield self.make("explode", first, last, r + 2, self.node(row.functions[0]), text)
-        yield from self.growth()
 
     def growth(self) -> Iterator[Finding]:
+        """Growth from frame to frame."""
         rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
         steps = np.array(self.steps)
         jump = np.full(len(steps), -np.inf)

@@ -27,22 +27,21 @@ def numbers(tensor: Any) -> np.ndarray:
 
 
 def length_of(a: np.ndarray) -> float:
-    if a.dtype.char not in "fd":
+    kind = a.dtype.char
+    if kind not in "fd":
         a = np.abs(a).astype(np.float64)  # complex numbers, too
-    if a.ndim != 1:
-        a = a.ravel("K")
+    a = a.ravel("K")
     square = float(a.dot(a))
-    return math.sqrt(square) if SAFE[0] < square < SAFE[1] else _careful(a)
-
-
-def _careful(a: np.ndarray) -> float:
-    if not a.size:
-        return 0.0
-    most = float(np.abs(a).max())  # NaN where there is one
+    if SAFE[0] < square < SAFE[1]:
+        return math.sqrt(square)
+    if kind == "f":
+        a = a.astype(np.float64)  # where the square of every number of float32 has its place
+        return math.sqrt(a.dot(a))
+    most = float(np.abs(a).max(initial=0.0))  # NaN where there is one
     if most == 0.0 or not math.isfinite(most):
         return most
-    scaled = a.astype(np.float64) / most
-    return most * math.sqrt(float(scaled.dot(scaled)))
+    a = a / most
+    return most * math.sqrt(a.dot(a))
 
 
 def logs(a: np.ndarray) -> np.ndarray:

@@ -86,14 +86,9 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     return {
         "at": list(reel.at),
         "rows": [
-            {
-                "name": one_line(row.name),
-                "into": into,
-                "functions": len(row.functions),
-                "leaves": len(row.leaves),
-            }
+            {"name": one_line(row.name), "into": reel.into(row.functions[0])}
+            | {"functions": len(row.functions), "leaves": len(row.leaves)}
             for row in rows
-            for into in [_into(reel, row.functions[0])]
         ],
         "functions": functions,
         "leaves": leaves,
@@ -105,14 +100,6 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         "dead": [[gates[f], u, a, b] for f, u, a, b in reel.dead()[:MOST_RUNS]],
         "table": base64.b64encode(reel.table().astype("<f4").tobytes()).decode(),
     }
-
-
-def _into(reel: Reel, f: int) -> int:
-    """The column with the norm of what a function receives; -1 for the first, which receives what backward was given."""
-    arrows = reel.scene.into.get(f, [])
-    if len(arrows) == 1:
-        return arrows[0].index
-    return reel.columns["join"].start + reel.scene.joins.index(f) if arrows else -1
 
 
 class _Lanes:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .camera import Shot
+from .camera import Shot, hooked
+from .moves import weak
 from .norms import UNKNOWN, logs
 from .scene import Scene
 
@@ -22,9 +23,9 @@ RUN = 10  # frames in a row without any gradient, before a unit is called dead
 class Reel:
     """A scene and its frames. ``at`` are the numbers of the frames in the film; ``table()`` is all of them."""
 
-    def __init__(self, scene: Scene, leaves: list[Any], names: list[str], shapes: list[tuple[int, ...]]):
-        self.scene, self.names, self.shapes = scene, names, shapes
-        self.leaves = leaves  # weak references: which leaves they are
+    def __init__(self, scene: Scene, leaves: list[Any], names: list[str]):
+        self.scene, self.names, self.shapes = scene, names, [tuple(leaf.shape) for leaf in leaves]
+        self.follow(leaves)
         self.about: Any = None  # of its nodes, see again.py
         self.joins = scene.joins
         counts = [len(scene.arrows), len(self.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
@@ -39,6 +40,12 @@ class Reel:
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
         self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN
+
+    def follow(self, leaves: list[Any]) -> None:
+        """From now on these tensors are the leaves. They are not kept alive."""
+        self.leaves = [weak(leaf) for leaf in leaves]
+        if any(map(hooked, leaves)):
+            self.scene.others = None
 
     def add(self, frame: int, shot: Shot) -> None:
         """One more frame; its updates are not known yet."""
@@ -81,6 +88,13 @@ class Reel:
         out = logs(raw)
         out[:, self.columns["zero"]] = raw[:, self.columns["zero"]]
         return out
+
+    def into(self, f: int) -> int:
+        """The column with the norm of what a function receives; -1 for the first, which receives what backward was given."""
+        arrows = self.scene.into.get(f, [])
+        if len(arrows) == 1:
+            return arrows[0].index
+        return self.columns["join"].start + self.joins.index(f) if arrows else -1
 
     def part(self, name: str) -> np.ndarray:
         """(frames, n) numbers of one kind."""

@@ -31,12 +31,10 @@ def arrange(scene: Scene, names: list[str]) -> list[Row]:
     """The rows of a scene from the loss down; the first holds what belongs to the loss itself. ``names``: of the leaves."""
     order = _order(scene)
     groups = _groups(scene, names, order)
-    if len(groups) > 1 and len(groups[0]) > 1:  # the loss has a row to itself
-        first = next(i for i, f in enumerate(groups[0]) if _leaves(scene, f))
-        if first:
-            groups[0:1] = [groups[0][:first], groups[0][first:]]
-    if len(groups) == 1 and len(groups[0]) > 1:
-        groups = [groups[0][:1], groups[0][1:]]
+    if len(groups[0]) > 1:  # the loss has a row to itself
+        first = next((i for i, f in enumerate(groups[0]) if _leaves(scene, f) or f in scene.gates), 1)
+        first = first or int(len(groups) == 1)
+        groups[0:1] = [groups[0][:first], groups[0][first:]] if first else groups[:1]
     rows = [Row(g[i : i + WIDEST]) for g in groups for i in range(0, len(g), WIDEST)]
     for row in rows:
         row.leaves = [a for f in row.functions for a in _leaves(scene, f)]

@@ -85,7 +85,11 @@ class Scene:
     folded: int = 0  # relays that are not drawn
     joins: list[int] = field(default_factory=list)  # functions of several arrows: there the sum is measured
     only: list[int] = field(default_factory=list)  # of each leaf the one arrow that reaches it, else -1
-    covered: set[int] = field(default_factory=set)  # functions that need no hook, see camera.cover
+    # what frames need not look at twice: functions need no hook, since whoever they send to receives the same; of plain leaves
+    # .grad is what the one arrow to them brings. Until hooks are hung, anywhere, other than the ``others`` that were then
+    others: int | None = None
+    covered: set[int] = field(default_factory=set)
+    plain: list[bool] = field(default_factory=list)
     plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see camera.py
 
 

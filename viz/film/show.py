@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from ..read.text import write_whole
 from ..show import page as pages
 from .payload import payload
-from .stills import save_gif, svg
+from .stills import Still, save_gif, svg
 
 FRONT = Path(__file__).parent / "front"
 PROGRAM = "data colours table ribbon player"  # the order in which they are joined
@@ -69,15 +69,18 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     tall = 900 if len(films) > 1 else 840
     inside = html.escape(page(films, titles, title=None, bare=True))
     said = html.escape(text)
+    labels = titles or [film.title or "" for film in films]
+    stills = [Still(film, label) for film, label in zip(films, labels, strict=True) if film.steps]
     shown = "".join(
-        f'<img src="{pages.picture(svg(film, label))}" alt="{html.escape(repr(film))}" style="width:100%;max-width:880px">'
-        for film, label in zip(films, titles or [film.title or "" for film in films], strict=True)
-        if film.steps
+        f'<img class="viz-still" src="{pages.picture(svg(still))}" alt="{html.escape(repr(still.film))}" '
+        f'style="display:block;margin:0;height:{still.height:.0f}px;max-width:100%;object-fit:contain">'
+        for still in stills
     )  # where no frame may run; else it lies under the frame
+    under = sum(round(still.height) for still in stills)
     frame = (
-        f'{pages.PRINTED}<div style="position:relative;height:{tall}px;overflow:hidden">{shown}'
-        f'<iframe class="viz-live" title="{said}" sandbox="allow-scripts" srcdoc="{inside}" width="100%" height="{tall}" '
-        f'style="position:absolute;left:0;top:0;border:0;width:100%;height:{tall}px;background:Canvas"></iframe></div>'
+        f'{pages.PRINTED}{shown}<iframe class="viz-live" title="{said}" sandbox="allow-scripts" srcdoc="{inside}" '
+        f'width="100%" height="{tall}" style="position:relative;display:block;margin-top:-{under}px;border:0;width:100%;'
+        f'height:{max(tall, under)}px;background:Canvas"></iframe>'
     )
     bundle = live[0] if isinstance(live, tuple) else live
     return bundle | {"text/html": frame, "text/plain": text}
@@ -95,3 +98,29 @@ def save(films: list[Any], path: str | Path, title: str | None, titles: list[str
     if form == ".gif":
         return save_gif(films, titles or [film.title or title or "" for film in films], path)
     return write_whole(path, page(films, titles, title=title))
+
+
+class Films:
+    """Films that play together; the ribbon shows each row against the top row of its own film. Made by ``viz.beside``."""
+
+    def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):
+        wrong = next((f for f in films if not hasattr(f, "put_beside")), None)
+        if wrong is not None:
+            raise TypeError(f"viz.beside puts films beside films, but one of these is {type(wrong).__name__}")
+        if labels is not None and len(labels) != len(films):
+            raise ValueError(f"labels= must name each of the {len(films)} films, got {len(labels)}")
+        self.films = list(films)
+        self.labels = (
+            [str(x) for x in labels] if labels else [f.title or f"film {k}" for k, f in enumerate(films, 1)]
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.labels)
+        return f"Films({len(self.films)}: {shown if len(shown) < 80 else shown[:79] + '…'})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return bundle(self.films, repr(self), self.labels, **kwargs)
+
+    def save(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write all of them to one page (.html) or animation (.gif). ValueError for others."""
+        return save(self.films, path, title or " · ".join(self.labels), self.labels)

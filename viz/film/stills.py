@@ -16,12 +16,12 @@ import numpy as np
 from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import fit, width, write_whole
-from .findings import Looker, say
+from .findings import Looker, broken, say
 from .norms import NONE
 from .scene import short
 
 RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"]
-INK, MUTED, RULE, ALARM, NOW = "#1b1f24", "#57606a", "#d8dee4", "#b42318", "#c05000"
+INK, MUTED, ALARM, NOW = "#1b1f24", "#57606a", "#b42318", "#c05000"
 TOP, FOOT, WIDE, SHADES, MOST = 78, 22, 880, 32, 48
 PAUSE, END = 0.12, 2.0  # seconds
 
@@ -47,10 +47,7 @@ class Still:
     def __init__(self, film: Any, label: str, wide: float = WIDE, place: int = 0):
         self.film, self.label, self.wide, self.line = film, label, wide, place // 2
         x = self.x = wide * (place % 2)
-        losses = [np.nan if v is None else v for v in film.losses]
-        self.looks = {
-            n: Looker(reel, rows, film.steps, losses, n) for n, reel, rows in film.scenes() if reel.at
-        }
+        self.looks = film.lookers()
         many = max(len(look.rows) for look in self.looks.values()) - 1
         self.pitch = max(4.0, min(36.0, 420 / max(1, many)))
         self.height = TOP + many * self.pitch + FOOT
@@ -94,10 +91,8 @@ class Still:
             for k, decade in enumerate(look.into[:, r].tolist()):
                 first = look.at[k]
                 last = look.at[k + 1] if k + 1 < len(look.at) else len(self.film.steps)
-                if np.isnan(decade) or decade == np.inf:
-                    fill = ALARM
-                else:
-                    fill = "#ffffff" if decade in (NONE, -np.inf) else _shade(self.part(decade))
+                fill = "#ffffff" if decade in (NONE, -np.inf) else _shade(self.part(decade))
+                fill = ALARM if broken(decade) else fill
                 if cells and cells[-1][2] == fill:
                     cells[-1][1] = last
                 else:
@@ -122,10 +117,11 @@ class Still:
                 place[f] = (self.names - 14 - self.fn * (len(row.functions) - c - 0.5), self.y(r))
             if r and size >= 5:
                 decade = look.into[k, r]
-                bad = np.isnan(decade) or decade == np.inf
                 y = self.y(r) + size * 0.36
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
-                out.append(text(self.names + 158, y, say(decade), size, ALARM if bad else INK, "end"))
+                out.append(
+                    text(self.names + 158, y, say(decade), size, ALARM if broken(decade) else INK, "end")
+                )
         arrows = [(a.source, a.target, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None]
         if not self.fn:  # one arrow into each row
             place = {row.functions[0]: (self.x + 24, self.y(r)) for r, row in enumerate(look.rows)}
@@ -134,7 +130,7 @@ class Still:
         h = min(9.0, self.pitch * 0.3) if self.fn else 1.0
         for a, b, decade in arrows:
             (x1, y1), (x2, y2) = place[a], place[b]
-            bad = np.isnan(decade) or decade == np.inf
+            bad = broken(decade)
             known = not bad and np.isfinite(decade) and decade != NONE
             wide = 0.8 + (most - 0.8) * self.part(decade) if known else 1.0
             ends = [(x1 + 38, y1), (x2 - 38, y2)] if y1 == y2 else [(x1, y1 + h), (x2, y2 - h)]
@@ -168,14 +164,13 @@ class Still:
         return out
 
 
-def svg(film: Any, label: str) -> str:
+def svg(still: Still) -> str:
     """The last frame as SVG."""
-    still = Still(film, label)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {still.height:.0f}" font-family="sans-serif">'
     ]
     out.append('<rect width="100%" height="100%" fill="#fff"/>')
-    for kind, *mark in still.marks(len(film.steps) - 1):
+    for kind, *mark in still.marks(len(still.film.steps) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
             face = f'font-size="{size:.1f}" fill="{colour}" text-anchor="{anchor}" font-weight="{700 if bold else 400}"'

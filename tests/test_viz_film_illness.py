@@ -1,0 +1,120 @@
+"""What viz.film says of real trainings: each illness in one that has it, and nothing in one that nearly has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viz
+from tests.test_viz_film import mlp, norm, train
+from tests.test_viz_film import t as framework
+
+t = framework  # the fixture: each on minigrad and on PyTorch
+
+
+def deep(t: Any, ill: bool) -> viz.Film:
+    """A deep sigmoid net: over ten layers the gradient falls by more than a million, over five by less."""
+    film = viz.film()
+    train(t, film, 12, act="Sigmoid", depth=10 if ill else 5)
+    into = film.lookers()[0].into
+    assert bool(into[:, 1:].min() - into[:, 1].max() < -6) is ill
+    return film
+
+
+def diverging(t: Any, ill: bool) -> viz.Film:
+    """Least squares with a step that is too long: each makes the gradient 1.7 times as large, or 1.5 times."""
+    film, x = viz.film(), t.tensor([[1.0], [-1.0]])
+    layer = t.nn.Linear(1, 1, bias=False)
+    optimizer = t.optim.SGD(layer.parameters(), lr=(2.7 if ill else 2.5) / 2)
+    with t.no_grad():
+        layer.weight.fill_(100.0)
+    for _ in range(6):
+        optimizer.zero_grad()
+        film.backward((layer(x) ** 2).mean())
+        optimizer.step()
+    return film
+
+
+def dying(t: Any, ill: bool) -> viz.Film:
+    """A unit that only one batch of eleven, or of ten, reaches: for ten steps running it gets nothing, or for nine."""
+    t.manual_seed(0)
+    film, model = viz.film(), t.nn.Sequential(t.nn.Linear(2, 3), t.nn.ReLU(), t.nn.Linear(3, 1))
+    with t.no_grad():
+        model[0].weight.copy_(t.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+        model[0].bias.fill_(0.0)
+        model[2].weight.fill_(1.0)
+    optimizer = t.optim.SGD(model.parameters(), lr=1e-4)
+    for step in range(40):
+        seen = 1.0 if step % (11 if ill else 10) == 0 else -1.0
+        optimizer.zero_grad()
+        film.backward(((model(t.tensor([[1.0, seen], [2.0, seen]])) - 9) ** 2).mean())
+        optimizer.step()
+    return film
+
+
+def overflowing(t: Any, ill: bool) -> viz.Film:
+    """A weight that climbs until its exponential is no float32 any more, or one step less."""
+    film, w = viz.film(), t.tensor([80.0], requires_grad=True)
+    optimizer = t.optim.SGD([w], lr=1.0)
+    for _ in range(5 if ill else 4):
+        optimizer.zero_grad()
+        film.backward((w.exp().log() * -2.5).sum())
+        optimizer.step()
+    return film
+
+
+def cut(t: Any, ill: bool) -> viz.Film:
+    """A layer behind a detach that was forgotten, or one that is frozen."""
+    film, model = viz.film(), mlp(t)
+    for p in model[0].parameters():
+        p.requires_grad_(ill)
+    hidden = model[0](t.ones(4, 3))
+    film.backward((model[1:](hidden.detach()) ** 2).mean())
+    return film
+
+
+def leaping(t: Any, ill: bool) -> viz.Film:
+    """A learning rate with which a weight moves by 11 % in a step, or by 9 %."""
+    film, moved = viz.film(), []
+    t.manual_seed(1)
+    layer, x = t.nn.Linear(4, 1, bias=False), t.eye(4)
+    optimizer = t.optim.SGD(layer.parameters(), lr=1.0)
+    for _ in range(4):
+        optimizer.param_groups[0]["lr"] = 0.11 if ill else 0.09
+        before = norm(layer.weight)
+        optimizer.zero_grad()
+        film.backward((layer(x) ** 2).sum() / 2)
+        optimizer.step()
+        moved.append(norm(layer.weight.grad) * (0.11 if ill else 0.09) / before)
+    assert (max(moved) > 0.1) is ill and min(moved) > 0.08
+    return film
+
+
+CASES: dict[str, Callable[[Any, bool], viz.Film]] = {
+    "vanish": deep, "grew": diverging, "dead": dying, "nan": overflowing, "missing": cut, "large": leaping,
+}  # fmt: skip
+SAID = {
+    "vanish": "The gradient vanishes: model.0 gets ",
+    "grew": "The gradient of layer grew from ",
+    "dead": "Unit 1 of 3 in ReluBackward0 of model.0 is dead since step 1.",
+    "nan": "First Inf: the loss itself is -inf, so the forward pass made it; ",
+    "missing": "model.0.weight, model.0.bias get no gradient: no path leads there from the loss.",
+    "large": "Large update: layer.weight moves by 11 % of its norm in one step.",
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_what_a_training_has_is_said_and_what_it_nearly_has_is_not(t: Any, kind: str):
+    ill, well = ([f for f in CASES[kind](t, has).findings if f.kind == kind] for has in (True, False))
+    assert well == []
+    assert ill and ill[0].text.startswith(SAID[kind]) and ill[0].node and str(ill[0]).startswith("step")
+
+
+def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):
+    w, film = t.tensor([1.0, 2.0], requires_grad=True), viz.film()
+    film.backward(w * w, t.ones(2))
+    assert film.findings == [] and film.losses == [None]
+    assert np.isfinite(film.reels[0].part("grad")).all()
