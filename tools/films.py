@@ -32,7 +32,7 @@ def depth() -> Any:
         for _ in range(19):
             layers.append(torch.nn.Linear(width, 24))
             if normalise:
-                layers.append(torch.nn.LayerNorm(24, elementwise_affine=False))
+                layers.append(torch.nn.LayerNorm(24).requires_grad_(False))
             layers.append(activation())
             width = 24
         model = torch.nn.Sequential(*layers, torch.nn.Linear(24, 1))
