@@ -28,7 +28,7 @@ ndarray = np.ndarray
 
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
-    if self.ndim == 2 == mat2.ndim and self.dtype == mat2.dtype and self.shape[1] == len(mat2):
+    if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
         return self.dot(mat2)  # np.matmul takes twice as long to start
     expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
     told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
@@ -73,6 +73,11 @@ def plus(product: ndarray, self: ndarray) -> ndarray:
     return product
 
 
+def mm(a: ndarray | Tensor, b: ndarray | Tensor) -> ndarray | Tensor:
+    """The product of two matrices; of arrays in half the time that `@` takes to start."""
+    return a.dot(b) if type(a) is ndarray else product(a, b)
+
+
 def adjoint(A: ndarray | Tensor) -> ndarray | Tensor:
     """Aᵀ of each matrix."""
     return A.swapaxes(-1, -2)
@@ -99,7 +104,7 @@ def folded(self: Tensor, other: Tensor) -> Tensor:
     rows = reshape(self, (math.prod(batch), length))
     if other._array.ndim == 1:
         return unsafe_view(mv(rows, other), batch)
-    out = unsafe_view(mm(rows, other), (*batch, other._array.shape[1]))
+    out = unsafe_view(product(rows, other), (*batch, other._array.shape[1]))
     return transpose(out, -2, -1).contiguous() if turned else out
 
 
@@ -186,8 +191,8 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
 # fmt: off
 # ---------------------------------------------------------------- products of two, and added to something
 
-mm = op("mm(self, mat2)", _mm, kind="linear", batch="matmul", doc="The product of two matrices: (n, m) @ (m, p) is (n, p).",
-        self=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, self: self.T @ grad)
+product = op("mm(self, mat2)", _mm, kind="linear", batch="matmul", doc="The product of two matrices: (n, m) @ (m, p) is (n, p).",
+             self=lambda grad, mat2: mm(grad, mat2.T), mat2=lambda grad, self: mm(self.T, grad))
 dot = op("dot(self, tensor)", _dot, kind="linear", batch="matmul", doc="The product of two vectors of equal length.",
          self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
 mv = op("mv(self, vec)", _mv, kind="linear", batch="matmul", doc="The product of a matrix and a vector: (n, m) @ (m) is (n).",
@@ -196,7 +201,7 @@ bmm = op("bmm(self, mat2)", _bmm, kind="linear", batch="matmul", doc="Products o
          self=lambda grad, mat2: grad @ adjoint(mat2), mat2=lambda grad, self: adjoint(self) @ grad)
 addmm = op("addmm(self, mat1, mat2)", lambda self, mat1, mat2: plus(_mm(mat1, mat2, "mat1"), self), broadcasts=True,
            batch=lambda self, mat1, mat2: mat1 @ mat2 + self, doc="`input + mat1 @ mat2`; `input` is broadcast.",
-           self=lambda grad: grad, mat1=lambda grad, mat2: grad @ mat2.T, mat2=lambda grad, mat1: mat1.T @ grad)
+           self=lambda grad: grad, mat1=lambda grad, mat2: mm(grad, mat2.T), mat2=lambda grad, mat1: mm(mat1.T, grad))
 baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(_bmm(batch1, batch2), self), broadcasts=True,
              batch=lambda self, batch1, batch2: batch1 @ batch2 + self, doc="`input + batch1 @ batch2`; `input` is broadcast.",
              self=lambda grad: grad, batch1=lambda grad, batch2: grad @ adjoint(batch2),
@@ -241,12 +246,12 @@ def times(self: Tensor, other: Tensor) -> Tensor:
         return NotImplemented
     a, b = self._array.ndim, other._array.ndim
     if a == 2 == b:
-        return mm(self, other)
+        return product(self, other)
     expect(a * b > 0, "both arguments to matmul need to be at least 1D, but they are {}D and {}D", a, b)
     if a < 3 and b == 1:
         return dot(self, other) if a == 1 else mv(self, other)
     if a == 1 and b == 2:
-        out = squeezed_in_place(mm(unsqueeze(self, 0), other), 0)
+        out = squeezed_in_place(product(unsqueeze(self, 0), other), 0)
         out._own_counter().version = 1
         return out
     return folded(self, other) if should_fold(self, other) else batched(self, other)
