@@ -60,23 +60,28 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
 
     # Ready, with their gradients: leaves, which go first, in the order in which they became so; a heap of other nodes,
-    # highest sequence number first, then first come; and the newest of those that became ready last, which often goes next.
+    # highest sequence number first; and the newest of those that became ready last, which often goes next.
     leaves: deque[tuple[AccumulateGrad, object]] = deque()
-    ready: list[tuple[int, int, Node, object]] = []
-    following, its_grad, ticket, watched = None, None, 0, anomaly.on
+    ready: list[tuple[int, Node, object]] = []
+    following, its_grad, watched = None, None, anomaly.on
     if len(roots) == 1 and roots[0][0]._output_count == 1:  # as nearly always
         following, _, its_grad = roots[0]
     else:
         for node, output_nr, grad in roots:
             arrive(arrived, node, output_nr, grad)
-        for ticket, node in enumerate(list(arrived)):
+        for node in list(arrived):
             if not waiting[node]:
-                heappush(ready, (-node._sequence, ticket, node, arrived.pop(node)))
+                grad = arrived.pop(node)
+                if type(node) is AccumulateGrad:
+                    leaves.append((node, grad))
+                else:
+                    heappush(ready, (-node._sequence, node, grad))
             elif node._output_count == 1:
                 waiting[node] *= -1  # something has arrived there
 
     while True:
         if leaves:
+            grad_inputs = part = before = None  # nothing else may hold the gradient, see AccumulateGrad._vjp
             node, grad = leaves.popleft()
             if wanted is None and node._hooks is None and node.variable._meta.post_hooks is None:
                 node._vjp(grad, recorded)
@@ -84,11 +89,10 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
         elif following is not None:
             node, grad = following, its_grad
             if ready:
-                ticket += 1
-                _, _, node, grad = heappushpop(ready, (-node._sequence, ticket, node, grad))
+                _, node, grad = heappushpop(ready, (-node._sequence, node, grad))
             following = its_grad = None
         elif ready:
-            _, _, node, grad = heappop(ready)
+            _, node, grad = heappop(ready)
         else:
             return
         hooks = node._hooks
@@ -105,8 +109,10 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
         try:
             if hooks is not None:
                 grad = run_before(node, grad, recorded, fires=True)
-            silent = grad is None and not node._runs_undefined
-            grad_inputs = (None,) * len(node._edges) if silent else node._vjp(grad, recorded)
+            if grad is not None or node._runs_undefined:
+                grad_inputs = node._vjp(grad, recorded)
+            else:
+                grad_inputs = (None,) * len(node._edges)
             if hooks is not None and hooks.post:
                 if wanted is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node._edges, grad_inputs, strict=True)
@@ -120,7 +126,7 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
             if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
                 run_post_accumulate_hooks(node.variable, recorded)
             continue
-        if node._frees and not retain:
+        if not retain and node._frees:
             node._kept = None
         if watched:
             refuse_nan(node, grad_inputs)
@@ -135,35 +141,32 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
                 if left:
                     continue
                 part = arrived.pop(parent)
-            elif left > 1:  # the first of several; how many more there will be is counted up to 0
-                waiting[parent], arrived[parent] = 1 - left, part
-                continue
-            elif left < 0:
-                before = arrived.pop(parent)
-                if part is None or before is None:
-                    part = before if part is None else part
-                elif parent in own:
-                    before += part
-                    part = before
-                else:
-                    part = before + part
-                    if type(part) is ndarray:  # a single number is as quickly made anew
-                        own.add(parent)
-                if left < -1:
-                    waiting[parent], arrived[parent] = left + 1, part
+            elif left != 1:
+                if left > 1:  # the first of several; how many more there will be is counted up to 0
+                    waiting[parent], arrived[parent] = 1 - left, part
                     continue
+                if part is not None:
+                    if parent in own:
+                        arrived[parent] += part
+                    else:
+                        before = arrived[parent]
+                        arrived[parent] = part if before is None else before + part
+                        if before is not None and type(arrived[parent]) is ndarray:  # a number is as quickly made anew
+                            own.add(parent)
+                if left != -1:
+                    waiting[parent] = left + 1
+                    continue
+                part = arrived.pop(parent)
             if wanted is None or parent in wanted:
                 if type(parent) is AccumulateGrad:
                     leaves.append((parent, part))
                 elif following is None:
                     following, its_grad = parent, part
+                elif following._sequence > parent._sequence:
+                    heappush(ready, (-parent._sequence, parent, part))
                 else:
-                    ticket += 1
-                    if following._sequence < parent._sequence:
-                        parent, part, following, its_grad = following, its_grad, parent, part
-                    heappush(ready, (-parent._sequence, ticket, parent, part))
-        # nothing is held longer than needed, see AccumulateGrad._vjp
-        node = grad = grad_inputs = part = before = None
+                    heappush(ready, (-following._sequence, following, its_grad))
+                    following, its_grad = parent, part
 
 
 def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part: object) -> None:

@@ -203,6 +203,8 @@ COUNTS_ARGUMENTS = (
 
 def edge(t: Tensor) -> Node | None:
     """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none."""
+    if not t._requires_grad:
+        return None
     meta = t._meta
     if meta is not None and meta.base is not None:
         if meta.seen_version != t._counter.version:
@@ -210,7 +212,7 @@ def edge(t: Tensor) -> Node | None:
         if meta.borrows and t._grad_fn is None:
             return None
     node = t._grad_fn
-    if node is not None or not t._requires_grad:
+    if node is not None:
         return node
     if meta is None:
         meta = t._own_meta()

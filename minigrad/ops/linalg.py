@@ -28,8 +28,11 @@ ndarray = np.ndarray
 
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
-    if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
-        return self.dot(mat2)  # np.matmul takes twice as long to start
+    if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype:
+        try:
+            return self.dot(mat2)  # np.matmul takes twice as long to start
+        except ValueError:  # the lengths do not fit
+            pass
     expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
     told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
     expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
