@@ -71,11 +71,10 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
             arrive(arrived, node, output_nr, grad)
         for node in list(arrived):
             if not waiting[node]:
-                grad = arrived.pop(node)
                 if type(node) is AccumulateGrad:
-                    leaves.append((node, grad))
+                    leaves.append((node, arrived.pop(node)))
                 else:
-                    heappush(ready, (-node._sequence, node, grad))
+                    heappush(ready, (-node._sequence, node, arrived.pop(node)))
             elif node._output_count == 1:
                 waiting[node] *= -1  # something has arrived there
 
@@ -109,10 +108,8 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
         try:
             if hooks is not None:
                 grad = run_before(node, grad, recorded, fires=True)
-            if grad is not None or node._runs_undefined:
-                grad_inputs = node._vjp(grad, recorded)
-            else:
-                grad_inputs = (None,) * len(node._edges)
+            known = grad is not None or node._runs_undefined
+            grad_inputs = node._vjp(grad, recorded) if known else (None,) * len(node._edges)
             if hooks is not None and hooks.post:
                 if wanted is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node._edges, grad_inputs, strict=True)
@@ -145,14 +142,13 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
                 if left > 1:  # the first of several; how many more there will be is counted up to 0
                     waiting[parent], arrived[parent] = 1 - left, part
                     continue
-                if part is not None:
-                    if parent in own:
-                        arrived[parent] += part
-                    else:
-                        before = arrived[parent]
-                        arrived[parent] = part if before is None else before + part
-                        if before is not None and type(arrived[parent]) is ndarray:  # a number is as quickly made anew
-                            own.add(parent)
+                if parent in own and part is not None:
+                    arrived[parent] += part
+                elif part is not None:
+                    before = arrived[parent]
+                    arrived[parent] = part if before is None else before + part
+                    if type(before) is ndarray:
+                        own.add(parent)
                 if left != -1:
                     waiting[parent] = left + 1
                     continue
@@ -162,11 +158,10 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
                     leaves.append((parent, part))
                 elif following is None:
                     following, its_grad = parent, part
-                elif following._sequence > parent._sequence:
-                    heappush(ready, (-parent._sequence, parent, part))
                 else:
-                    heappush(ready, (-following._sequence, following, its_grad))
-                    following, its_grad = parent, part
+                    if following._sequence < parent._sequence:
+                        parent, part, following, its_grad = following, its_grad, parent, part
+                    heappush(ready, (-parent._sequence, parent, part))
 
 
 def arrive(arrived: dict[Node, object], node: Node, output_nr: int, part: object) -> None:

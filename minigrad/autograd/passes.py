@@ -154,12 +154,8 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
-            node, output_nr, shape, dtype = (
-                edge(start),
-                start._output_nr,
-                start._array.shape,
-                start._array.dtype,
-            )
+            node, output_nr, array = edge(start), start._output_nr, start._array
+            shape, dtype = array.shape, array.dtype
         elif isinstance(start, GradientEdge):
             (node, output_nr, _), (shape, dtype) = start, start.look
         else:
@@ -167,14 +163,16 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         if g is None:
             if shape is None or (shape and node is not None and prod(shape) != 1):
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            g = wrap(np.full(shape, 1, dtype) if shape else np.array(1, dtype))  # which is quicker
+            g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # which is quicker
+            g = wrap(g) if recorded else g
         elif shape not in (None, g._array.shape):
             raise RuntimeError(words.SHAPE.format(i, g.shape, i, Size(shape)))
-        elif dtype not in (None, g._array.dtype):
-            g = g.to(dtypes.of_numpy(dtype))
+        else:
+            g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
+            g = g if recorded else g._array
         if node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-        roots.append((node, output_nr, g if recorded else g._array))
+        roots.append((node, output_nr, g))
     return roots
 
 
