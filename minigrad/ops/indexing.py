@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .. import dtypes
 from ..autograd.views import write
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
-from .pointwise import copy, fill_tensor
+from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
 from .reduction import OUT_OF_BOUNDS, leaves
 from .run import as_size
@@ -27,6 +26,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
+mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
 NO_DIMENSION = (
@@ -192,9 +192,10 @@ def _traced(self: ndarray) -> ndarray:
     return np.trace(self)
 
 
-def _triangle(side: Callable, self: ndarray, diagonal: int) -> ndarray:
-    expect(self.ndim >= 2, "{}: input tensor must have at least 2 dimensions", side.__name__)
-    return side(self, diagonal)
+def _triangle(name: str, self: ndarray, diagonal: int) -> ndarray:
+    expect(self.ndim >= 2, "{}: input tensor must have at least 2 dimensions", name)
+    upper = name == "triu"
+    return _where(mask_of(*self.shape[-2:], diagonal - upper, np.bool_) ^ upper, self, 0.0)
 
 
 def _rolled(self: ndarray, shifts: int | tuple, dims: int | tuple | None) -> ndarray:
@@ -249,10 +250,10 @@ cumsum = op("cumsum(self, dim: dim)", lambda self, dim: np.cumsum(
 roll = op("roll(self, shifts: object, dims: object=None)", _rolled, kind="linear",
           doc="The elements shifted along `dims`, or as one vector; what falls off comes in at the other end.",
           self=lambda grad, shifts, dims: roll(grad, tuple([-n for n in as_size(shifts)]), dims))
-tril = op("tril(self, diagonal: int=0)", partial(_triangle, np.tril), kind="linear", batch="rows", inplace=True,
+tril = op("tril(self, diagonal: int=0)", partial(_triangle, "tril"), kind="linear", batch="rows", inplace=True,
           doc="The elements on and below a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: tril(grad, diagonal))
-triu = op("triu(self, diagonal: int=0)", partial(_triangle, np.triu), kind="linear", batch="rows", inplace=True,
+triu = op("triu(self, diagonal: int=0)", partial(_triangle, "triu"), kind="linear", batch="rows", inplace=True,
           doc="The elements on and above a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: triu(grad, diagonal))
 diagonal = op("diagonal(self, offset: int=0, dim1: dim=0, dim2: dim=1)", _diagonal, **VIEW, self=diagonal_self,

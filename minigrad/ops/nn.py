@@ -183,7 +183,7 @@ leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda 
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU",
     doc="`x` times the probability that a normal variable is below it.", self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F nn.SiLU",
-    doc="`x * sigmoid(x)`.", self=lambda grad, self: grad * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))))
+    doc="`x * sigmoid(x)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))
 softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", lambda self, beta, threshold:
         np.where(self * beta > threshold, self, np.log1p(np.exp(floats(self, "softplus_cpu") * beta)) / beta),
     at="F nn.Softplus", doc="`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`.",

@@ -292,8 +292,8 @@ copy = op("copy(self, src)", lambda self, src: np.broadcast_to(src, self.shape).
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"
 fill = step("fill(self, value: Scalar)", np.full_like, at="", node="FillBackward2", doc="Every element the number.")
-fill_tensor = op("fill(self, value)", lambda self, value: np.full_like(self, value.reshape(())), at="", node="FillBackward3",
-                 kind="jointly linear", doc="Every element the number that a 0-d tensor holds.",
+fill_tensor = op("fill(self, value)", lambda self, value: np.full(self.shape, value.reshape(()), self.dtype), at="",
+                 node="FillBackward3", kind="jointly linear", doc="Every element the number that a 0-d tensor holds.",
                  batch=lambda self, value: value.to(self.dtype).expand(self.shape),
                  self=lambda grad: no_slope(grad), value=lambda grad: grad.sum())
 zero = step("zero(self)", np.zeros_like, at="", doc="Every element 0.")

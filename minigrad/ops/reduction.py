@@ -230,6 +230,8 @@ def norm_self(grad, self, result, ord, dim, keepdim):
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     if ord == 2:
         return self * where(result == 0, 0.0, grad / result)
+    if ord == 1:
+        return sign(self) * grad
     slope = sign(self) * where(self == 0, 0.0, abs(self) ** (ord - 1))
     return slope * where(result == 0, 0.0, grad / result ** (ord - 1))
 

@@ -52,8 +52,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
         return operand(value.item(), like, floating)
     if kind not in (float, int, bool):
         return value
-    if kind is int and not -(1 << 63) <= value < 1 << 63:
-        raise OverflowError("int too big to convert")
+    expect(kind is not int or -(1 << 63) <= value < 1 << 63, "int too big to convert", error=OverflowError)
     given = float(value) if floating and kind is int and dtype.kind != "f" else value
     own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
     found = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
@@ -67,8 +66,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
 
 def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
     """The arrays in the common dtype in which the operation is done, None for one that is not given."""
-    if op.name == "sub" and any(a is not None and a.dtype.kind == "b" for a in arrays):
-        raise RuntimeError(ONE_BOOL)
+    expect(op.name != "sub" or all(a is None or a.dtype.kind != "b" for a in arrays), ONE_BOOL)
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     wanted = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
     if op.floating and wanted.kind != "f":
@@ -109,11 +107,6 @@ def as_shape(size: object, numel: int) -> tuple[int, ...]:
     expect(known != 0, "cannot reshape tensor of {} elements into shape {} " + told, numel, size)
     expect(numel % known == 0, "shape '{}' is invalid for input of size {}", size, numel)
     return (*size[:free], numel // known, *size[free + 1 :])
-
-
-def as_number(value: object) -> object:
-    """A Python number for a tensor with one element; anything else as it is."""
-    return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
 # ---------------------------------------------------------------- the general way

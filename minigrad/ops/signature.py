@@ -53,7 +53,7 @@ NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
     "tensors": Kind("tuple of Tensors", lambda v: isinstance(v, (tuple, list))),
-    "Scalar": Kind("Number", is_number, NOT_NUMBER, "{0} if type({0}) in (int, float) else as_number({0})"),
+    "Scalar": Kind("Number", is_number, NOT_NUMBER, "{0}.item() if hasattr({0}, 'item') else {0}"),
     "int": Kind("int", is_int, NOT_INT),
     "float": Kind("float", is_number, NOT_NUMBER),
     "bool": Kind("bool", lambda v: isinstance(v, (bool, np.bool_)), "{0} is not False and {0} is not True"),

@@ -61,9 +61,8 @@ def source_text(rule: Callable) -> str:
     code = rule.__code__
     if code.co_name != "<lambda>":
         return f"{rule.__name__}({', '.join(name for name in parameters_of(rule) if name[0] != '_')})"
-    spans = [((p[0], p[2]), (p[1], p[3])) for p in code.co_positions() if p[2] is not None]
-    # empty ones belong to the lambda as a whole
-    spans = [(start, end) for start, end in spans if start != end]
+    spans = [(p[::2], p[1::2]) for p in code.co_positions() if p[2] is not None]
+    spans = [span for span in spans if span[0] != span[1]]  # empty ones belong to the lambda as a whole
     first, last = min(start for start, _ in spans), max(end for _, end in spans)
     lines = [linecache.getline(code.co_filename, n).encode() for n in range(first[0], last[0] + 1)]
     lines[-1] = lines[-1][: last[1]]
