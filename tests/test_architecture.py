@@ -54,7 +54,7 @@ def test_importing_viz_loads_no_engine():
 @pytest.mark.parametrize("path", modules("viz"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_viz_knows_only_the_graph_protocol(path):
     outside = {name.split(".")[0] for name in imports_of(path)} - sys.stdlib_module_names
-    drawing = {"graphviz", "pygraphviz"}
+    drawing = {"graphviz", "pygraphviz", "PIL"}
     notebook = {"anywidget", "ipywidgets", "traitlets", "IPython"}
     assert outside <= {"viz", "numpy"} | drawing | notebook
 

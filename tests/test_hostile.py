@@ -251,11 +251,13 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
     assert stopped
 
 
+# a generator that is being closed cannot be interrupted: Python says so, and goes on
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
     """Not where a clock happens to strike: at each call and each line of the files that hang hooks, one after the other."""
     files = ("run/hooks.py", "run/trace.py", "film/camera.py", "film/film.py")
-    _, loss = chain(3)
+    _, loss = chain(1)
     JOBS[name](loss)  # what is loaded when it is first needed
     at, stopped = 0, True
     while stopped:
@@ -271,7 +273,7 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
                 raise KeyboardInterrupt
             return tracing
 
-        _, loss = chain(3)
+        _, loss = chain(1)
         before = sys.gettrace()
         try:
             sys.settrace(tracing)
@@ -282,6 +284,39 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
             sys.settrace(before)
         assert not hooks_left(loss), f"after {at} lines"
     assert at > 50
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_every_call_leaves_no_recording_behind():
+    """A recording traces lines itself, so here what is interrupted is each function that it calls, and each return."""
+    methods, before = dict(vars(torch.Tensor)), sys.gettrace()
+    at, stopped = 0, True
+    while stopped:
+        at, stopped, left = at + 1, False, at
+
+        def profiling(frame: FrameType, event: str, arg: object):
+            nonlocal left, stopped
+            code = frame.f_code
+            ends = event == "return" or (event == "call" and code.co_name in ("__enter__", "stop"))
+            if code.co_filename.replace("\\", "/").endswith("read/record.py") and not ends:
+                left -= 1
+                if left < 0 and not stopped:
+                    stopped = True
+                    raise KeyboardInterrupt
+
+        net = torch.nn.Linear(1, 1)
+        try:
+            sys.setprofile(profiling)
+            exec("with viz.record():\n    y = net(x)", {"viz": viz, "net": net, "x": torch.ones(1)})
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
+        assert sys.gettrace() is before and dict(vars(torch.Tensor)) == methods, f"after {at} calls"
+        assert (
+            len(net._forward_hooks) + len(net._forward_pre_hooks) <= 1
+        )  # between its return and its keeping
+    assert at > 500
 
 
 # ---------------------------------------------------------------- threads

@@ -176,6 +176,7 @@ def test_a_share_of_zeros_is_the_frameworks_own(t):
     assert film.reels[0].part("zero").tolist() == [[0.5]]
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
 def test_backward_does_what_backward_does(t):
     x = t.tensor([1.0, 2.0], requires_grad=True)
     y = t.tensor([3.0, 4.0], requires_grad=True)

@@ -37,14 +37,13 @@ def path() -> Path | None:
 def load() -> dict[str, Any]:
     """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
     "tries": {id: [[answer, cause], ...]}}. What is damaged counts as empty."""
+    if _session:
+        return _session
     place = path()
-    data = _session
-    if place is not None:
-        try:
-            data = _session or json.loads(place.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            data = {}
-    return tidy(data)
+    try:
+        return tidy(None if place is None else json.loads(place.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return tidy(None)
 
 
 def tidy(data: Any) -> dict[str, Any]:

@@ -12,10 +12,9 @@ import contextlib
 import functools
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from itertools import count, repeat
+from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -24,6 +23,7 @@ import numpy as np
 from .graph import Graph, is_tensor, place, read
 from .names import give_names, itself, members, variables
 from .replay import replay
+from .transforms import accumulator, tangent_of, whole
 from .values import KEPT, Value, scalar_text, size_of
 
 KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
@@ -105,13 +105,9 @@ class Recording:
         try:
             self.start(sys._getframe(1))
         except BaseException:  # Ctrl+C, before there is anything to leave
-            sys.settrace(self._before[0])
-            self._unwatch()
+            self._leave()
             raise
         return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
 
     def __deepcopy__(self, memo: dict) -> Recording:
         return self  # a module copied in the block takes its hooks with it: they stay this recording's
@@ -142,22 +138,34 @@ class Recording:
             self._watch(type(tensor))
         self._watch_modules(frame)
 
-    def stop(self) -> None:
+    def stop(self, *exc: object) -> None:
         """Look at the last line, fill in the temporaries' values, and stop following."""
-        sys.settrace(self._before[0])
         try:
+            sys.settrace(self._before[0])
             if self._frame is not None:
-                self._frame.f_trace = self._before[1]
                 self._after_line(self._frame)
             self._fill_in()
+            self._leave()
+        except BaseException:  # Ctrl+C, perhaps in the middle of leaving
+            self._leave()
+            raise
         finally:
-            self._following = False
-            self._unwatch()
-            for handle in self._handles:
-                handle.remove()
             operations, lines = len(self._seen), {(m["file"], m["line"]) for m in self._seen.values()}
             self.__init__()  # nothing of the program is held
             self.operations, self.lines = operations, len(lines)
+
+    __exit__ = stop
+
+    def _leave(self) -> None:
+        """Put back what was there. It may be done twice, and begun anew when it was interrupted."""
+        if self._before is not None:
+            sys.settrace(self._before[0])
+            if self._frame is not None:
+                self._frame.f_trace = self._before[1]
+        self._following = False
+        self._unwatch()
+        for handle in self._handles:
+            handle.remove()
 
     # -- the results of operations
 
@@ -177,7 +185,7 @@ class Recording:
 
     @looking
     def _made(self, made: Any, args: tuple) -> None:
-        out, batch = _whole(made)
+        out, batch = whole(made)
         if not is_tensor(out) or out.grad_fn is None:
             return
         at = out.grad_fn, int(getattr(out, "output_nr", 0))
@@ -186,11 +194,11 @@ class Recording:
         if len(args) > 1:
             plain = [a for a in args[:2] if not is_tensor(a) or not a.requires_grad]
             if len(plain) == 1 and (is_tensor(plain[0]) or isinstance(plain[0], int | float)):
-                other = _whole(plain[0])[0]
+                other = whole(plain[0])[0]
                 small = is_tensor(other) and size_of(other.shape) <= KEPT
                 self._others[out.grad_fn] = (other, Value.seen(other) if small else None)  # as it is now
         if size_of(out.shape) <= KEPT:
-            self._values[at] = (Value.seen(out), _tangent(out))
+            self._values[at] = (Value.seen(out), tangent_of(out))
             self._places[place(out)] = at
 
     def _unwatch(self) -> None:
@@ -198,12 +206,12 @@ class Recording:
             for kind in self._watched:
                 own, recordings = WATCHED.get(kind, ({}, []))
                 recordings[:] = [r for r in recordings if r is not self]
-                if not recordings:  # in one go, which no Ctrl+C divides; None: it was inherited
-                    kept = {name: method for name, method in own.items() if method is not None}
-                    deque(map(setattr, repeat(kind), kept, kept.values()), 0)
-                    deque(
-                        map(delattr, repeat(kind), [n for n in own if n not in kept and n in vars(kind)]), 0
-                    )
+                for name, method in own.items() if not recordings else ():
+                    if method is not None:
+                        setattr(kind, name, method)
+                    elif name in vars(kind):  # it was inherited
+                        delattr(kind, name)
+                if not recordings:
                     WATCHED.pop(kind, None)
         self._watched = set()
 
@@ -302,14 +310,14 @@ class Recording:
             self._watch(type(tensor))
             if any(given.get(name) == id(tensor) for given in self._given.values()):
                 name = None  # what a function, and those inside it, call a parameter is no name of what it was given
-            tensor, batch = _whole(tensor)
+            tensor, batch = whole(tensor)
             if batch is not None and tensor.grad_fn is not None:
                 self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
             if tensor.grad_fn is not None:
                 self._note(tensor, name, frame.f_code.co_filename, line)
             elif tensor.requires_grad and id(tensor) not in self._leaves:
                 self._leaves[id(tensor)] = (tensor, Value.seen(tensor))
-                tangent = _tangent(tensor)
+                tangent = tangent_of(tensor)
                 if tangent is not None:
                     self._duals.append((tensor, tangent))
             elif not tensor.requires_grad and name is not None:
@@ -333,7 +341,7 @@ class Recording:
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
             small = size_of(tensor.shape) <= KEPT
-            value, tangent = (Value.seen(tensor), _tangent(tensor)) if small else (None, None)
+            value, tangent = (Value.seen(tensor), tangent_of(tensor)) if small else (None, None)
             made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
 
     def _new(self, tensor: Any) -> list[Any]:
@@ -354,7 +362,7 @@ class Recording:
     def _fill_in(self) -> None:
         """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
         for leaf, tangent in self._duals:
-            node = _accumulator(leaf)
+            node = accumulator(leaf)
             if node is not None:
                 node.metadata[TANGENT] = tangent
         for fn, made_by in self._made_by.items():
@@ -415,7 +423,7 @@ def _tensors(values: Any) -> list[Any]:
     for value in values:
         inner = value.values() if isinstance(value, dict) else value
         inner = inner if isinstance(value, dict | list | tuple) else [value]
-        out += [_whole(t)[0] for t in inner if is_tensor(t) and t.grad_fn is not None]
+        out += [whole(t)[0] for t in inner if is_tensor(t) and t.grad_fn is not None]
     return out
 
 
@@ -441,47 +449,6 @@ def _graph_of(functions: list[Any]) -> Graph:
     graph = read([_End(fn) for fn in functions if fn not in used])
     graph.roots = []
     return graph
-
-
-def _whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
-    """Inside vmap, where a tensor looks like one example and holds all of them: the tensor of all examples, with their
-    number and the axis that counts them. Any other tensor as it is."""
-    batch = None
-    while (inside := _all_examples(tensor)) is not None:
-        tensor, axis = inside
-        batch = int(tensor.shape[axis]), axis
-    return tensor, batch
-
-
-def _all_examples(tensor: Any) -> tuple[Any, int] | None:
-    """One level of a batched tensor taken off; None for any other. Of minigrad ``value`` and ``bdim`` are public; PyTorch
-    shows what its own hold only where functorch's tests look, so a version of it that does not is taken as it is."""
-    if getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
-        return tensor.value, int(tensor.bdim)
-    if not is_tensor(tensor):
-        return None
-    framework = sys.modules.get(type(tensor).__module__.split(".")[0])
-    functorch = getattr(getattr(framework, "_C", None), "_functorch", None)
-    names = ("is_batchedtensor", "get_unwrapped", "maybe_get_bdim")
-    if not all(hasattr(functorch, name) for name in names) or not functorch.is_batchedtensor(tensor):
-        return None
-    return functorch.get_unwrapped(tensor), int(functorch.maybe_get_bdim(tensor))
-
-
-def _tangent(tensor: Any) -> Value | None:
-    """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
-    framework = type(tensor).__module__.split(".")[0]
-    forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
-    if not hasattr(forward_ad, "unpack_dual"):
-        return None
-    tangent = forward_ad.unpack_dual(tensor).tangent
-    return None if tangent is None else Value.seen(tangent)
-
-
-def _accumulator(leaf: Any) -> Any:
-    """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
-    graph = sys.modules.get(f"{type(leaf).__module__.split('.')[0]}.autograd.graph")
-    return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None
 
 
 def record() -> Recording:

@@ -1,0 +1,51 @@
+"""What a framework tells of a tensor beside its graph: all examples inside vmap, the tangent of forward mode, the node that
+adds into a leaf."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .graph import is_tensor
+from .values import Value
+
+
+def whole(tensor: Any) -> tuple[Any, tuple[int, int] | None]:
+    """Inside vmap, where a tensor looks like one example and holds all of them: the tensor of all examples, with their
+    number and the axis that counts them. Any other tensor as it is."""
+    batch = None
+    while (inside := _all_examples(tensor)) is not None:
+        tensor, axis = inside
+        batch = int(tensor.shape[axis]), axis
+    return tensor, batch
+
+
+def _all_examples(tensor: Any) -> tuple[Any, int] | None:
+    """One level of a batched tensor taken off; None for any other. Of minigrad ``value`` and ``bdim`` are public; PyTorch
+    shows what its own hold only where functorch's tests look, so a version of it that does not is taken as it is."""
+    if getattr(tensor, "bdim", None) is not None and is_tensor(getattr(tensor, "value", None)):
+        return tensor.value, int(tensor.bdim)
+    if not is_tensor(tensor):
+        return None
+    framework = sys.modules.get(type(tensor).__module__.split(".")[0])
+    functorch = getattr(getattr(framework, "_C", None), "_functorch", None)
+    names = ("is_batchedtensor", "get_unwrapped", "maybe_get_bdim")
+    if not all(hasattr(functorch, name) for name in names) or not functorch.is_batchedtensor(tensor):
+        return None
+    return functorch.get_unwrapped(tensor), int(functorch.maybe_get_bdim(tensor))
+
+
+def tangent_of(tensor: Any) -> Value | None:
+    """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
+    framework = type(tensor).__module__.split(".")[0]
+    forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
+    if not hasattr(forward_ad, "unpack_dual"):
+        return None
+    tangent = forward_ad.unpack_dual(tensor).tangent
+    return None if tangent is None else Value.seen(tangent)
+
+
+def accumulator(leaf: Any) -> Any:
+    """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
+    graph = sys.modules.get(f"{type(leaf).__module__.split('.')[0]}.autograd.graph")
+    return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None
