@@ -214,18 +214,34 @@ def test_hooks_of_ones_own_are_called_and_see_the_same(t):
     assert 10 ** reel.part("arrow")[0, last.index] == pytest.approx(norm(w.grad) / 10)  # what was sent
 
 
-def test_hooks_are_gone_whatever_happens(t, monkeypatch):
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-25, 1e30])
+def test_a_frame_is_right_where_squares_leave_float32(t, scale):
+    film, w = viz.film(), t.tensor([3.0, 4.0], requires_grad=True)
+    for _ in range(2):  # the second looks at less
+        w.grad = None
+        film.backward(((w * 2) * scale).sum())
+    assert w.grad.tolist() == pytest.approx([2 * scale] * 2) and not film.notes
+    for (source, _), values in arrows(film).items():
+        true = scale if film.reels[0].scene.names[source] == "MulBackward0" else 1.0
+        times = 2 if film.reels[0].scene.edges[-1][0] == source else 1
+        assert values.tolist() == pytest.approx([true * times * 2**0.5] * 2, rel=1e-5)
+    assert 10 ** film.reels[0].part("grad").astype(float)[1, 0] == pytest.approx(8**0.5 * scale, rel=1e-5)
+
+
+@pytest.mark.parametrize("raised", [KeyError, KeyboardInterrupt])
+def test_hooks_are_gone_whatever_happens(t, monkeypatch, raised):
     film = viz.film()
     w = t.tensor([1.0], requires_grad=True)
 
     def fail(grad):
-        raise KeyError("mine")
+        raise raised("mine")
 
     h = w * 2
     h.register_hook(fail)
     loss = (h * h).sum()
     calls = []
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(raised, match="mine"):
         film.backward(loss, retain_graph=True)
     assert len(film) == 0
     looked = camera.Shot.look
@@ -240,7 +256,7 @@ def test_hooks_are_gone_whatever_happens(t, monkeypatch):
     assert calls
     calls.clear()
     other.backward()
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(raised, match="mine"):
         loss.backward()
     assert not calls
 

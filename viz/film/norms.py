@@ -31,7 +31,7 @@ def length_of(a: np.ndarray) -> float:
     if kind not in "fd":
         a = np.abs(a).astype(np.float64)  # complex numbers, too
     a = a.ravel("K")
-    square = float(a.dot(a))
+    square = float(np.vdot(a, a))  # unlike dot it warns nobody of an overflow
     if SAFE[0] < square < SAFE[1]:
         return math.sqrt(square)
     if kind == "f":
