@@ -45,6 +45,14 @@ STARTS_WITHIN = 90  # seconds
 OPENS_WITHIN = 120
 RUNS_WITHIN = 300
 
+# every widget that a cell has shown is on the page, and so is what an anywidget puts into its box after its program has come
+WIDGETS_STAND = """() => {
+    const outputs = window.jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.outputs?.toJSON() ?? []);
+    const due = outputs.filter((output) => output.data?.["application/vnd.jupyter.widget-view+json"]).length;
+    const stand = document.querySelectorAll(".jp-OutputArea-output:has(> .jupyter-widgets, > .mgv[data-ready])");
+    return stand.length >= due && !document.querySelector(".jupyter-widgets.widget-box > .lm-Widget:empty");
+}"""
+
 Theme = Literal["light", "dark"]
 
 
@@ -324,7 +332,7 @@ class Lesson:
             assert still < 100, "a cell raised, and the rest did not run:\n" + "\n".join(self.errors())
             assert time.monotonic() < limit, f"not all cells ran within {RUNS_WITHIN} s"
             self.page.wait_for_timeout(200)
-        self.page.wait_for_timeout(500)  # what a widget does after its cell has ended
+        self.page.wait_for_function(WIDGETS_STAND)
 
     def errors(self) -> list[str]:
         """The text of each traceback and of each output on stderr that the page shows."""

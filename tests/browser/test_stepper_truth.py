@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,8 @@ READ = """async () => {
         text: [...el.querySelectorAll(".mgv-caption > span")].map((e) => e.textContent).join("\\n") };
     const rows = (title) => [...document.querySelectorAll(`.mgv-col-${title} .mgv-part`)].map((row) => {
         const shown = row.querySelector('.mgv-array, .mgv-none'), not = row.querySelector('.mgv-not');
-        return { who: row.querySelector('.mgv-who')?.innerText, array: shown ? array(shown) : null, not: not?.innerText };
+        const who = row.querySelector('.mgv-who')?.innerText;
+        return { who, array: shown ? array(shown) : null, not: not?.innerText ?? null };
     });
     const slider = document.querySelector('.mgv-slider'), steps = [];
     for (let k = 1; k <= Number(slider.max); k++) {
@@ -112,7 +114,8 @@ READ = """async () => {
         };
         const all = whole && (k % 32 === 0 || k === Number(slider.max) || slider.max < 60);
         const hovered = all ? [...document.querySelectorAll('.mgv-svg g.node[data-id]')] : [now];
-        const tips = hovered.map((node) => [node.dataset.id, tipOf(node)]), { grad: tip } = tipOf(now);
+        const tips = hovered.map((node) => [node.dataset.id, tipOf(node)]);
+        const { grad: tip } = tips.find(([id]) => id === now.dataset.id)[1];
         steps.push({ sentence: document.querySelector('.mgv-sentence').innerText,
             receives: rows('receives'), sends: rows('sends'), stores: rows('addstograd'),
             marked: [...document.querySelectorAll('.mgv-changed')].map((e) => e.dataset.leaf),
@@ -123,7 +126,7 @@ READ = """async () => {
                 label.parentNode.classList.contains('mgv-hot'), label.dataset.sent]), whole });
         await unfold(false);
     }
-    return steps;
+    return JSON.stringify(steps); // 3 MB, which playwright would take apart number by number
 }"""
 
 
@@ -183,7 +186,7 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
             box = opener.get_attribute("data-toggle")
             opener.press("Enter")
             folds = {node: where for node, where in folds.items() if where != box}
-        walked = pane.page.evaluate(READ)
+        walked = json.loads(pane.page.evaluate(READ))
     nodes = [*data["nodes"].items(), *(n for inside in insides(data) for n in inside["nodes"].items())]
     drawn = {
         ident: (n["function"], n["kind"], n["name"], n["output"]) for ident, n in nodes if not n["members"]
