@@ -12,6 +12,7 @@ from tests.lesson_files import NOTEBOOKS, read
 
 EXAM = NOTEBOOKS / "exam.ipynb"
 IDS = [cell.id for cell in read(EXAM).cells]
+ASKED = "async () => void await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestKernelInfo()"
 
 
 def cell(lesson, ident: str) -> Locator:
@@ -34,6 +35,7 @@ def answer(stepper: Locator, text: str) -> None:
 
 def reported(lesson) -> list[list[str]]:
     """The report, run again: a row for each graph, without the row of the sums."""
+    lesson.page.evaluate(ASKED)  # what was answered last has reached the kernel, too
     report = cell(lesson, "report")
     report.locator(".jp-InputArea-editor").click()
     before = report.locator(".jp-InputPrompt").inner_text()
