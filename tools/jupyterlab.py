@@ -49,9 +49,13 @@ RUNS_WITHIN = 300
 WIDGETS_STAND = """() => {
     const outputs = window.jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.outputs?.toJSON() ?? []);
     const due = outputs.filter((output) => output.data?.["application/vnd.jupyter.widget-view+json"]).length;
-    const stand = document.querySelectorAll(".jp-OutputArea-output:has(> .jupyter-widgets, > .mgv[data-ready])");
+    const stand = document.querySelectorAll(".jp-OutputArea-output:has(> .lm-Widget:not(:empty))");
     return stand.length >= due && !document.querySelector(".jupyter-widgets.widget-box > .lm-Widget:empty");
 }"""
+
+# anywidget gives a widget up, and leaves its place empty, that has not begun after two seconds by the clock, whatever else
+# the machine does in them; how fast a machine is, is not what is looked at here
+NO_HURRY = "AbortSignal.timeout = ((own) => (ms) => own.call(AbortSignal, 100 * ms))(AbortSignal.timeout)"
 
 Theme = Literal["light", "dark"]
 
@@ -194,6 +198,7 @@ class Lab:
         page, self.window = (self.window, None) if scale == 1 else (None, None)
         if page is None:
             page = browser.new_context(device_scale_factor=scale).new_page()
+            page.add_init_script(NO_HURRY)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(**look)
         lesson = None
