@@ -152,6 +152,15 @@ class _View:
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
+        self.depth: dict[Function | None, int] = {None: 0}  # functions on the longest way from there to a leaf
+        for f in graph.functions:
+            self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
+
+    def spine(self, e: Edge) -> bool:
+        """Whether an edge is drawn straight: the longest way; in a graph with frames for its modules all but to leaves, and
+        to what is made of leaves alone beside that way."""
+        far = self.depth[e.target]
+        return 0 < far == self.depth[e.source] - 1 or 1 < far and len(self.graph) <= FRAMES_UP_TO
 
     def leaf_item(self, f: Function) -> Item:
         raise NotImplementedError
@@ -406,7 +415,7 @@ class _Compact(_View):
         if known is not None:
             known.more.append(e)
             return
-        link = self.backward_link(f, e, item, source, spine=e.target.kind != "accumulate")
+        link = self.backward_link(f, e, item, source, spine=self.spine(e))
         if "fold" in (item.kind, source.kind):
             self.joined[item, source] = link
 

@@ -33,6 +33,8 @@ def as_array(tensor: Any) -> np.ndarray:
         return np.array(tensor.numpy())
     except TypeError:  # a dtype that NumPy does not have, such as bfloat16
         return np.array(tensor.float().numpy())
+    except RuntimeError:  # zeros that PyTorch has not written out
+        return np.array(tensor.numpy(force=True))
 
 
 def size_of(shape: Any) -> int:

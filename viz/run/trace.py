@@ -212,8 +212,7 @@ def _seed(root: Any, gradient: Any) -> Value:
 
 def first_freed(graph: Graph) -> Function | None:
     """The first function whose saved tensors an earlier backward pass has freed: no pass can go through it again."""
-    looked_at = graph.functions if len(graph) <= 2_000 else ()
-    return next((f for f in looked_at if any(s.state == "freed" for s in f.saved)), None)
+    return next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
 
 
 def remember(root: Any, trace: Trace, *more: Any) -> None:

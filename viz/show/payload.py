@@ -87,9 +87,11 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
     step_of = {s.function: s.number - 1 for s in trace.steps}
     every = [(picture, _drawn(picture, step_of, str(i))) for i, picture in enumerate(pictures)]
     fits = [(picture, one) for picture, one in every if one["width"] <= WIDEST]
-    pictures, drawn = zip(*(fits or every), strict=True)  # what is too wide is not sent beside what is not
+    # what is too wide is not sent beside what is not; where all are, the one that is least so
+    fits = fits or [min(every, key=lambda both: both[1]["width"])]
+    pictures, drawn = zip(*fits, strict=True)
     data = Payload(graph, step_of)
-    for picture, one in fits or every:
+    for picture, one in fits:
         one["insides"] = data.insides(picture, MOST_OPENED)
     while len(graph) <= OPEN_WHOLE and data.closed:
         data.open(next(iter(data.closed)))
@@ -218,7 +220,7 @@ def _step(s: Step) -> dict:
     a = s.accumulate
     accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
     if a is not None:
-        accumulate |= {"leaf": a.leaf, "node": ident(s.function), "wrong": a.wrong and one_line(a.wrong)}
+        accumulate |= {"leaf": a.leaf, "wrong": a.wrong and one_line(a.wrong)}
     return {
         "node": ident(s.function),
         "name": s.name,

@@ -52,7 +52,7 @@ export const panels = {
     const parts = step.incoming || [];
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
-      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value)));
+      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(parts.length > 1 ? part.value : part.value ?? step.total)));
     if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
     else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
     else if (parts.length > 1 || !parts.length || step.wrong) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, step.wrong ? "≠" : "="), h("span", { class: "mgv-who" }, step.wrong ? "arrived" : "total"), arrayView(step.total)));
@@ -64,7 +64,7 @@ export const panels = {
     const name = h("p", { class: "mgv-name" }, h("code", {}, step.name), step.tensor ? [" of ", h("b", {}, step.tensor)] : null);
     const accumulate = step.accumulate;
     const rules = accumulate
-      ? h("p", { class: "mgv-rule" }, h("code", {}, `${accumulate.leaf}.grad ${accumulate.before ? "+=" : "="} grad`))
+      ? h("p", { class: "mgv-rule" }, h("code", {}, `${step.tensor}.grad ${accumulate.before ? "+=" : "="} grad`))
       : (step.rules || []).map((rule) => h("div", { class: "mgv-rule" },
         h("span", { class: "mgv-input" }, rule.input), rule.math ? h("span", { class: "mgv-math" }, rule.math) : null, rule.code ? h("code", {}, rule.code) : null));
     const saved = (step.saved || []).map((item) => h("div", { class: "mgv-part" },
@@ -81,7 +81,7 @@ export const panels = {
     const accumulate = step.accumulate;
     if (accumulate) {
       const line = (op, who, value, extra) => h("div", { class: `mgv-part ${extra || ""}` }, h("span", { class: "mgv-op" }, op), h("span", { class: "mgv-who" }, who), arrayView(value));
-      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", accumulate.contribution), line(accumulate.wrong ? "≠" : "=", `${accumulate.leaf}.grad`, accumulate.after, "mgv-total"),
+      return this.column("Adds to .grad", line("", "before", accumulate.before), line("+", "this pass", step.total), line(accumulate.wrong ? "≠" : "=", `${step.tensor}.grad`, accumulate.after, "mgv-total"),
         accumulate.wrong ? h("p", { class: "mgv-note" }, `${accumulate.wrong}.`) : null);
     }
     const rows = (step.outgoing || []).map((out) => h("div", { class: "mgv-part" },

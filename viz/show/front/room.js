@@ -4,7 +4,7 @@ import { columns } from "./columns.js";
 import { h } from "./elements.js";
 import { opened } from "./opening.js";
 
-const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180; // px of a node's text; scale; width of the pane for panels beside the picture
+const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside the picture, of these at least
 const RICH = ["graph", "cards", "functions", "map", "rows"];
 const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded", rows: "modules and rows, folded" };
 
@@ -54,6 +54,7 @@ export const room = {
     let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
     const stage = side ? free : Math.max(130, Math.round(free * 0.58));
     let chosen = pick(side, stage);
+    if (side && !chosen.whole) { const other = pick(NARROW, stage); if (other.whole) [chosen, side] = [other, NARROW]; } // where a little more is enough
     if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
       const two = Math.round(wide * 0.52), other = pick(two, stage);
       broad = other.picture === chosen.picture && other.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
