@@ -30,9 +30,9 @@ OPERATIONS = {
     "topk": lambda t, f, n: leaf(t, 5).topk(2)[0].sum(),
     "singular values": lambda t, f, n: t.linalg.svd(leaf(t, 3, 3))[1].sum(),
     "two outputs of other shapes": lambda t, f, n: sum(part.sum() for part in t.linalg.qr(leaf(t, 3, 2))),
-    "zeros that nobody wrote out": lambda t, f, n: (
-        t.func.jvp(t.func.grad(lambda x: (x**3).sum()), (leaf(t, 3),), (t.ones(3),))[1].sum()
-    ),
+    "zeros that nobody wrote out": lambda t, f, n: t.func.jvp(
+        t.func.grad(lambda x: (x**3).sum()), (leaf(t, 3),), (t.ones(3),)
+    )[1].sum(),
     "stack": lambda t, f, n: t.stack([leaf(t, 2), leaf(t, 2)]).sum(),
     "cat of many": lambda t, f, n: t.cat([leaf(t, 1) for _ in range(60)]).sum(),
     "split": lambda t, f, n: sum(part.sum() for part in leaf(t, 4).split(2)),

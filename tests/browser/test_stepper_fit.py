@@ -169,3 +169,41 @@ def test_the_gallery_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: P
 def test_every_stepper_of_the_lessons_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, file):
     for html, nodes in steppers(file):
         check(html, browser, tmp_path, nodes)
+
+
+# how much of the lit line is hidden by what scrolls around it, in pixels; None where no line is lit
+HIDDEN = """() => {
+  const line = document.querySelector(".mgv-line[aria-current=step]"), at = line?.getBoundingClientRect();
+  let hidden = at ? 0 : null;
+  for (let el = line?.parentNode; el && !el.matches(".mgv"); el = el.parentNode) {
+    const { top, bottom } = el.getBoundingClientRect();
+    if (getComputedStyle(el).overflowY !== "visible") hidden = Math.max(hidden, top - at.top, at.bottom - bottom);
+  }
+  return [hidden, line?.querySelector("code").textContent ?? null];
+}"""
+
+
+@pytest.mark.parametrize("framework", ["minigrad", "torch"])
+def test_the_source_stands_beside_the_picture_and_scrolls_to_its_line(browser, tmp_path, request, framework):
+    t = request.getfixturevalue("torch") if framework == "torch" else minigrad
+    lines = [f"    h{i} = (h{i - 1} * w).tanh()" for i in range(1, 66)]
+    program = tmp_path / "program.py"
+    text = ["def run(t, payload):", "    h0, w = t.ones(2), t.tensor(0.9, requires_grad=True)", *lines]
+    program.write_text("\n".join([*text, "    loss = h65.sum()", "    return payload(loss)"]), encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(program.read_text(encoding="utf-8"), program, "exec"), names)
+    data = names["run"](t, payload)
+    source = data["source"]["lines"]
+    assert len(source) >= 60
+    with opened(browser, page(data), tmp_path, viewport={"width": 1280, "height": 800}) as pane:
+        seen = set()
+        for number, step in enumerate(data["steps"], 1):
+            pane.press("ArrowRight")
+            pane.at(number)
+            hidden, lit = pane.page.evaluate(HIDDEN)
+            if step["line"] is None:
+                continue
+            assert lit.strip() == source[step["line"]].strip()
+            assert hidden <= 1, f"step {number}: {hidden} px of {lit!r} are hidden"
+            seen.add(lit)
+        assert len(seen) >= 60

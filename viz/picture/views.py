@@ -152,7 +152,9 @@ class _View:
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
-        self.depth: dict[Function | None, int] = {None: 0}  # functions on the longest way from there to a leaf
+        self.depth: dict[Function | None, int] = {
+            None: 0
+        }  # functions on the longest way from there to a leaf
         for f in graph.functions:
             self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
 
@@ -160,7 +162,7 @@ class _View:
         """Whether an edge is drawn straight: the longest way; in a graph with frames for its modules all but to leaves, and
         to what is made of leaves alone beside that way."""
         far = self.depth[e.target]
-        return 0 < far == self.depth[e.source] - 1 or 1 < far and len(self.graph) <= FRAMES_UP_TO
+        return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
 
     def leaf_item(self, f: Function) -> Item:
         raise NotImplementedError

@@ -16,7 +16,7 @@ from typing import Any
 from .graph import Graph, is_tensor
 from .recall import excerpt
 
-LONGEST = 40  # lines of source shown beside the picture
+LONGEST = 200  # lines of source shown beside the picture, where they scroll
 LARGEST = 20_000  # a file with more lines than this is not searched
 
 
