@@ -32,17 +32,15 @@ def record(target: str, view: str | None = None, ask: str | None = None) -> Step
     path = Path(file)
     if not path.is_file():
         raise CannotStep(f"there is no file {file}")
-    recording = Recording()
-    recording.start(None, str(path))
     sys.path.insert(0, str(path.resolve().parent))  # as `python file.py` does
     try:
-        scope = runpy.run_path(str(path), run_name="__viz__")
-        found = scope.get(name)
-        if callable(found) and not is_tensor(found):
-            found = found()
+        with Recording(str(path)):
+            scope = runpy.run_path(str(path), run_name="__viz__")
+            found = scope.get(name)
+            if callable(found) and not is_tensor(found):
+                found = found()
     finally:
         sys.path.pop(0)
-        recording.stop()
     tensors = {key: value for key, value in scope.items() if not key.startswith("_") and is_tensor(value)}
     if found is None:
         known = ", ".join(tensors) or "none"

@@ -189,7 +189,9 @@ def test_the_source_stands_beside_the_picture_and_scrolls_to_its_line(browser, t
     lines = [f"    h{i} = (h{i - 1} * w).tanh()" for i in range(1, 66)]
     program = tmp_path / "program.py"
     text = ["def run(t, payload):", "    h0, w = t.ones(2), t.tensor(0.9, requires_grad=True)", *lines]
-    program.write_text("\n".join([*text, "    loss = h65.sum()", "    return payload(loss)"]), encoding="utf-8")
+    program.write_text(
+        "\n".join([*text, "    loss = h65.sum()", "    return payload(loss)"]), encoding="utf-8"
+    )
     names: dict[str, Any] = {}
     exec(compile(program.read_text(encoding="utf-8"), program, "exec"), names)
     data = names["run"](t, payload)

@@ -7,6 +7,7 @@ import html
 import pathlib
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
@@ -42,22 +43,16 @@ class Drawing:
     def __init__(self, picture: Picture, graph: Graph):
         self.picture, self.graph = picture, graph
         self.dot: graphviz.Digraph = language.digraph(picture)
-        self._places: Places | None = None
-        self._svg: str | None = None
 
-    @property
+    @cached_property
     def places(self) -> Places:
         """Where everything is; Graphviz is asked once."""
-        if self._places is None:
-            self._places = places(self.picture, self.dot.source)
-        return self._places
+        return places(self.picture, self.dot.source)
 
-    @property
+    @cached_property
     def svg(self) -> str:
         """The picture as a standalone SVG: same program, same bytes."""
-        if self._svg is None:
-            self._svg = painter.paint(self.picture, self.places)
-        return self._svg
+        return painter.paint(self.picture, self.places)
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the picture to ``path``; its ending says the format: svg, png, pdf or dot."""

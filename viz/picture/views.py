@@ -136,10 +136,11 @@ def _grad_label(out: Output) -> str:
     return f"grad_{out.name}" if out.name and out.named and len(out.name) <= 14 else "grad"
 
 
-def _plain_words(e: Edge) -> tuple[str, str]:
-    """Shape and tooltip of an input that does not require grad."""
+def _plain_words(e: Edge) -> tuple[list[Line], str]:
+    """Lines and tooltip of an input that does not require grad."""
     shape = shape_text(e.value.shape) if e.value else ""
-    return shape, f"{e.label}: {shape}, requires_grad=False, so no gradient is computed for it"
+    lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
+    return lines, f"{e.label}: {shape}, requires_grad=False, so no gradient is computed for it"
 
 
 class _View:
@@ -159,8 +160,7 @@ class _View:
             self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
 
     def spine(self, e: Edge) -> bool:
-        """Whether an edge is drawn straight: the longest way; in a graph with frames for its modules all but to leaves, and
-        to what is made of leaves alone beside that way."""
+        """Whether an edge is drawn straight: the longest way, and in smaller graphs all but those that end beside it."""
         far = self.depth[e.target]
         return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
 
@@ -194,8 +194,7 @@ class _View:
         return self.p.add("none", "stub", column, tip)
 
     def plain_tensor(self, e: Edge) -> Item:
-        shape, tip = _plain_words(e)
-        lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
+        lines, tip = _plain_words(e)
         if self.p.values and e.value is not None:
             lines.insert(2, self.value_line(e.value))
         return self.p.add("input", "cylinder", Column.of(lines, 84, 12, 12), tip, name=e.label, value=e.value)
@@ -368,6 +367,10 @@ class _Compact(_View):
     def function_item(self, f: Function) -> Item:
         raise NotImplementedError
 
+    def about_leaf(self, f: Function) -> dict:
+        out, marks = f.outputs[0], _marks(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
+        return {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
+
     def draw(self) -> None:
         for f in self.order:
             if f.kind == "accumulate":
@@ -445,9 +448,7 @@ class _Functions(_Compact):
             lines.append(sub_line("AccumulateGrad", "note", TINY))
         column = Column.of(lines, 64, 12, 6)
         column.width += 12
-        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
-        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
-        self.p.of_function[f] = self.p.add("leaf", "tag", column, leaf_tooltip(f), **more)
+        self.p.of_function[f] = self.p.add("leaf", "tag", column, leaf_tooltip(f), **self.about_leaf(f))
         return self.p.of_function[f]
 
     def function_item(self, f: Function) -> Item:
@@ -470,16 +471,13 @@ class _Cards(_Compact):
         out = f.outputs[0]
         note = sub_line("AccumulateGrad", "note", TINY)
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
-        marks = _marks(f) + (["node-hooked"] if f.after_hooks and not f.hooks else [])
-        more = {"function": f, "name": out.name, "output": out, "value": out.value, "classes": marks}
-        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **more)
+        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **self.about_leaf(f))
         return self.p.of_function.setdefault(f, item)
 
     def plain_tensor(self, e: Edge) -> Item:
         if e.value is None or not self.p.values:
             return super().plain_tensor(e)
-        shape, tip = _plain_words(e)
-        lines = [name_line(e.label), sub_line(shape), sub_line("requires_grad=False", "note", TINY)]
+        lines, tip = _plain_words(e)
         return self.p.card("input", lines, e.value.shape, ["value"], tip, name=e.label, value=e.value)
 
     def function_item(self, f: Function) -> Item:

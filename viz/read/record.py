@@ -71,10 +71,10 @@ def _noting(method: Callable, recordings: list[Recording]) -> Callable:
 
 
 class Recording:
-    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw."""
+    """What ``viz.record()`` gives to ``as``: how many operations and lines it saw, in the block or in all of ``filename``."""
 
-    def __init__(self) -> None:
-        self.operations, self.lines = 0, 0
+    def __init__(self, filename: str | None = None) -> None:
+        self.operations, self.lines, self._filename = 0, 0, filename
         self._following, self._thread = False, threading.get_ident()
         # a frame's parameters: the tensors that it was called with
         self._given: dict[FrameType, dict[str, int]] = {}
@@ -103,7 +103,7 @@ class Recording:
 
     def __enter__(self) -> Recording:
         try:
-            self.start(sys._getframe(1))
+            self.start(sys._getframe(1) if self._filename is None else None)
         except BaseException:  # Ctrl+C, before there is anything to leave
             self._leave()
             raise
@@ -117,13 +117,12 @@ class Recording:
 
     _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
 
-    def start(self, frame: FrameType | None, filename: str | None = None) -> None:
-        """Follow ``frame`` from here on, or (for a cell that has not started) all code of ``filename``."""
+    def start(self, frame: FrameType | None) -> None:
         self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
         self._following = True
         compiler = getattr(sys.modules.get("torch"), "compiler", None)
         self._compiling = getattr(compiler, "is_compiling", self._compiling)
-        self._frame, self._filename = frame, filename
+        self._frame = frame
         self._globals = frame.f_globals if frame is not None else None
         if frame is not None:
             self._look_around(frame)

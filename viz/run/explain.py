@@ -86,9 +86,8 @@ def _share(s: Step) -> None:
 
 def _one_by_one(s: Step, steps: list[Step]) -> bool:
     """Whether the engine fires a node for its first part alone, and again for the next before anyone sends it more."""
-    if len(s.parts) < 2 or s.total is None or len({p.nr for p in s.parts}) > 1:
-        return False
-    if any(p.value is None or p.value.shape != s.total.shape for p in s.parts):
+    same = {(p.nr, p.value and p.value.shape) for p in s.parts}
+    if len(s.parts) < 2 or s.total is None or same != {(s.parts[0].nr, s.total.shape)}:
         return False
     if not _equal(s.total, s.parts[0].value.array) or _equal(s.total, _sum([p.value for p in s.parts])):
         return False

@@ -16,6 +16,7 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -30,12 +31,12 @@ from ..read.graph import Edge, Graph, is_tensor
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
-from ..read.text import clipped, write_whole
+from ..read.text import clipped
 from ..read.values import Value
 from ..run.trace import run
-from .page import frame, page, sent
+from .page import frame, sent
 from .payload import MOST_STEPS, describe, ident
-from .stepper import Pane
+from .stepper import Pane, Stepper
 
 WRAPPED = {"flex_flow": "row wrap", "align_items": "center"}  # the layout of a row of controls
 EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_grad can be changed
@@ -200,14 +201,8 @@ class Explore(widgets.VBox):
     def _record(self) -> tuple[dict, _State]:
         tensors = {name: leaf.tensor(self._framework) for name, leaf in self.leaves.items()}
         code = getattr(self.f, "__code__", None)
-        recording = Recording()
-        if code is not None:
-            recording.start(None, code.co_filename)
-        try:
+        with Recording(code.co_filename) if code is not None else nullcontext():
             self.result = self.f(**tensors)
-        finally:
-            if code is not None:
-                recording.stop()
         here = sys._getframe()
         graph, plain = prepare(self.result, "explore", tensors | {self.name: self.result}, here)
         if len(graph) > MOST_STEPS:
@@ -366,13 +361,9 @@ class Explore(widgets.VBox):
         options = {"step": len(self.data["steps"])}
         return bundle | {"text/html": frame(self.data, options=options), "text/plain": repr(self)}
 
-    def save(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write what is shown now as a page (.html)."""
-        path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            what = path.suffix or "a file without an ending"
-            raise ValueError(f"cannot save as {what!r}: give a name that ends in .html")
-        return write_whole(path, page(self.data, title=title, options={"step": len(self.data["steps"])}))
+    def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
+        """Write what is shown now, as ``viz.step`` does."""
+        return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
 
 
 def _words(value: Any) -> str:

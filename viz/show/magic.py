@@ -45,14 +45,9 @@ def run(shell: Any, line: str, cell: str) -> Any:
     if isinstance(last, ast.Expr):
         expression = compile(ast.Expression(tree.body.pop().value), name, "eval")
     scope = shell.user_ns
-    recording, result = Recording(), None
-    recording.start(None, name)
-    try:
+    with Recording(name):
         exec(compile(tree, name, "exec"), scope)
-        if expression is not None:
-            result = eval(expression, scope)
-    finally:
-        recording.stop()
+        result = None if expression is None else eval(expression, scope)
     if not is_tensor(result):
         result = _last_assigned(tree, scope)
     if result is None or result.grad_fn is None:

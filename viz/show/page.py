@@ -118,15 +118,14 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         return {**drawn, **read, "insides": within, "svg": _thin(drawn["svg"])}
 
     def step(told: Mapping) -> dict:
-        first, *more = told["incoming"] or [{}]
-        if not more and first.get("value") is told["total"]:  # the only part is the total
-            told = {**told, "incoming": [{"from": first.get("from")}] * len(told["incoming"])}
-        outgoing = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
-        stored = {k: v for k, v in (told["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
-        return {**told, "outgoing": outgoing, "accumulate": stored or None}
+        """Of a step what it does not say already: an only part is the total, what is stored is the total of its leaf."""
+        parts = [{k: v for k, v in part.items() if v is not told["total"]} for part in told["incoming"]]
+        sends = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
+        stores = {k: v for k, v in (told["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
+        return {**told, "incoming": parts, "outgoing": sends, "accumulate": stores or None}
 
     whole = picture(data) | {"pictures": [picture(one) for one in data.get("pictures", ())]}
-    whole["steps"] = [step(one) for one in data["steps"]]
+    whole["steps"] = [step(one) for one in data.get("steps", ())]
     if not (options or {}).get("forward"):
         whole["forward"] = []
     return walk(whole) | {"arrays": arrays}

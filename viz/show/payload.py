@@ -86,8 +86,8 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
     every = [(picture, _drawn(picture, step_of, str(i))) for i, picture in enumerate(pictures)]
-    fits = [(picture, one) for picture, one in every if one["width"] <= WIDEST]
-    # what is too wide is not sent beside what is not; where all are, the one that is least so
+    # what is too wide is not sent beside what is not, nor beside what is less so
+    fits = [both for both in every if both[1]["width"] <= WIDEST]
     fits = fits or [min(every, key=lambda both: both[1]["width"])]
     pictures, drawn = zip(*fits, strict=True)
     data = Payload(graph, step_of)

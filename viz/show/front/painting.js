@@ -40,8 +40,28 @@ export const painting = {
     const boxes = new Set(Object.values(this.drawn.folds));
     for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {}))) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
-    if (this.columns > 1) this.setInColumns(svg, columns(this.drawn, this.columns));
+    this.columns > 1 ? this.setInColumns(svg, columns(this.drawn, this.columns)) : this.clearLabels();
     return svg;
+  },
+
+  // A label that another arrow, a box or another label would touch goes along its own arrow to where the least does.
+  clearLabels() {
+    const ways = {}, taken = [...this.nodes.values()].filter((node) => node.bounds).map(({ bounds: { x, y, width, height } }) => [x + width / 2, y + height / 2, width, height]);
+    for (const [id, { group }] of this.edges) {
+      const line = group.querySelector(".line"), long = line?.getTotalLength() || 0;
+      ways[id] = Array.from({ length: 41 }, (_, i) => { const { x, y } = line.getPointAtLength((long * i) / 40); return [x, y, 0, 0]; });
+    }
+    for (const [id, item] of this.edges) {
+      const [left, top, w, h] = this.drawn.edges[id].label_box ?? [], from = [left + w / 2, top + h / 2];
+      if (!w) continue;
+      const touched = ([x, y], all) => all.filter(([ox, oy, ow, oh]) => Math.abs(x - ox) < (w + ow) / 2 + 1 && Math.abs(y - oy) < (h + oh) / 2 + 1).length;
+      const trouble = (at) => Object.keys(ways).reduce((n, other) => n + (other === id ? 0 : touched(at, ways[other])), 9 * touched(at, taken)) + Math.hypot(at[0] - from[0], at[1] - from[1]) / 999;
+      const best = trouble(from) < 1 ? from : ways[id].slice(8, 33).reduce((a, b) => (trouble(b) < trouble(a) ? b : a), from);
+      taken.push([...best.slice(0, 2), w, h]);
+      if (best === from) continue;
+      item.move = [best[0] - from[0], best[1] - from[1]];
+      item.group.querySelector(".label").setAttribute("transform", `translate(${item.move})`);
+    }
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.

@@ -52,7 +52,7 @@ export const panels = {
     const parts = step.incoming || [];
     const rows = parts.map((part, i) => h("div", { class: "mgv-part" },
       parts.length > 1 ? h("span", { class: "mgv-op" }, i ? "+" : "") : null,
-      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(parts.length > 1 ? part.value : part.value ?? step.total)));
+      h("span", { class: "mgv-who" }, part.from ? ["from ", this.nodeName(part.from)] : "the start"), arrayView(part.value ?? step.total)));
     if (asked) rows.push(parts.length > 1 ? h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, "?")) : "");
     else if (step.totals) step.totals.forEach((total, nr) => rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, "="), h("span", { class: "mgv-who" }, `total of output ${nr}`), arrayView(total))));
     else if (parts.length > 1 || !parts.length || step.wrong) rows.push(h("div", { class: "mgv-part mgv-total" }, h("span", { class: "mgv-op" }, step.wrong ? "≠" : "="), h("span", { class: "mgv-who" }, step.wrong ? "arrived" : "total"), arrayView(step.total)));
