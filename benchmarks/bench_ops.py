@@ -57,7 +57,6 @@ OPERATIONS = """
     torch.exp(x)                    | y := np.exp(x), g * y
     torch.log(x)                    | np.log(x), g / x
     torch.log1p(x)                  | np.log1p(x), g / (x + 1)
-    torch.expm1(x)                  | y := np.expm1(x), g * (y + 1)
     torch.sqrt(x)                   | y := np.sqrt(x), g / (2 * y)
     torch.rsqrt(x)                  | 1 / np.sqrt(x)
     torch.square(x)                 | x * x
@@ -67,9 +66,6 @@ OPERATIONS = """
     torch.sin(x)                    | np.sin(x), g * np.cos(x)
     torch.cos(x)                    | np.cos(x), g * -np.sin(x)
     torch.tan(x)                    | y := np.tan(x), g * (1 + y * y)
-    torch.asin(x)                   | np.arcsin(x), g / np.sqrt(1 - x * x)
-    torch.acos(x)                   | np.arccos(x), g / np.sqrt(1 - x * x)
-    torch.atan(x)                   | np.arctan(x), g / (1 + x * x)
     torch.sinh(x)                   | np.sinh(x), g * np.cosh(x)
     torch.cosh(x)                   | np.cosh(x), g * np.sinh(x)
     torch.tanh(x)                   | y := np.tanh(x), g * (1 - y * y)
@@ -77,11 +73,8 @@ OPERATIONS = """
     torch.erf(x)                    | erf(x), g * np.exp(-x * x)
     torch.floor(x)                  | np.floor(x)
     torch.round(x)                  | np.round(x)
-    torch.trunc(x)                  | np.trunc(x)
     x.clamp(0.3, 0.7)               | np.clip(x, 0.3, 0.7), g * ((x >= 0.3) & (x <= 0.7))
     x.clamp(min=0.5)                | np.maximum(x, 0.5), g * (x >= 0.5)
-    torch.clamp(x, y, z)            | np.minimum(np.maximum(x, y), z)
-    torch.clamp(x, min=y)           | np.maximum(x, y), g * (x >= y), g * (x < y)
     torch.maximum(x, y)             | np.maximum(x, y), g * (x >= y), g * (x < y)
     torch.minimum(x, y)             | np.minimum(x, y), g * (x <= y), g * (x > y)
     torch.where(m, x, y)            | np.where(m, x, y), g * m, g * ~m
@@ -114,8 +107,6 @@ OPERATIONS = """
     x.std(1)                        | np.std(x, axis=1)
     x.norm()                        | np.sqrt(np.add.reduce(x * x, axis=None))
     x.norm(dim=1)                   | np.sqrt(np.add.reduce(x * x, axis=1))
-    x.norm(1)                       | np.add.reduce(np.abs(x), axis=None)
-    x.norm(p=3, dim=0)              | np.add.reduce(np.abs(x) ** 3, axis=0) ** (1 / 3)
     x.amax()                        | np.maximum.reduce(x, axis=None)
     x.amax(1)                       | np.maximum.reduce(x, axis=1)
     x.amin(0)                       | np.minimum.reduce(x, axis=0)

@@ -64,6 +64,7 @@ class device(NamedTuple("device", [("type", str)])):
 
 
 cpu = device("cpu")
+NOT_OFFERED = "minigrad has no {}; it keeps to what the lessons use. viz works on PyTorch itself."
 
 
 def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> tuple[Callable, Callable]:
@@ -77,8 +78,7 @@ def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> 
             home = import_module(homes[name], module)
             return vars(import_module(module)).setdefault(name, getattr(home, name, home))  # not asked again
         path = ".".join(["torch", *module.split(".")[1:], name])
-        told = f"minigrad has no {path}; it keeps to what the lessons use. viz works on PyTorch itself."
-        raise AttributeError(told)
+        raise AttributeError(NOT_OFFERED.format(path))
 
     return sorted(names).copy, __getattr__
 
@@ -86,8 +86,8 @@ def offers(module: str, names: Iterable[str], homes: Mapping[str, str] = {}) -> 
 class NotOffered(str):
     """An attribute that Tensor has in PyTorch alone, which says so. A `__getattr__` would slow down all others by a tenth."""
 
-    names = """atan2 broadcast_to cross cuda cumprod diff index_add index_copy index_put index_select inner lerp median
-    masked_select new_ones normal_ ravel repeat repeat_interleave resize_ squeeze_ svd take tile type uniform_ unsqueeze_"""
+    names = """atan2 broadcast_to cross cuda cumprod diff expand_as index_add index_put index_select inner lerp median
+    masked_select new_ones normal_ ravel repeat repeat_interleave reshape_as resize_ squeeze_ svd type uniform_ unsqueeze_"""
 
     def __get__(self, t: object, kind: type) -> object:
         return offers("minigrad.Tensor", ())[1](self)

@@ -41,7 +41,7 @@ int = int32
 
 _of_numpy = {d.numpy: d for d in (float16, float32, float64, uint8, int8, int16, int32, int64, bool)}
 _of_builtin = {builtins.float: float64, builtins.int: int64, builtins.bool: bool}
-_category = {"b": 0, "i": 1, "u": 1, "f": 2}
+category = {"b": 0, "i": 1, "u": 1, "f": 2}
 _default = float32
 
 
@@ -124,7 +124,7 @@ def promote(parts: list[tuple[np.dtype, builtins.int]]) -> np.dtype:
         joined = functools.reduce(_join, [d for d, r in parts if r == rank], None)
         if result is None:
             result = joined
-        elif joined is not None and _category[joined.kind] > _category[result.kind]:
+        elif joined is not None and category[joined.kind] > category[result.kind]:
             result = _default.numpy if rank == 0 and joined.kind == "f" else joined
     return result
 

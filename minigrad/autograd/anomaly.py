@@ -19,10 +19,6 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self.switch(mode, check_nan)
-
-    def switch(self, mode: bool, check_nan: bool) -> None:
-        """Turn it on or off, and remember what was before."""
         self.before = (anomaly.on, anomaly.check_nan)
         anomaly.on, anomaly.check_nan = bool(mode), check_nan
         local.update()
@@ -31,7 +27,7 @@ class set_detect_anomaly:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        self.switch(*self.before)
+        set_detect_anomaly(*self.before)
 
 
 class detect_anomaly(set_detect_anomaly):
@@ -43,7 +39,7 @@ class detect_anomaly(set_detect_anomaly):
         warnings.warn(f"{told} for debugging.", stacklevel=2)
 
     def __enter__(self) -> None:
-        self.switch(True, self.check_nan)
+        super().__init__(True, self.check_nan)
 
 
 def remember_traceback(node: Node) -> None:

@@ -11,14 +11,15 @@ An operation on duals computes its value, and its tangent from those of the inpu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each
 from ..ops.run import perform
+from ..ops.table import Op
 from ..tensor import Tensor, plain_types
 from ..words import expect
 from .function import Function, refuse_old_form, run_forward
@@ -26,9 +27,6 @@ from .modes import enable_grad, local, no_grad
 from .node import edge
 from .passes import grad_of_any, zeros_of
 from .views import places
-
-if TYPE_CHECKING:
-    from ..ops.table import Op
 
 __all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
 __dir__, __getattr__ = offers(__name__, __all__)
@@ -44,9 +42,6 @@ def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
         return results_of(op.jvp(tuple(inputs), tuple(moves), results, params))
     if not moving:
         return (None,) * len(results)
-    if op.kind == "elementwise" and len(results) == 1:
-        total = reduce(add, [rule(t) for rule, t in rules_of(op, inputs, moves, results, params)])
-        return (total.expand(results[0].shape).to(results[0].dtype),)
     if op.variadic or op.kind == "jointly linear":
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
@@ -55,35 +50,30 @@ def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
     if op.kind == "linear":
         parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
         return tuple(reduce(add, column) for column in zip(*parts, strict=True))
-    return transposed(op, inputs, moves, results, params)
+    rules = [(op.rule_of(i, inputs, results, params), moves[i]) for i in moving]
+    if op.kind == "elementwise":
+        total = reduce(add, [rule(t) for rule, t in rules])
+        return (total.expand(results[0].shape).to(results[0].dtype),)
+    return transposed(rules, results[: len(results) - len(op.constants)]) + (None,) * len(op.constants)
 
 
 def results_of(result: object) -> tuple:
     return result if isinstance(result, tuple) else (result,)
 
 
-def rules_of(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Iterator[tuple]:
-    """For each input that moves: its rule, as a function of `grad` alone, and its tangent."""
-    for i in op.differentiable:
-        if moves[i] is not None:
-            yield op.rule_of(i, inputs, results, params), moves[i]
-
-
-def transposed(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Tangents:
-    """J t as the derivative of uᵀJ t with respect to u."""
+def transposed(rules: list[tuple], results: tuple) -> Tangents:
+    """J t as the derivative of uᵀJ t with respect to u. rules: each as a function of u, with the tangent of its input."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
-        us = [zeros_of(r) for r in results[: len(results) - len(op.constants)]]
+        us = [zeros_of(r) for r in results]
         if level is not None:
             us = list(map(level.lift, us))  # outer transforms must see what becomes of them
         for u in us:
             u._requires_grad = True
-        cotangent = us if len(us) > 1 else us[0]
-        found = [(rule(cotangent), t) for rule, t in rules_of(op, inputs, moves, results, params)]
+        found = [(rule(us if len(us) > 1 else us[0]), t) for rule, t in rules]
         total = reduce(add, [(g * t).sum() for g, t in found if g is not None], zeros_of(us[0].sum()))
         moved = grad_of_any([total], us, [None], create_graph=recording)
-    pairs = zip(moved, us, strict=True)
-    return (*[zeros_of(u) if t is None else t for t, u in pairs], *(None for _ in op.constants))
+    return tuple(zeros_of(u) if t is None else t for t, u in zip(moved, us, strict=True))
 
 
 # ---------------------------------------------------------------- dual numbers
@@ -99,8 +89,8 @@ class Dual(Wrapper):
         """The derivative, None for a constant. A view's is looked up in its base if that was written to."""
         base = self._base
         if base is not None and self.seen != self._counter.version:
-            with at(self.level.below):
-                self.extra = None if base.tangent is None else base.tangent._take_places(places(self))
+            moved, below = base.tangent, self.level.below
+            self.extra = None if moved is None else at(below, moved._take_places, places(self))
             self.seen = self._counter.version
         return self.extra
 
@@ -181,31 +171,27 @@ class Forward(Interpreter):
     def process_function(self, cls: type[Function], args: tuple) -> object:
         if not self.user:
             refuse_old_form(cls)
-        found = self.function_value(cls, args)
-        if cls.setup_context is Function.setup_context:
-            return each(found, self.tracked)
-        return run_forward(cls, args, (found,))[0]
+        found = at(self.below, self.function_value, cls, args)
+        return each(found, self.tracked) if cls.old_form else run_forward(cls, args, (found,))[0]
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
-        """The value and the tangent of a Function's result, without history at this level."""
+        """The value and the tangent of a Function's result, without history at this level, by operations below."""
         values, moves = zip(*map(self.unwrap, args), strict=True)
-        with at(self.below):
-            if cls.setup_context is Function.setup_context:
-                result, ctx = run_forward(cls, values)
-            else:
-                result, ctx = cls.apply(*values), cls.node_class(values)
-                with no_grad():
-                    cls.setup_context(ctx, values, result)  # for `jvp`, which finds there what was saved
-            results = results_of(result)
-            found = (None,) * len(results)
-            if any(t is not None for t in moves):
-                if ctx.materialize_grads:
-                    floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
-                    moves = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
-                ctx.reads_forward = True
-                found = results_of(cls.jvp(ctx, *moves))
-                ctx.reads_forward = False
-        pairs = zip(results, found, strict=True)
+        if cls.old_form:
+            result, ctx = run_forward(cls, values)
+        else:
+            result, ctx = cls.apply(*values), cls.node_class(values)
+            with no_grad():
+                cls.setup_context(ctx, values, result)  # for `jvp`, which finds there what was saved
+        found = (None,) * len(results_of(result))
+        if any(t is not None for t in moves):
+            if ctx.materialize_grads:
+                floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
+                moves = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
+            ctx.reads_forward = True
+            found = results_of(cls.jvp(ctx, *moves))
+            ctx.reads_forward = False
+        pairs = zip(results_of(result), found, strict=True)
         outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)
         return outs if isinstance(result, tuple) else outs[0]
 

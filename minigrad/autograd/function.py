@@ -21,7 +21,7 @@ from ..tensor import Tensor, wrap
 from ..words import FREED, expect
 from .anomaly import remember_traceback
 from .hooks import of_outputs
-from .modes import anomaly, local, no_grad, recording
+from .modes import anomaly, local, no_grad, set_grad_enabled
 from .node import Node, edge, new_node, next_sequence
 from .saved import Packed, twin
 from .views import check_writable, count_write, hang, make_view
@@ -61,11 +61,6 @@ class FunctionCtx(Node):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
-    @property
-    def _output_count(self) -> int:
-        """How many results the operation had."""
-        return len(self._outputs)
-
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs for `backward`, which finds them in `ctx.saved_tensors`. Only tensors or None."""
         told = "save_for_backward can only save variables, but argument {} is of type {}"
@@ -103,7 +98,7 @@ class FunctionCtx(Node):
         if self.materialize_grads:
             pairs = zip(grads, self._outputs, strict=True)
             grads = [wrap(np.zeros(*look)) if g is None and look is not None else g for g, look in pairs]
-        with recording(recorded):
+        with set_grad_enabled(bool(recorded)):
             results = self._forward_cls.backward(self, *grads)
         results = self._checked(results if isinstance(results, tuple) else (results,))
         return results if recorded else tuple(g if g is None else g._array for g in results)
@@ -152,6 +147,7 @@ class Function:
     """
 
     node_class: type[FunctionCtx]
+    old_form: bool  # does `forward` get the `ctx`?
     forward = missing("the forward function for custom autograd.Function.")
     setup_context = missing("the setup_context function to use it.")
     jvp = missing("the jvp function for custom autograd.Function to use it with forward mode AD.")
@@ -162,16 +158,16 @@ class Function:
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.node_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
+        cls.old_form = cls.setup_context is Function.setup_context
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> object:
         """Run the operation and record it. Arguments by name are put into the order of `forward`."""
-        ctx = (None,) if cls.setup_context is Function.setup_context else ()
-        if kwargs or (not ctx and len(args) != len(signature(cls.forward).parameters)):
-            bound = signature(cls.forward).bind(*ctx, *args, **kwargs)
-            if not ctx:
+        if kwargs or not cls.old_form:
+            bound = signature(cls.forward).bind(*[None] * cls.old_form, *args, **kwargs)
+            if not cls.old_form:
                 bound.apply_defaults()
-            args = bound.args[len(ctx) :]
+            args = bound.args[cls.old_form :]
         if local.interpreter is not None:
             return local.interpreter.process_function(cls, args)
         if local.transform_depth:
@@ -185,7 +181,7 @@ Function.__init_subclass__.__func__(Function)  # so that Function.apply says tha
 
 def refuse_old_form(cls: type[Function]) -> None:
     """Raise PyTorch's error for a Function without `setup_context`, which transforms cannot use."""
-    if cls.setup_context is Function.setup_context:
+    if cls.old_form:
         told = "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override"
         more = "https://pytorch.org/docs/main/notes/extending.func.html"
         raise RuntimeError(f"{told} the setup_context staticmethod. For more details, please see {more}")
@@ -202,7 +198,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
         return known[0], None
     ctx = cls.node_class(args, recording)
     with no_grad():
-        if cls.setup_context is Function.setup_context:
+        if cls.old_form:
             result = cls.forward(ctx, *args)
         else:
             (result,) = known or (cls.forward(*args),)
@@ -217,7 +213,7 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     constant = [not recording or is_among(out, ctx.non_differentiable) for out in outputs]
     recorded = [f and not c for f, c in zip(floating, constant, strict=True)]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
-    ctx._outputs = looks(outputs)
+    ctx._outputs, ctx._output_count = looks(outputs), len(outputs)
     ctx.dirty_tensors = ctx.non_differentiable = ()  # they may be outputs, which hold the node
     if recording:
         hooks = local.saved_hooks[-1] if local.saved_hooks else None

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .modes import recording
-from .node import Node, RemovableHandle, add_hook, edge
+from .modes import set_grad_enabled
+from .node import Node, RemovableHandle, edge
 
 NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 
@@ -29,10 +29,9 @@ def retain_grad(self: Tensor) -> None:
     if self._grad_fn is None and meta.made_in is not None:
         return  # a view made under no_grad counts as a leaf, whatever its base is by now
     node = self.grad_fn
-    if node is None or meta.retains_grad:
-        return
-    meta.retains_grad = True
-    node._all_hooks().retain[self._output_nr] = weakref.ref(self)
+    if node is not None and not meta.retains_grad:
+        meta.retains_grad = True
+        node._all_hooks().retain[self._output_nr] = weakref.ref(self)
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
@@ -40,13 +39,13 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     expect(self.requires_grad, NO_GRADIENT)
     node = self.grad_fn
     if node is not None:
-        return add_hook(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
+        return RemovableHandle(node._all_hooks().tensor.setdefault(self._output_nr, OrderedDict()), hook)
     meta = self._own_meta()
     meta.hooks = OrderedDict() if meta.hooks is None else meta.hooks
     node = edge(self)
     if node is not None:
         node._all_hooks().tensor[0] = meta.hooks
-    return add_hook(meta.hooks, hook)
+    return RemovableHandle(meta.hooks, hook)
 
 
 def backward_hooks(self: Tensor) -> OrderedDict | None:
@@ -68,7 +67,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     expect(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = self._own_meta()
     meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
-    return add_hook(meta.post_hooks, hook)
+    return RemovableHandle(meta.post_hooks, hook)
 
 
 # ---------------------------------------------------------------- in a backward pass
@@ -96,7 +95,7 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
     if not (hooks.tensor or hooks.retain or (fires and hooks.pre)):
         return grad
     grads = of_outputs(node, grad)
-    with recording(recorded):
+    with set_grad_enabled(bool(recorded)):
         for output_nr, fns in tuple(hooks.tensor.items()):
             for fn in tuple(fns.values()):
                 grads[output_nr] = replaced(grads[output_nr], fn(grads[output_nr]), fn)
@@ -116,7 +115,7 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
 
 def run_after(node: Node, grad_inputs: tuple, grad: object, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    with recording(recorded):
+    with set_grad_enabled(bool(recorded)):
         results = run_node_hooks(node._hooks.post, as_seen(grad_inputs), tuple(of_outputs(node, grad)))
     return as_computed(results, recorded)
 
@@ -137,7 +136,7 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
 
 def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
     """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
-    with recording(recorded):
+    with set_grad_enabled(bool(recorded)):
         for fn in tuple(variable._meta.post_hooks.values()):
             same = replaced(variable, fn(variable), fn) is variable
             expect(same, "Tensor post accumulate grad hooks should return None.")

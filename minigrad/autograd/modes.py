@@ -108,11 +108,6 @@ class enable_grad(no_grad):
     enabled = True
 
 
-def recording(enabled: bool) -> Mode:
-    """The one or the other."""
-    return enable_grad() if enabled else no_grad()
-
-
 class set_grad_enabled(Mode):
     """Turn recording on or off: a plain call lasts until changed; `with` and decoration restore it."""
 
@@ -131,7 +126,7 @@ class set_grad_enabled(Mode):
 
     def __call__(self, function: Callable) -> Callable:
         set_grad(self.before)  # as a decorator it acts in the calls, not from now on
-        return recording(self.enabled)(function)
+        return (enable_grad if self.enabled else no_grad)()(function)
 
 
 class inference_mode(Mode):

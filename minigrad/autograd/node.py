@@ -42,8 +42,9 @@ class RemovableHandle:
 
     next_id = itertools.count().__next__
 
-    def __init__(self, hooks: OrderedDict):
+    def __init__(self, hooks: OrderedDict, hook: Callable):
         self.id, self.hooks = RemovableHandle.next_id(), weakref.ref(hooks)
+        hooks[self.id] = hook
 
     def remove(self) -> None:
         """Take the hook away. Doing it twice is harmless."""
@@ -56,13 +57,6 @@ class RemovableHandle:
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
-
-
-def add_hook(hooks: OrderedDict, hook: Callable) -> RemovableHandle:
-    """Put `hook` into `hooks` and return the handle that removes it."""
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
 
 
 class Node:
@@ -125,11 +119,11 @@ class Node:
 
     def register_hook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after this node has run. It may return new grad_inputs."""
-        return add_hook(self._all_hooks().post, fn)
+        return RemovableHandle(self._all_hooks().post, fn)
 
     def register_prehook(self, fn: Callable) -> RemovableHandle:
         """Call `fn(grad_outputs)` before this node runs. It may return new grad_outputs."""
-        return add_hook(self._all_hooks().pre, fn)
+        return RemovableHandle(self._all_hooks().pre, fn)
 
     def __call__(self, *grad_outputs: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None:
         """Run the node by hand: from the gradients of its outputs, those of its inputs."""

@@ -48,14 +48,11 @@ def backward(
         warnings.warn(words.CREATES_CYCLE, stacklevel=3)
     roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
-    if inputs is None:
-        execute(roots, retain, create_graph)
-        return
-    for i in inputs:
+    for i in inputs or ():
         if isinstance(i, Tensor):
             retain_grad(i)  # a result keeps its gradient from now on
-    # the nodes of `inputs` are run, nothing behind them
-    execute(roots, retain, create_graph, {}, {edge_of(i)[0] for i in inputs})
+    last = inputs and {edge_of(i)[0] for i in inputs}  # these are run, nothing behind them
+    execute(roots, retain, create_graph, None if inputs is None else {}, last)
 
 
 def grad(
@@ -77,31 +74,27 @@ def grad(
     materialize_grads: give zeros for such an input.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
-    inputs = as_inputs(inputs, "grad")
+    inputs, retain = as_inputs(inputs, "grad"), create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         rest = create_graph, only_inputs, allow_unused, False, materialize_grads
-        last = create_graph if retain_graph is None else retain_graph
         vectors = list(zip(*as_tuple(grad_outputs), strict=True))
-        rows = [grad(outputs, inputs, v, last or v is not vectors[-1], *rest) for v in vectors]
+        rows = [grad(outputs, inputs, v, retain or v is not vectors[-1], *rest) for v in vectors]
         return tuple([None if c[0] is None else Tensor._stacked(c) for c in zip(*rows, strict=True)])
     expect(not materialize_grads or allow_unused is not False, words.MATERIALIZE, error=ValueError)
     roots = make_roots(outputs, grad_outputs, create_graph)
     places = [edge_of(i) for i in inputs]
     targets = dict.fromkeys(places)
-    retain = create_graph if retain_graph is None else retain_graph
     execute(roots, retain, create_graph, targets)
-    results = []
-    for number, (place, i) in enumerate(zip(places, inputs, strict=True)):
-        found = targets[place]
+    results = [targets[place] for place in places]
+    for number, found in enumerate(results):
         if found is None and materialize_grads:
             told = "materialize_grads cannot be used when the given input is a GradientEdge"
-            expect(isinstance(i, Tensor), told)
-            found = zeros_of(i).requires_grad_(create_graph)
-        elif found is None and not allow_unused:
-            raise RuntimeError(words.UNUSED.format(number))
-        elif found is not None and not isinstance(found, Tensor):
-            found = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
-        results.append(found)
+            expect(isinstance(inputs[number], Tensor), told)
+            results[number] = zeros_of(inputs[number]).requires_grad_(create_graph)
+        elif found is None:
+            expect(allow_unused, words.UNUSED, number)
+        elif not isinstance(found, Tensor):
+            results[number] = wrap(np.array(found))  # it may be another tensor's gradient, or the caller's
     return tuple(results)
 
 

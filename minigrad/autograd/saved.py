@@ -27,17 +27,11 @@ def version_of(t: Tensor) -> int:
     return 0 if t._counter is None else t._counter.version
 
 
-def is_packed(kept: object) -> bool:
-    """Is it held by hooks? The tensors of an index are several in one place."""
-    return type(kept) is Packed or (type(kept) is tuple and Packed in map(type, kept))
-
-
 def unpack(node: Node, recorded: bool) -> list:
     """The saved values for the rules: arrays, or Tensors if `recorded`. Raises if freed or written to since."""
     if node._kept is None:
-        if not any(node._edges) and "" not in node._op.guards:  # nothing saved: no gradient is wanted
-            return [None] * len(node._op.saves)
-        raise RuntimeError(words.FREED)
+        expect(not any(node._edges) and "" not in node._op.guards, words.FREED)
+        return [None] * len(node._op.saves)  # nothing saved: no gradient is wanted
     values = [
         tuple([v.unpack(node) if type(v) is Packed else v for v in kept]) if type(kept) is tuple else kept
         for kept in node._kept
@@ -72,12 +66,11 @@ def refuse_modified(node: Node, i: int) -> None:
         before = node._edges[places.index(number)] if number in places else None
         if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
             raise RuntimeError(words.DETACHED)
-        counter = kept._counter
-        if then != version_of(kept) and (counter is None or then != counter.version + counter.detached):
-            raise modified_error(kept._array, grad_fn(kept), 0, version_of(kept), then)
+        now = version_of(kept)
+        if then != now and then != now + kept._counter.detached:
+            raise modified_error(kept._array, grad_fn(kept), 0, now, then)
     elif i == node._op.saved_results[0] and node._counter is not None and node._counter.version != then:
-        array = kept._array if isinstance(kept, Tensor) else kept
-        raise modified_error(array, node, number, node._counter.version, then)
+        raise modified_error(getattr(kept, "_array", kept), node, number, node._counter.version, then)
 
 
 def read(node: Node, i: int) -> object:
@@ -158,10 +151,9 @@ class Packed:
     def unpack(self, keeper: Node) -> Tensor:
         t = saved_result(keeper, self.packed, self.output_nr) if self.is_unchanged else self.packed
         if self.hook is None:
-            now = version_of(t)
-            if now != self.version:
+            if version_of(t) != self.version:
                 number = self.is_unchanged * t._output_nr
-                raise modified_error(t._array, grad_fn(t), number, now, self.version)
+                raise modified_error(t._array, grad_fn(t), number, version_of(t), self.version)
             return t
         t = self.hook(t)
         told = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"

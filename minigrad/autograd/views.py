@@ -67,19 +67,19 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
 def places(view: Tensor) -> ndarray:
     """Where the elements of a view are in its base, whose elements are counted row by row; in the shape of the view."""
     array, base = view._array, view._meta.base._array
-    if base.flags.c_contiguous and array.size:  # in a third of the time of what follows
-        numbers, first = np.arange(base.size), view.data_ptr() - base.__array_interface__["data"][0]
-        steps = [s // base.itemsize * 8 for s in array.strides]
-        return ndarray(array.shape, numbers.dtype, numbers, first // base.itemsize * 8, steps).copy()
-    known, found = addresses(base).reshape(-1), addresses(array)
-    order = known.argsort(kind="stable")
-    return order[known.searchsorted(found, sorter=order)]
-
-
-def addresses(array: ndarray) -> ndarray:
-    """Where in memory its elements are."""
-    steps = [np.arange(n) * s for n, s in zip(array.shape, array.strides, strict=True)]
-    return sum(np.ix_(*steps), np.array(array.__array_interface__["data"][0]))
+    if not array.size:
+        return np.empty(array.shape, np.int64)
+    first = base.__array_interface__["data"][0]
+    if base.flags.c_contiguous:
+        numbers = np.arange(base.size)
+    else:  # memory that is laid out as that of the base, with the number of each element in its place
+        end = sum([(n - 1) * s for n, s in zip(base.shape, base.strides, strict=True)]) // base.itemsize
+        numbers = np.empty(end + 1, np.int64)
+        own = ndarray(base.shape, numbers.dtype, numbers, 0, [s * 8 // base.itemsize for s in base.strides])
+        own[...] = np.arange(base.size).reshape(base.shape)
+    longer = numbers.itemsize // base.itemsize
+    start, steps = (view.data_ptr() - first) * longer, [s * longer for s in array.strides]
+    return ndarray(array.shape, numbers.dtype, numbers, start, steps).copy()
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -137,7 +137,11 @@ def write(op: Op, inputs: tuple, params: tuple = ()) -> Tensor:
     if special and local.interpreter is not None:
         return local.interpreter.write(op, inputs, params)
     inputs = tuple([t if t is None else t._outside() for t in inputs])  # of a transform that has ended
-    return overwrite(op, inputs, lambda given: op.core(given, params, None), assign, old_value)
+
+    def store(t: Tensor, new: Tensor) -> None:
+        t._array[...] = new._array
+
+    return overwrite(op, inputs, lambda given: op.core(given, params, None), store, old_value)
 
 
 def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -> Tensor:
@@ -161,29 +165,21 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
     return target
 
 
-def assign(target: Tensor, new: Tensor) -> None:
-    target._array[...] = new._array
-
-
 def is_recorded(op: Op, inputs: tuple) -> bool:
     """Does writing the result of the operation into its first input become part of the graph? Not into integers."""
-    if inputs[0]._array.dtype.kind != "f" or (special and not local.records):
-        return False
-    return bool([i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad])
+    wanted = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
+    return bool(wanted) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
 
 
 def check_writable(t: Tensor) -> None:
     """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
     meta = t._meta
     base = None if meta is None else meta.base
-    if base is None:
-        if t._requires_grad and (t._grad_fn is None or (meta is not None and meta.argument)):
-            raise RuntimeError(words.LEAF)
-        return
-    if meta.made_in is not None:
+    if base is not None and meta.made_in is not None:
         raise RuntimeError(refusal(t, "is being"))
-    if t._requires_grad and (base._grad_fn is None or (base._meta is not None and base._meta.argument)):
-        raise RuntimeError(words.VIEW_OF_LEAF)
+    whole = t if base is None else base
+    if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
+        raise RuntimeError(words.LEAF if base is None else words.VIEW_OF_LEAF)
     # Its base became part of a graph after it was made, and nobody has asked since.
     if t._requires_grad and t._grad_fn is None:
         raise RuntimeError(words.LEAF)
@@ -208,12 +204,10 @@ def check_result(result: ndarray, target: ndarray) -> None:
     if result.shape != target.shape:
         told = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
         raise RuntimeError(f"output with shape {told}")
-    if result.dtype is not target.dtype and RANKS[result.dtype.kind] > RANKS[target.dtype.kind]:
+    ranks = dtypes.category
+    if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
         told = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
         raise RuntimeError(f"result type {told}")
-
-
-RANKS = {"b": 0, "u": 1, "i": 1, "f": 2}
 
 
 def count_write(t: Tensor) -> None:
@@ -234,14 +228,12 @@ def old_value(t: Tensor) -> Tensor:
 
 def save_again(node: Node, t: Tensor) -> None:
     """The result that a node saved is now the tensor that was written to: share its memory and version."""
-    if node._op is None or not node._op.saved_results:
+    results = () if node._op is None else node._op.saved_results
+    if not results:
         return
-    saved = list(node._kept)
-    for i in node._op.saved_results:
-        if type(saved[i]) is ndarray:
-            saved[i] = t._array
-    node._kept, node._counter = tuple(saved), t._own_counter()
-    now = t._counter.version << FIELD * node._op.saved_results[0]
+    saved = enumerate(node._kept)
+    node._kept = tuple([t._array if i in results and type(s) is ndarray else s for i, s in saved])
+    node._counter, now = t._own_counter(), t._counter.version << FIELD * results[0]
     node._version += -now if node._version < 0 else now
 
 

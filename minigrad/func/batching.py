@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,10 @@ from ..autograd.function import Function
 from ..ops.indexing import index
 from ..ops.run import perform
 from ..ops.shape import stack, undone
+from ..ops.table import Op
 from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, each, tensors_in
-from .trees import broadcast_prefix, flattened, tree_map
-
-if TYPE_CHECKING:
-    from ..ops.table import Op
+from .trees import flattened, tree_map
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
@@ -114,8 +113,7 @@ class Vmap(Interpreter):
     def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """The operation done by others, as one example sees them."""
         examples = [None if v is None else Batched.of(self, v, d) for v, d in pairs]
-        with at(self):
-            result = op.batch(*((examples,) if op.variadic else examples), *params)
+        result = at(self, op.batch, *((examples,) if op.variadic else examples), *params)
         return result if result is NotImplemented else each(result, lambda r: self.whole(self.unwrap(r)))
 
     def shifted(self, op: Op, pairs: list[Pair], params: tuple) -> object:
@@ -254,7 +252,6 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
 WAYS: dict[str | None, Callable] = {
     "elementwise": by_element,
     "rows": lambda level, op, pairs, more: perform(op, aligned([(level.whole(p), 0) for p in pairs]), more),
-    "whole": lambda level, op, pairs, params: perform(op, [level.whole(p) for p in pairs], params),
     "order": lambda level, op, pairs, params: perform(op, [pairs[0][0]], ((0, *(d + 1 for d in params[0])),)),
     "expand": lambda level, op, pairs, params: perform(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
@@ -262,7 +259,6 @@ WAYS: dict[str | None, Callable] = {
     "matmul": products,
     "fold": folded_batch,
     "index": selected,
-    "index_put": selected,
 }
 
 
@@ -272,8 +268,8 @@ WAYS: dict[str | None, Callable] = {
 def vmap(func: Callable, in_dims: Any = 0) -> Callable:
     """`func` of one example as a function of a batch. Results have the batch in front.
 
-    in_dims: which dimension of each argument counts the examples; None for arguments that all examples share. One
-        number for all, or a structure like the arguments.
+    in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or a tuple of one
+        for each argument.
     Raises ValueError for in_dims that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`), and for
     random numbers.
     """
@@ -281,28 +277,29 @@ def vmap(func: Callable, in_dims: Any = 0) -> Callable:
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        pairs, rebuild = checked(name, in_dims, args)
-        sizes = [t.shape[0] for t, d in pairs if d is not None]
+        dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
+        if not args or len(dims) != len(args) or {*map(type, dims)} - {int, type(None)}:
+            raise ValueError(f"vmap({name}): {in_dims=} is not a number, or None, for each of the inputs")
+        given = [a if d is None else tree_map(partial(turned, d), a) for a, d in zip(args, dims, strict=True)]
+        mapped = [a for a, d in zip(given, dims, strict=True) if d is not None]
+        sizes = [t.shape[0] for t in flattened(mapped)[0]]
         if len(set(sizes)) != 1:
             wanted = f"all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
             raise ValueError(f"vmap: Expected {wanted if sizes else 'at least one Tensor to vmap over'}")
         with Vmap(sizes[0]) as level:
-            result = func(*rebuild(t if d is None else Batched.of(level, t, 0) for t, d in pairs), **kwargs)
+            wrapped = partial(tree_map, lambda t: Batched.of(level, t, 0))
+            inside = [a if d is None else wrapped(a) for a, d in zip(given, dims, strict=True)]
+            result = func(*inside, **kwargs)
         return tree_map(lambda out: level.placed(name, out), result)
 
-    return batched
-
-
-def checked(name: str, in_dims: Any, args: tuple) -> tuple[list[Pair], Callable]:
-    """The arguments' leaves, the batch in dimension 0, and how to put them together again."""
-    (leaves, rebuild), dims = flattened(args), broadcast_prefix(in_dims, args)
-    if not args or dims is None:
-        raise ValueError(f"vmap({name}): {in_dims=} does not have the structure of the inputs")
-    for leaf, dim in zip(leaves, dims, strict=True):
-        if dim is not None and not isinstance(leaf, Tensor):
-            raise ValueError(f"vmap({name}): {in_dims=} has no None for an input of type {type(leaf)}")
-        if dim is not None and not -leaf.ndim <= dim < leaf.ndim:
+    def turned(dim: int, t: object) -> Tensor:
+        """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""
+        if not isinstance(t, Tensor):
+            raise ValueError(f"vmap({name}): {in_dims=} has no None for an input of type {type(t)}")
+        if not -t.ndim <= dim < t.ndim:
             told = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a"
-            wanted = f"so expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}."
-            raise ValueError(f"{told} Tensor of dimensionality {leaf.ndim} {wanted}")
-    return [(t.movedim(d, 0) if d else t, d) for t, d in zip(leaves, dims, strict=True)], rebuild
+            wanted = f"so expected in_dim to satisfy -{t.ndim} <= in_dim < {t.ndim}."
+            raise ValueError(f"{told} Tensor of dimensionality {t.ndim} {wanted}")
+        return t.movedim(dim, 0) if dim else t
+
+    return batched

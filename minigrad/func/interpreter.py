@@ -9,17 +9,14 @@ inside the transform. A view of a wrapped tensor has a value that is a view belo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..autograd import views
 from ..autograd.modes import local
 from ..autograd.node import edge
+from ..ops.table import Op
 from ..tensor import Counter, Tensor, new_object
-
-if TYPE_CHECKING:
-    from ..ops.table import Op
 
 
 class Wrapper(Tensor):
@@ -112,15 +109,14 @@ class Interpreter:
     def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
         """Do one operation on tensors of which some may belong to this level."""
         pairs, own = [self.unwrap(t) for t in inputs], [t for t in inputs if self.owns(t)]
-        with at(self.below):
-            result, added = self.compute(op, [v for v, _ in pairs], [e for _, e in pairs], params)
+        result, added = at(self.below, self.compute, op, [v for v, _ in pairs], [e for _, e in pairs], params)
         if not own and all(e is None for e in added):
             return result
         several = isinstance(result, tuple)
         outs = [self.wrapper.of(self, *p) for p in zip(result if several else (result,), added, strict=True)]
         if op.view and self.owns(inputs[0]):
             for out in outs:
-                if base_of(out.value) is base_of(inputs[0].value):  # else the value had to be copied
+                if out.value._counter is inputs[0].value._own_counter():  # else the value had to be copied
                     views.make_view(out, inputs[0], several)
                     out.seen = out._counter.version
         if local.records and any(t._requires_grad for t in own):
@@ -132,16 +128,14 @@ class Interpreter:
         target = inputs[0]
         self.admit(op, target, [*inputs[1:], *tensors_in(params)])
         if not self.owns(target):
-            with at(self.below):
-                return views.write(op, self.lower(inputs), self.lower(params))
+            return at(self.below, views.write, op, self.lower(inputs), self.lower(params))
         own = self.store, self.old_value
         return views.overwrite(op, inputs, lambda given: self.process(op, given, params), *own, keeps=True)
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
         node, (value, extra) = edge(t), self.unwrap(t)
-        with at(self.below):
-            before = t.of(self, value.clone(), extra)
+        before = t.of(self, at(self.below, value.clone), extra)
         before._requires_grad, before._grad_fn, before._output_nr = t._requires_grad, node, t._output_nr
         before._counter = Counter()
         return before
@@ -156,27 +150,19 @@ class Interpreter:
             self.below.may_draw()
 
 
-class at:
-    """Inside this context operations go to `level`."""
-
-    def __init__(self, level: Interpreter | None):
-        self.level = level
-
-    def __enter__(self) -> None:
-        self.before = local.interpreter
-        local.update(interpreter=self.level)
-
-    def __exit__(self, *exc: object) -> None:
-        local.update(interpreter=self.before)
+def at(level: Interpreter | None, run: Callable, *args: object) -> object:
+    """`run(*args)`, whose operations go to `level`."""
+    before = local.interpreter
+    local.update(interpreter=level)
+    try:
+        return run(*args)
+    finally:
+        local.update(interpreter=before)
 
 
 def each(result: object, f: Callable) -> object:
     """`f` of a result, or of each of several."""
     return tuple(map(f, result)) if isinstance(result, tuple) else f(result)
-
-
-def base_of(t: Tensor) -> Tensor:
-    return t if t._base is None else t._base
 
 
 def tensors_in(params: tuple) -> list[Tensor]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
 from ..autograd.modes import local
 from ..autograd.node import AccumulateGrad, edge
@@ -27,17 +28,18 @@ Argnums = int | tuple[int, ...]
 
 
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
-    """`func` as a function of the arguments at `argnums` alone; and those arguments."""
-    chosen, n = (argnums,) if isinstance(argnums, int) else argnums, len(args)
-    for i in chosen:
+    """`func` as a function of what stands at `argnums` alone; and that: one argument, or a tuple of several."""
+    n, alone = len(args), isinstance(argnums, int)
+    for i in (argnums,) if alone else argnums:
         expect(-n <= i < n, "Got argnum={}, but only {} positional inputs", i, n)
-    chosen = [i % n for i in chosen]
 
-    def focused(*values: Any) -> Any:
-        given = dict(zip(chosen, values, strict=True))
-        return func(*[given.get(i, a) for i, a in enumerate(args)], **kwargs)
+    def focused(value: Any) -> Any:
+        given = list(args)
+        for i, v in [(argnums, value)] if alone else zip(argnums, value, strict=True):
+            given[i] = v
+        return func(*given, **kwargs)
 
-    return focused, tuple(args[i] for i in chosen)
+    return focused, args[argnums] if alone else tuple(args[i] for i in argnums)
 
 
 def tensors_of(output: Any, wanted: str) -> list[Tensor]:
@@ -79,18 +81,12 @@ def seen_outside(outs: Sequence[Tensor], copies: Sequence[Tensor]) -> bool:
             out = out.value
             if out._requires_grad:
                 return True
-    own, seen, stack = {edge(x) for x in copies}, {None}, [edge(out) for out in outs]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            if (node in own) != (type(node) is AccumulateGrad):
-                return True  # a leaf from outside, or a copy that is connected to one
-            seen.add(node)
-            stack += node._edges
-    return False
+    own, roots = {edge(x) for x in copies}, [(edge(out), 0, None) for out in outs if out._requires_grad]
+    # a leaf from outside, or a copy that is connected to one
+    return any((node in own) != (type(node) is AccumulateGrad) for node in count_dependencies(roots))
 
 
-def pulled(func: Callable, primals: tuple, wanted: str) -> tuple[Any, Callable]:
+def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
     """(output, pull): `pull` gives from a vector for each tensor of the output the gradients of the primals.
 
     While the function runs recording is on, and one reverse-mode transform more is running. If somebody outside can
@@ -102,7 +98,7 @@ def pulled(func: Callable, primals: tuple, wanted: str) -> tuple[Any, Callable]:
     local.update(grad=True)
     try:
         copies = [fresh(leaf) for leaf in leaves]
-        output = func(*rebuild(copies))
+        output = func(rebuild(copies))
         outs = tensors_of(output, wanted)
     finally:
         local.transform_depth = depth
@@ -128,8 +124,7 @@ def grad_and_value(func: Callable, argnums: Argnums = 0) -> Callable:
         expect(isinstance(output, Tensor), f"{wanted} Tensor, got {type(output)}")
         told = f"{wanted} scalar Tensor, got tensor with {output.ndim} dims. "
         expect(output.ndim == 0, told + "Maybe you wanted to use the vjp or jacrev APIs instead?")
-        found = pull(None, retain_graph=False)
-        return found[0] if isinstance(argnums, int) else found, output
+        return pull(None, retain_graph=False), output
 
     return wrapped
 
@@ -150,7 +145,7 @@ def vjp(func: Callable, *primals: Any) -> tuple:
     v has the structure of the output.
     """
     wanted = "vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {}"
-    output, pull = pulled(func, primals, wanted)
+    output, pull = pulled(lambda values: func(*values), primals, wanted)
 
     def vjp_fn(cotangents: Any) -> tuple:
         given, own = structure(cotangents), structure(output)
@@ -167,13 +162,12 @@ def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
-        output, vjp_fn = vjp(focused, *primals)
+        output, vjp_fn = vjp(focused, primals)
         outs, rebuild_out = flattened(output)
-        leaves, rebuild = flattened(vmap(vjp_fn)(rebuild_out(unit_vectors(outs))))
+        leaves, rebuild = flattened(vmap(vjp_fn)(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
         pairs = zip(outs, rows, strict=True)
-        blocks = [rebuild(part.reshape(*o.shape, *part.shape[1:]) for part in row) for o, row in pairs]
-        return rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
+        return rebuild_out(rebuild(p.reshape(*o.shape, *p.shape[1:]) for p in row) for o, row in pairs)
 
     return wrapped
 
@@ -212,14 +206,14 @@ def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         focused, primals = focus(func, argnums, args, kwargs)
         leaves, rebuild = flattened(primals)
-        push = vmap(lambda *directions: jvp(focused, primals, rebuild(directions))[1])
+        push = vmap(lambda *directions: jvp(focused, (primals,), (rebuild(directions),))[1])
         outs, rebuild_out = flattened(push(*unit_vectors(leaves)))
         blocks = []
         for out in outs:
             columns = out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1)
             pairs = zip(columns, leaves, strict=True)
             blocks.append(rebuild(part.reshape(*out.shape[1:], *leaf.shape) for part, leaf in pairs))
-        return rebuild_out(b[0] if isinstance(argnums, int) else b for b in blocks)
+        return rebuild_out(blocks)
 
     return wrapped
 

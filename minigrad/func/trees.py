@@ -39,17 +39,6 @@ def structure(tree: Any) -> str:
     return repr(tree_map(lambda _: "*", tree)).replace("'*'", "*")
 
 
-def broadcast_prefix(prefix: Any, tree: Any) -> list | None:
-    """One entry of `prefix` for each leaf of `tree`; `prefix` may stop early. None if the structures do not fit."""
-    if not isinstance(prefix, (tuple, list, dict)):
-        return [prefix] * len(flattened(tree)[0])
-    if type(prefix) is not type(tree) or len(prefix) != len(tree):
-        return None
-    keys = tree if isinstance(tree, dict) else range(len(tree))
-    found = [broadcast_prefix(prefix[k], tree[k]) for k in keys]
-    return None if None in found else [entry for part in found for entry in part]
-
-
 # ---------------------------------------------------------------- modules
 
 

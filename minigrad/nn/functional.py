@@ -17,6 +17,7 @@ from ..ops import images, nn
 from ..ops.nn import MEAN, NONE, SUM
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
+from ..ops.signature import offering
 from ..random import rng
 from ..tensor import Tensor, wrap
 from ..words import expect
@@ -44,12 +45,9 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
 def conv2d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0
 ) -> Tensor:
-    """Convolution of (N, C, H, W), or (C, H, W), with a weight (O, C, KH, KW)."""
+    """Convolution of (N, C, H, W) with a weight (O, C, KH, KW)."""
     size, window = input._array.shape, weight._array.shape
-    if len(size) == 3:
-        return conv2d(input.unsqueeze(0), weight, bias, stride, padding).squeeze(0)
-    told = "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}"
-    expect(len(size) == 4, told, size)
+    expect(len(size) == 4, NO_BATCH, len(size), error=ValueError)
     stride, padding = pair(stride), pair(padding)
     told = "Given groups=1, weight of size {}, expected input{} to have {} channels, but got {} channels "
     expect(size[1] == window[1], told + "instead", window, size, window[1], size[1])
@@ -92,11 +90,6 @@ def embedding(input: Tensor, weight: Tensor) -> Tensor:
     expect(input.dtype in (dtypes.int64, dtypes.int32), told, input.dtype)
     expect(weight.dim() == 2, "'weight' must be 2-D")
     return nn.lookup(weight, input)
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(input, 0)`, element by element; with `inplace` written into `input`."""
-    return input.relu_() if inplace else NN["relu"](input)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
@@ -262,3 +255,7 @@ def cross_entropy(
         smooth = smooth / (~ignored).sum()
     smooth = nn.mul_number(smooth, label_smoothing / logs.shape[-1])  # first, as the order of backward shows
     return nn.mul_number(loss, 1 - label_smoothing) + smooth
+
+
+for _name in set(__all__) - {*NN, "cross_entropy", "embedding"}:
+    globals()[_name] = offering(globals()[_name])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from ..autograd.function import Function
 from ..autograd.modes import local
-from ..autograd.node import RemovableHandle, add_hook
+from ..autograd.node import RemovableHandle
 from ..tensor import Tensor
 from ..words import expect
 
@@ -102,10 +102,8 @@ class ModuleBackwardHooks:
 
 def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
     """What a hook returned in the place of the current gradients; these if it returned None."""
-    given, told = (
-        current if given is None else given,
-        "Backward {} returned an invalid number of {}, got {}, but expected {}",
-    )
+    told = "Backward {} returned an invalid number of {}, got {}, but expected {}"
+    given = current if given is None else given
     expect(len(given) == len(current), told, kind, what, len(given), len(current))
     return given
 
@@ -211,4 +209,4 @@ class Hooked:
     def _add_hook(self, hooks: OrderedDict, entry: Callable | tuple[Callable, bool]) -> RemovableHandle:
         """entry: the hook; of forward hooks together with whether it is given the arguments by name, too."""
         self.__dict__["_hooked"] = True
-        return add_hook(hooks, entry)
+        return RemovableHandle(hooks, entry)

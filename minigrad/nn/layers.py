@@ -193,8 +193,7 @@ class Layer(Module):
         return self._function(*input, **{name: self.__dict__[name] for name in self._options})
 
     def extra_repr(self) -> str:
-        shown = [(name, getattr(self, name)) for name in self._options]
-        return ", ".join(f"{name}={value!r}" for name, value in shown if name != "inplace" or value)
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._options)
 
 
 def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) -> type[Layer]:

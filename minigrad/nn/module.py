@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes
 from ..autograd.modes import no_grad
+from ..ops.signature import offering
 from ..tensor import Tensor
 from ..words import expect
 from .hooks import Hooked
@@ -34,6 +35,11 @@ class Module(Hooked):
     """
 
     training: bool
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith(__package__) and "__init__" in vars(cls):
+            cls.__init__ = offering(cls.__init__)
 
     def __init__(self):
         state = self.__dict__

@@ -35,7 +35,7 @@ def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: d
 
     args, kwargs, how: the call, if nobody has looked at it yet (see run.general). Raises TypeError if that is to blame.
     """
-    if args and (not isinstance(error, RuntimeError) or "Boolean value" in str(error)):
+    if args and (not isinstance(error, RuntimeError) or re.search("Boolean value|to Scalar", str(error))):
         op.signature.bind(args, kwargs, *how[:2])
     arrays, text = [a for a in arrays if a is not None], str(error)
     for words, told in OF_BOOLS.items():

@@ -20,7 +20,6 @@ from ..words import expect, full_name
 from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
 from .reduction import OUT_OF_BOUNDS, leaves
-from .run import as_size
 from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
 from .table import is_array, op
 
@@ -198,13 +197,6 @@ def _triangle(name: str, self: ndarray, diagonal: int) -> ndarray:
     return _where(mask_of(*self.shape[-2:], diagonal - upper, np.bool_) ^ upper, self, 0.0)
 
 
-def _rolled(self: ndarray, shifts: int | tuple, dims: int | tuple | None) -> ndarray:
-    count, places = len(as_size(shifts)), len(as_size(() if dims is None else dims))
-    flat = not places and count == 1
-    expect(flat or count == places, "shifts and dimensions must align. shifts: {}, dims:{}", count, places)
-    return np.roll(self, shifts, dims)
-
-
 # fmt: off
 # ---------------------------------------------------------------- one dimension: select, slice
 
@@ -229,7 +221,7 @@ slice_backward = op("slice_backward(self, sizes: size, dim: dim, start: int, end
 index = op("index(self, indices: object)", _read, kind="linear", at="", batch="index",
            self=lambda grad, self_sym_sizes, indices: index_put(zeros_beside(grad, self_sym_sizes), grad, indices, True))
 index_put = op("index_put(self, values, indices: object, accumulate: bool)", _put, kind="jointly linear", broadcasts=True,
-               at="", batch="index_put", self=lambda grad, indices, accumulate:
+               at="", batch="index", self=lambda grad, indices, accumulate:
                    grad if accumulate else index_put(grad, zeros_beside(grad, ()), indices, False),
                values=lambda grad, indices: index(grad, indices))
 
@@ -247,9 +239,9 @@ cumsum = op("cumsum(self, dim: dim)", lambda self, dim: np.cumsum(
     self, dim, None if self.dtype.kind == "f" else np.int64).reshape(self.shape), kind="linear",
             doc="The running sum along `dim`. Integers and bools are summed as int64.",
             self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
-roll = op("roll(self, shifts: object, dims: object=None)", _rolled, kind="linear",
-          doc="The elements shifted along `dims`, or as one vector; what falls off comes in at the other end.",
-          self=lambda grad, shifts, dims: roll(grad, tuple([-n for n in as_size(shifts)]), dims))
+roll = op("roll(self, shifts: int, dims: dim=None)", np.roll, kind="linear",
+          self=lambda grad, shifts, dims: roll(grad, -shifts, dims),
+          doc="The elements shifted along one dimension, or as one vector; what falls off comes in at the other end.")
 tril = op("tril(self, diagonal: int=0)", partial(_triangle, "tril"), kind="linear", batch="rows", inplace=True,
           doc="The elements on and below a diagonal (0 the main one, 1 the one above it), zeros elsewhere.",
           self=lambda grad, diagonal: tril(grad, diagonal))

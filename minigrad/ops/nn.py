@@ -54,6 +54,11 @@ def gelu_backward(grad, self):
     return grad * (normal_cdf(self) + self * (exp(-0.5 * (self * self)) * math.sqrt(0.5 / math.pi)))
 
 
+def below(x, threshold: float):
+    """x, but infinite above the threshold; at the threshold it is a constant, so that the second derivative there is 0."""
+    return where(x == threshold, threshold, where(x > threshold, math.inf, x))
+
+
 def sums(x, dim: int):
     """The sums over a dimension, which is kept, of an array or a Tensor."""
     if type(x) is ndarray and dim == x.ndim - 1:  # a product with ones takes a fraction of the time
@@ -187,7 +192,7 @@ silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "s
 softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", lambda self, beta, threshold:
         np.where(self * beta > threshold, self, np.log1p(np.exp(floats(self, "softplus_cpu") * beta)) / beta),
     at="F nn.Softplus", doc="`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`.",
-    self=lambda grad, self, beta, threshold: grad * where(self * beta > threshold, 1.0, sigmoid(self * beta)))
+    self=lambda grad, self, beta, threshold: grad * sigmoid(below(self * beta, threshold)))
 logsigmoid = activation("logsigmoid(self)",
     lambda self: np.minimum(floats(self, "log_sigmoid_cpu"), 0) - np.log1p(np.exp(-np.abs(self))),
     at="F nn.LogSigmoid", node="LogSigmoidBackward0", doc="`log(sigmoid(x))`, without overflow.",

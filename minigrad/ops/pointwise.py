@@ -27,7 +27,7 @@ smooth = functools.partial(op, kind="elementwise", floating=True)  # integers ar
 step = functools.partial(op, kind="elementwise", self=lambda grad: no_slope(grad))
 OF_PAIRS = {"numbers": False, "inplace": False}
 BITS = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}  # numbers without sign, of as many bytes
-pi, LN2, LN10, ERF = math.pi, math.log(2), math.log(10), 2 / math.sqrt(math.pi)
+pi, LN2, ERF = math.pi, math.log(2), 2 / math.sqrt(math.pi)
 
 # ---------------------------------------------------------------- on arrays
 
@@ -158,7 +158,6 @@ isclose = op("isclose(self, other, rtol: float=1e-05, atol: float=1e-08, equal_n
              batch="elementwise", doc="Where `|self - other| <= atol + rtol * |other|`.")
 logical_and = elementwise("logical_and(self, other)", np.logical_and, numbers=False, doc="True where both are nonzero.")
 logical_or = elementwise("logical_or(self, other)", np.logical_or, numbers=False, doc="True where one of both is nonzero.")
-logical_xor = elementwise("logical_xor(self, other)", np.logical_xor, numbers=False, doc="True where just one is nonzero.")
 logical_not = elementwise("logical_not(self)", np.logical_not, doc="True where the element is zero, whatever the dtype.")
 bitwise_and = elementwise("bitwise_and(self, other)", np.bitwise_and, operators="and rand iand", doc="`self & other`.")
 bitwise_or = elementwise("bitwise_or(self, other)", np.bitwise_or, operators="or ror ior", doc="`self | other`.")
@@ -183,13 +182,9 @@ maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
 minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
-clamp_tensors = elementwise("clamp(self, min=None, max=None)", _clamp, numbers=False, node="ClampBackward0", aliases="clip",
-    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0),
-    min=lambda grad, self, min, max: where(self < min if max is None else (self < min) & (min < max), grad, 0.0),
-    max=lambda grad, self, min, max: where(self > max if min is None else (self > max) | (max < min), grad, 0.0))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
     doc="The elements, those below `min` raised to it, then those above `max` lowered. At a bound the derivative is 1.",
-    self=clamp_tensors.op.rules["self"])
+    self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", np.maximum, at="",
                         self=lambda grad, self, min: where(self >= min, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
@@ -237,10 +232,8 @@ square.op.node_class._saved_exponent = 2
 
 exp = smooth("exp(self)", np.exp, doc="e to the power of each element.", self=lambda grad, result: grad * result)
 exp2 = smooth("exp2(self)", np.exp2, doc="2 to the power of each.", self=lambda grad, result: grad * result * LN2)
-expm1 = smooth("expm1(self)", np.expm1, doc="`exp(self) - 1`, exact near 0.", self=lambda grad, result: grad * (result + 1))
 log = smooth("log(self)", np.log, doc="The natural logarithm: -inf at 0, NaN below.", self=lambda grad, self: grad / self)
 log2 = smooth("log2(self)", np.log2, doc="The logarithm to base 2.", self=lambda grad, self: grad / (self * LN2))
-log10 = smooth("log10(self)", np.log10, doc="The logarithm to base 10.", self=lambda grad, self: grad / (self * LN10))
 log1p = smooth("log1p(self)", np.log1p, node="Log1PBackward0", doc="`log(1 + self)`, exact near 0.",
                self=lambda grad, self: grad / (self + 1))
 sqrt = smooth("sqrt(self)", np.sqrt, doc="The square root: slope inf at 0.", self=lambda grad, result: grad / (2 * result))
@@ -249,12 +242,6 @@ rsqrt = smooth("rsqrt(self)", lambda self: 1 / np.sqrt(self), doc="`1 / sqrt(sel
 sin = smooth("sin(self)", np.sin, doc="The sine, of radians.", self=lambda grad, self: grad * cos(self))
 cos = smooth("cos(self)", np.cos, doc="The cosine, of radians.", self=lambda grad, self: grad * -sin(self))
 tan = smooth("tan(self)", np.tan, doc="The tangent, of radians.", self=lambda grad, result: grad * (1 + result * result))
-asin = smooth("asin(self)", np.arcsin, aliases="arcsin", doc="The angle, from -pi/2 to pi/2, whose sine it is.",
-              self=lambda grad, self: grad * rsqrt(1 - self * self))
-acos = smooth("acos(self)", np.arccos, aliases="arccos", doc="The angle, from 0 to pi, whose cosine it is.",
-              self=lambda grad, self: -grad * rsqrt(1 - self * self))
-atan = smooth("atan(self)", np.arctan, aliases="arctan", doc="The angle, from -pi/2 to pi/2, whose tangent it is.",
-              self=lambda grad, self: grad / (self * self + 1))
 sinh = smooth("sinh(self)", np.sinh, doc="`(exp(self) - exp(-self)) / 2`.", self=lambda grad, self: grad * cosh(self))
 cosh = smooth("cosh(self)", np.cosh, doc="`(exp(self) + exp(-self)) / 2`.", self=lambda grad, self: grad * sinh(self))
 tanh = smooth("tanh(self)", np.tanh, at="torch Tensor F nn.Tanh", doc="`sinh / cosh`, between -1 and 1.",
@@ -273,7 +260,6 @@ sgn = step("sgn(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.in
 sign = step("sign(self)", sgn.op.forward, doc="-1, 0 or 1, as it is negative, zero or positive.")
 floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
-trunc = step("trunc(self)", np.trunc, aliases="fix", doc="Rounded towards zero.")
 round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
 round_decimals = step("round(self, *, decimals: int)", ndarray.round, node="RoundBackward1", doc="To that many decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=0.0, posinf: float=None, neginf: float=None)",

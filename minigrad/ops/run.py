@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from operator import index
+from operator import index, is_not
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from .. import dtypes
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, local, special
 from ..autograd.node import Node, edge, next_sequence
-from ..autograd.saved import Packed, is_packed, saved_result, unpack
+from ..autograd.saved import Packed, saved_result, unpack
 from ..autograd.views import make_view, write
 from ..basics import wrap_dim
 from ..tensor import InferenceTensor, Tensor, new_object, plain_types, wrap
@@ -162,9 +162,9 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
         for i, kept in enumerate(saved):
             if type(kept) is tuple and any(isinstance(v, Tensor) for v in kept):  # of an index
                 saved[i] = tuple([Packed(v, hooks, node) if isinstance(v, Tensor) else v for v in kept])
-        node._kept = tuple(saved)
-        if any(map(is_packed, saved)):  # these have no version, and the rules cannot read them as they are
+        if any(map(is_not, saved, node._kept)):  # packed: these have no version, rules cannot read them
             node._version = ~node._version
+        node._kept = tuple(saved)
     if anomaly.on:
         remember_traceback(node)
 

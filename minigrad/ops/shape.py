@@ -25,7 +25,6 @@ from .table import is_array, op, zeros_beside
 ndarray = np.ndarray
 LINEAR, VIEW = {"kind": "linear"}, {"kind": "linear", "view": True}
 RESHAPED = {"self": lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes)}
-SQUEEZED = {"self": lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes)}
 NO_VIEW = (
     "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
     "subspaces). Use .reshape(...) instead."
@@ -61,10 +60,6 @@ def shares(array: ndarray, shape: tuple) -> bool:
 def _viewed(self: ndarray, size: tuple) -> ndarray:
     expect(shares(self, size), NO_VIEW)
     return self.reshape(size)
-
-
-def _squeezed(self: ndarray, dim: tuple) -> ndarray:
-    return self.squeeze(tuple([d for d in dim if self.shape[d] == 1])) if self.ndim else self.view()
 
 
 def _transposed(self: ndarray) -> ndarray:
@@ -169,10 +164,9 @@ unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[key_along(
                doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
 squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, **RESHAPED, doc="A view without the dimensions of length 1.",
                  batch=lambda self: self.reshape([n for n in self.shape if n != 1]))
-squeeze = op("squeeze(self, dim: dim)", lambda self, dim: _squeezed(self, (dim,)), **VIEW, **SQUEEZED,
-             node="SqueezeBackward1", doc="A view without dimension `dim`, if that has length 1.")
-squeeze_dims = op("squeeze(self, *dim: dims)", _squeezed, **VIEW, **SQUEEZED, node="SqueezeBackward2",
-                  doc="A view without those of the dimensions `dim` that have length 1.")
+squeeze = op("squeeze(self, dim: dim)", lambda self, dim: self.squeeze(dim) if self.shape[dim:][:1] == (1,) else self.view(),
+             **VIEW, node="SqueezeBackward1", doc="A view without dimension `dim`, if that has length 1.",
+             self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
 squeezed_in_place = op("squeeze(self, dim: dim)", squeeze.op.forward, **LINEAR, **RESHAPED, at="",
                        node="SqueezeBackward4")  # as matmul does it
 t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
@@ -277,13 +271,11 @@ def T(self: Tensor) -> Tensor:
 
 method("mT")(property(lambda self: transpose(self, -2, -1), doc="The last two dimensions exchanged."))
 
-for _run in (view, reshape, expand):
 
-    def _like(self: Tensor, other: Tensor, run=_run) -> Tensor:
-        return run(self, other._array.shape)
-
-    _like.__name__, _like.__doc__ = f"{_run.__name__}_as", f"`{_run.__name__}` to the shape of `other`."
-    function("Tensor")(_like)
+@function("Tensor")
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of `other`."""
+    return view(self, other._array.shape)
 
 
 @method("sum_to_size")

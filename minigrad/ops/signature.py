@@ -9,6 +9,7 @@ import __future__
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
+from ..basics import NOT_OFFERED
 from ..tensor import Tensor, plain_types
 from ..words import full_name
 
@@ -146,8 +148,10 @@ class Signature:
                 told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
                 raise TypeError(f"{told}: {', '.join(missing)}")
         except TypeError as error:
-            told = str(error).removeprefix("call() ")
-            raise TypeError(f"{name or self.name}(){':' * told.startswith('argument')} {told}") from None
+            told, name = str(error).removeprefix("call() "), name or self.name
+            raise TypeError(
+                f"{name}(){':' * told.startswith('argument')} {told}" + left_out(name, told)
+            ) from None
         return values
 
     def by_name(self, args: tuple, kwargs: dict) -> dict[str, object]:
@@ -180,6 +184,31 @@ class Signature:
                 found.append(p.replace(name=n if method else shown(n), annotation=note))
             self.seen[method] = inspect.Signature(found)
         return self.seen[method]
+
+
+def left_out(name: str, told: str) -> str:
+    """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
+    found = re.search(
+        r"unexpected keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)",
+        told,
+    )
+    option = found and (found[1] or f"{found[2]}={found[3]}")
+    return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
+
+
+def offering(run: Callable) -> Callable:
+    """A plain function, or the `__init__` of a class, whose errors have that addition."""
+
+    @functools.wraps(run)
+    def call(*args, **kwargs):
+        try:
+            return run(*args, **kwargs)
+        except TypeError as error:
+            name = type(args[0]).__name__ if run.__name__ == "__init__" else run.__name__
+            error.args = (str(error) + left_out(name, str(error)),)
+            raise
+
+    return call
 
 
 def shown(name: str) -> str:

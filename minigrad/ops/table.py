@@ -276,7 +276,7 @@ def op(
 
 constant_in = op(
     "constant_in(grad, other)", lambda grad, other: grad, at="", jvp=lambda inputs, moves, results, params: moves[0],
-    batch="whole",
+    batch="rows",
     grad=lambda grad: grad,
     other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
 )  # fmt: skip

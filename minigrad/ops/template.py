@@ -93,8 +93,9 @@ def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterato
     if op.variadic:
         unlike = f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
         alone = [f"type({first}) is list and {first} and type({array}) is ndarray"]
-    checked = [n for n, k in signature.kinds.items() if signature.defaults[n] is not None or k == "dims"]
-    unusual = [KINDS[signature.kinds[n]].unusual.format(n) for n in checked]
+    unusual = {n: KINDS[k].unusual.format(n) for n, k in signature.kinds.items()}
+    optional = [n for n, k in signature.kinds.items() if signature.defaults[n] is None and k != "dims"]
+    unusual = [f"{n} is not None and ({u})" if u and n in optional else u for n, u in unusual.items()]
     yield f"def call({heads}):"
     yield "    recording = not special or (None if anomaly.on else local.recording)"
     yield f"    if {' or '.join(['recording is None', *too_many, unlike, *filter(None, unusual)])}:"
