@@ -194,6 +194,11 @@ def test_the_search_leads_to_places_that_are_there(page: Page, site: Path):
         assert set(anchors) - {""} <= there
 
 
+# that the window has another size is told to the page, which makes anew what can be reached by key, in a moment of its own
+HEARD = """() => {
+    globalThis.heard = new Promise((done) => addEventListener("resize", () => done(null), { once: true }));
+}"""
+
 # on paper: what is wider than the page, and of each stepper its own height and whether a picture stands for it
 CUT = """() => [...document.querySelectorAll(".code, .code pre, .output > pre, .text pre")]
     .filter((e) => e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).overflowX !== "visible")
@@ -250,7 +255,9 @@ def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site:
     )
     page.evaluate(f"{AXE}; null")
     assert broken(page) == []
+    page.evaluate(HEARD)
     page.set_viewport_size({"width": 360, "height": 800})
+    page.evaluate("heard")
     page.emulate_media(color_scheme="dark")
     page.evaluate(
         "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
