@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -42,7 +43,7 @@ class Film:
         list(overrides(names))  # complains here, not in the middle of a training run
         self.given = names
         self.passes = 0  # backward passes so far: the next is that step
-        self.steps: list[int] = []
+        self._steps = array("q")
         self.losses: list[float | None] = []
         self.scene_of: list[int] = []
         self.reels: list[Reel] = []
@@ -59,10 +60,12 @@ class Film:
     def __repr__(self) -> str:
         seen = [x for x in self.losses if x is not None]
         loss = f", loss {_brief(seen[0])} → {_brief(seen[-1])}" if seen else ""
-        return f"Film({plural(len(self.steps), 'frame')} of {plural(self.passes, 'step')}{loss})"
+        return f"Film({plural(len(self), 'frame')} of {plural(self.passes, 'step')}{loss})"
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return len(self._steps)
+
+    steps = property(lambda self: self._steps.tolist())
 
     def backward(
         self,
@@ -100,10 +103,10 @@ class Film:
         try:
             shot.end()
             with self._lock:
-                self.steps.append(step)
+                self._steps.append(step)
                 self.losses.append(value)
                 self.scene_of.append(number)
-                here = len(self.steps) - 1
+                here = len(self._steps) - 1
                 reel.add(here, shot)
                 self._pending = reel, len(reel.at) - 1, reel.leaves, shot.values
                 self._newest = here, shot, loss.detach(), getattr(loss, "output_nr", 0), options
@@ -149,7 +152,7 @@ class Film:
         if self._newest is None or self._newest[1].saved is not None:
             return ""
         here, shot, *_ = self._newest
-        return f"step {self.steps[here]} is not kept whole: {shot.about.why or 'its graph was freed before'}"
+        return f"step {self._steps[here]} is not kept whole: {shot.about.why or 'its graph was freed before'}"
 
     def whole(self) -> dict[str, dict]:
         """Frame -> the stepper's payload, of the frames that are kept whole; the last is one of them where it is small."""
@@ -159,7 +162,7 @@ class Film:
                 try:
                     self._last = self._keep()
                 except Exception as error:
-                    self._note(_told(self.steps[here], error))
+                    self._note(_told(self._steps[here], error))
             return {**self._last, **self.kept}
 
     def _settle(self, shot: Shot | None = None) -> None:
@@ -177,7 +180,7 @@ class Film:
                 now = Leaves(seen(alive, []), before)
             reel.settle(index, now.moved)
         except Exception as error:
-            self._note(_told(self.steps[reel.at[index]], error))
+            self._note(_told(self._steps[reel.at[index]], error))
 
     def _note(self, what: str) -> None:
         text = one_line(what)[:200]
@@ -233,15 +236,13 @@ class Film:
         """The scenes that are laid out: (number, reel, rows), the most frequent ones where there are more than 20."""
         with self._lock:
             chosen = sorted(range(len(self.reels)), key=lambda n: (-len(self.reels[n].at), n))[:MOST_SCENES]
-            return [
-                (n, self.reels[n], arrange(self.reels[n].scene, self.reels[n].names)) for n in sorted(chosen)
-            ]
+            reels = [(n, self.reels[n]) for n in sorted(chosen)]
+            return [(n, reel, arrange(reel.scene, reel.names)) for n, reel in reels]
 
     def lookers(self) -> dict[int, Looker]:
         """By the number of the scene: its numbers by row."""
-        return {
-            n: Looker(reel, rows, self.steps, self.losses, n) for n, reel, rows in self.scenes() if reel.at
-        }
+        steps, found = self.steps, self.scenes()
+        return {n: Looker(reel, rows, steps, self.losses, n) for n, reel, rows in found if reel.at}
 
     @property
     def findings(self) -> list[Finding]:
@@ -250,8 +251,8 @@ class Film:
             out = [found for look in self.lookers().values() for found in look.found()]
             reached = {name for reel in self.reels for name in reel.names}
             missing = {name: step for name, step in self.missing.items() if name not in reached}
-            if missing and self.steps:
-                step, last, first = min(missing.values()), self.steps[-1], next(iter(missing))
+            if missing and len(self):
+                step, last, first = min(missing.values()), self._steps[-1], next(iter(missing))
                 text = f"{_listed(list(missing))} no gradient: no path leads there from the loss."
                 place = (next((i for i, s in enumerate(self.steps) if s >= step), 0), len(self.steps) - 1, 0)
                 out.append(Finding("missing", step, last, "", first, text, self.scene_of[place[0]], place))

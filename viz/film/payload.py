@@ -28,7 +28,7 @@ def _film(film: Any, title: str) -> dict[str, Any]:
     return {
         "title": title,
         "every": film.every,
-        "steps": list(film.steps),
+        "steps": film.steps,
         "losses": [x if x is None or np.isfinite(x) else _word(x) for x in film.losses],
         "scenes": [_scene(reel, rows) for _, reel, rows in scenes],
         "findings": [

@@ -35,7 +35,7 @@ class Reel:
         self.width = ends[-1]
         self.unsettled = [UNKNOWN] * len(scene.leaves)
         self.numbers = array("d")
-        self.at: list[int] = []
+        self.at = array("q")
         # of each gate its units, 0 for one that got no gradient at the last frame; which did not, and since which of our frames
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}

@@ -61,7 +61,7 @@ def _pane() -> type:
 
 def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwargs: Any) -> Mapping[str, Any]:
     """What a notebook shows: the live widget, the page in a frame for a saved notebook, one line of text."""
-    if not any(film.steps for film in films):
+    if not any(map(len, films)):
         return {"text/plain": text}
     pane = _pane()(data=payload(films, titles))
     pane.layout.width = "100%"
@@ -93,7 +93,7 @@ def save(films: list[Any], path: str | Path, title: str | None, titles: list[str
     if form not in (".html", ".htm", ".gif"):
         what = repr(form) if form else "a file without an ending"
         raise ValueError(f"cannot save a film as {what}: give a name that ends in .html or .gif")
-    if not any(film.steps for film in films):
+    if not any(map(len, films)):
         raise ValueError("this film has no frame yet: call film.backward(loss) in the training loop first")
     if form == ".gif":
         return save_gif(films, titles or [film.title or title or "" for film in films], path)

@@ -68,7 +68,7 @@ class Still:
 
     def at(self, frame: float) -> float:
         left, right = self.ribbon
-        return left + (right - left) * frame / len(self.film.steps)
+        return left + (right - left) * frame / len(self.film)
 
     def marks(self, frame: int) -> list[Mark]:
         """Everything that is painted at one frame."""
@@ -90,7 +90,7 @@ class Still:
             cells: list[list] = []  # [first, last, fill]: neighbours of one shade are one box
             for k, decade in enumerate(look.into[:, r].tolist()):
                 first = look.at[k]
-                last = look.at[k + 1] if k + 1 < len(look.at) else len(self.film.steps)
+                last = look.at[k + 1] if k + 1 < len(look.at) else len(self.film)
                 fill = "#ffffff" if decade in (NONE, -np.inf) else _shade(self.part(decade))
                 fill = ALARM if broken(decade) else fill
                 if cells and cells[-1][2] == fill:
@@ -103,7 +103,7 @@ class Still:
                 word = "NaN" if fill == ALARM and self.at(last) - x > 30 and self.pitch > 12 else ""
                 out.append(("box", x, y, self.at(last) - x, self.pitch - 2 * gap, fill, fill, word))
         y = TOP + (len(look.rows) - 1) * self.pitch + 14
-        for k in (0, len(self.film.steps) - 1):
+        for k in (0, len(self.film) - 1):
             out.append(text(self.at(k + 0.5), y, str(self.film.steps[k]), 10, MUTED, "middle"))
         return out
 
@@ -170,7 +170,7 @@ def svg(still: Still) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {still.height:.0f}" font-family="sans-serif">'
     ]
     out.append('<rect width="100%" height="100%" fill="#fff"/>')
-    for kind, *mark in still.marks(len(still.film.steps) - 1):
+    for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
             face = f'font-size="{size:.1f}" fill="{colour}" text-anchor="{anchor}" font-weight="{700 if bold else 400}"'
