@@ -236,13 +236,12 @@ class Film:
         """The scenes that are laid out: (number, reel, rows), the most frequent ones where there are more than 20."""
         with self._lock:
             chosen = sorted(range(len(self.reels)), key=lambda n: (-len(self.reels[n].at), n))[:MOST_SCENES]
-            reels = [(n, self.reels[n]) for n in sorted(chosen)]
-            return [(n, reel, arrange(reel.scene, reel.names)) for n, reel in reels]
+            return [(n, r, arrange(r.scene, r.names)) for n, r in enumerate(self.reels) if n in chosen]
 
     def lookers(self) -> dict[int, Looker]:
         """By the number of the scene: its numbers by row."""
-        steps, found = self.steps, self.scenes()
-        return {n: Looker(reel, rows, steps, self.losses, n) for n, reel, rows in found if reel.at}
+        steps = self.steps
+        return {n: Looker(reel, rows, steps, self.losses, n) for n, reel, rows in self.scenes() if reel.at}
 
     @property
     def findings(self) -> list[Finding]:
