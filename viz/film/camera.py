@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from threading import Lock
+from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -21,7 +21,7 @@ from .moves import Leaves, seen
 from .norms import UNKNOWN, alive, length_of, numbers
 from .scene import Arrow, Scene, stem
 
-hanging, ours = Lock(), 0  # how many hooks all films have hung so far
+ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C could leave locked
 
 # 0: what it received, 1: what it sent; which of these; its arrow (None: a sum); the gate whose zeros are counted
 Look = tuple[int, int, int | None, int | None]
@@ -51,16 +51,14 @@ class Shot:
         self.values = Leaves(seen(leaves, self.trouble), before)
         self.saved, self.named = self.about.saved(nodes), self.about.named(nodes, frame)
         self.old = Leaves(seen(old, self.trouble)) if old.count(None) < len(old) else None
-        with hanging:
-            self._hang(nodes, old, handles)
+        self._hang(nodes, old, handles)
 
     def _hang(self, nodes: list, old: list, handles: list) -> None:
-        global ours
-        ours += 1
+        mine = next(ours)
         handles.append(nodes[0].register_hook(lambda *grads: None))
         number = getattr(handles[0], "id", None)  # frameworks count the hooks, whoever hangs them
         let_go(handles)
-        self.others, scene = None if number is None else number - ours, self.scene
+        self.others, scene = None if number is None else number - mine, self.scene
         if self.others is None or scene.others != self.others:
             self.sums, scene.covered, scene.plain, scene.plans = {}, set(), [False] * len(old), {}
         # where .grad will hold what one arrow brings, its norm is taken there, once
@@ -69,7 +67,7 @@ class Shot:
         if plan is None:
             plan = scene.plans[self.alone] = list(_plan(scene, self.alone, self.sums is not None))
         for f, *looks in plan:
-            ours += 1
+            next(ours)
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: tuple, received: tuple) -> None:
@@ -125,8 +123,7 @@ class Shot:
             g is not None and not hooked(leaf) and same(a, norm, g.sum(dtype=np.result_type(g, np.float64)))
             for a, leaf, norm, g in ends
         ]
-        with hanging:
-            scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
+        scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
 
     def broken(self) -> bool:
         """Whether it saw a number that is not finite."""
