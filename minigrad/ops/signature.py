@@ -23,6 +23,7 @@ from ..words import full_name
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
+OPTION = re.compile(r"keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)")
 
 
 def is_number(value: object) -> bool:
@@ -140,8 +141,9 @@ class Signature:
                 number = kind == "" and isinstance(values[n], also)
                 if values[n] is not self.defaults[n] and not number and not KINDS[kind].accepts(values[n]):
                     position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
-                    wanted, found = KINDS[kind].word, full_name(type(values[n]))
-                    raise TypeError(f"argument '{shown(n)}'{position} must be {wanted}, not {found}")
+                    found = full_name(Tensor if hasattr(values[n], "level") else type(values[n]))
+                    wanted = f"must be {KINDS[kind].word}, not {found}"
+                    raise TypeError(f"argument '{shown(n)}'{position} {wanted}")
             needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
             missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
             if missing:  # the plural is PyTorch's own
@@ -188,10 +190,7 @@ class Signature:
 
 def left_out(name: str, told: str) -> str:
     """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
-    found = re.search(
-        r"unexpected keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)",
-        told,
-    )
+    found = OPTION.search(told)
     option = found and (found[1] or f"{found[2]}={found[3]}")
     return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
 

@@ -52,6 +52,7 @@ APART = {
     r"norm\(": "PyTorch's is written in Python, and its errors speak of its inside",
     r"\((True|False),": "a truth value is not taken for a tensor in the first place",
     r"(floor|ceil|round|trunc|fix|abs|argmax|argmin|bincount|clamp)_?\(": "truth values are numbers",
+    r"(clamp|clip)_?\((.*, )?(min=|max=)?[a-z]\w*\b": "tensors as bounds are not offered",
     r"(add|sub|subtract|multiply|divide|split|log_softmax|squeeze)_?\(": "forms of old are not offered: a factor in the middle",
     r"(bitwise_\w+|std|var|masked_fill)\(": "of two errors the other one comes first",
     r"where\([^,]*\)": "the places of a condition alone are `nonzero`, with its own result",

@@ -30,7 +30,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1400,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1089,
-    "ops.*": 3364,
+    "ops.*": 3363,
     "func.*": 796,
     "nn.*": 1566,
     "optim.* utils.*": 664,
@@ -56,7 +56,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 10_397
+    assert sum(LINES.values()) <= 10_396
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
