@@ -157,6 +157,9 @@ class Recording:
 
     def _leave(self) -> None:
         """Put back what was there. It may be done twice, and begun anew when it was interrupted."""
+        with contextlib.suppress(RuntimeError):  # Ctrl+C may have come between the lock and its block
+            while True:
+                LOCK.release()
         if self._before is not None:
             sys.settrace(self._before[0])
             if self._frame is not None:
