@@ -87,9 +87,7 @@ def is_tensor(obj: object, /) -> "bool":
 OFFERED = {name for name in globals() if name[0] != "_" and not name.isupper() and name != "offers"}
 OFFERED -= {name for name in OFFERED if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.
-LATER = {
-    "func": ".func", "nn": ".nn", "optim": ".optim", "utils": ".utils", "save": ".serialization", "load": ".serialization",
-    "vmap": ".func",
-}  # fmt: skip
+LATER = {name: f".{name}" for name in ("func", "nn", "optim", "utils")}
+LATER |= {"save": ".serialization", "load": ".serialization", "vmap": ".func"}
 OFFERED |= {*LATER, "__version__", "autograd", "linalg", "random"}
 __dir__, __getattr__ = offers(__name__, OFFERED, LATER)

@@ -159,15 +159,17 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
 
 def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     """The shape from `zeros(2, 3)`, `zeros((2, 3))` or `zeros(size=(2, 3))`. Raises TypeError or RuntimeError."""
-    told = '{}() missing 1 required positional arguments: "size"'
+    told, several = '{}() missing 1 required positional arguments: "size"', len(lengths) != 1
     expect(lengths or size is not None, told, name, error=TypeError)
     if size is None:
-        size = lengths[0] if len(lengths) == 1 and not hasattr(lengths[0], "__index__") else lengths
+        size = lengths if several or hasattr(lengths[0], "__index__") else lengths[0]
     told = "{}(): argument 'size' (position 1) must be tuple of ints, not {}"
     expect(isinstance(size, (tuple, list)), told, name, type(size), error=TypeError)
-    told = "{}(): argument 'size' failed to unpack the object at pos {} with error \"type must be tuple of ints,but got {}\""
+    first = "(position 1) must be tuple of ints, but found element of type {1} at pos 0"
+    other = 'failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
     for place, n in enumerate(size, 1):
-        expect(hasattr(n, "__index__"), told, name, place, type(n), error=TypeError)
+        told = f"{name}(): argument 'size' {other if place > 1 else first}"
+        expect(hasattr(n, "__index__"), told, place, type(n), error=TypeError)
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
 

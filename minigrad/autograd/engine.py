@@ -197,7 +197,7 @@ def nodes_leading_to(targets: Targets, last: Nodes, reachable: dict[Node, int]) 
         for parent in node._edges:
             if parent is not None:
                 consumers.setdefault(parent, []).append(node)
-    needed = set(last)
+    needed = {node for node in last if node in reachable}
     stack = [*needed, *(node for node, _ in targets)]
     while stack:
         for consumer in consumers.get(stack.pop(), ()):

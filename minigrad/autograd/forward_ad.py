@@ -17,7 +17,7 @@ from operator import add
 from typing import NamedTuple
 
 from ..basics import offers
-from ..func.interpreter import Interpreter, Wrapper, at, each
+from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
 from ..ops.run import perform
 from ..ops.table import Op
 from ..tensor import Tensor, plain_types
@@ -35,13 +35,14 @@ Tangents = Sequence[Tensor | None]  # None for a constant
 # ---------------------------------------------------------------- tangents
 
 
-def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tuple) -> Tangents:
+def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tuple) -> Tangents:
     """J t of an operation that has just been done: the tangents of its results from those of its inputs, `moves`."""
     moving = [i for i, t in enumerate(moves) if t is not None and (op.variadic or i in op.differentiable)]
     if op.jvp is not None:
-        return results_of(op.jvp(tuple(inputs), tuple(moves), results, params))
+        return results_of(op.jvp(inputs, moves, results, params))
     if not moving:
         return (None,) * len(results)
+    moved, constant = len(results) - len(op.constants), (None,) * len(op.constants)
     if op.variadic or op.kind == "jointly linear":
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
@@ -49,16 +50,13 @@ def tangents(op: Op, inputs: list, moves: Tangents, results: tuple, params: tupl
         return results_of(perform(op, full, params))
     if op.kind == "linear":
         parts = [results_of(perform(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
-        return tuple(reduce(add, column) for column in zip(*parts, strict=True))
+        return tuple([reduce(add, column) for column in zip(*parts, strict=True)][:moved]) + constant
     rules = [(op.rule_of(i, inputs, results, params), moves[i]) for i in moving]
     if op.kind == "elementwise":
-        total = reduce(add, [rule(t) for rule, t in rules])
-        return (total.expand(results[0].shape).to(results[0].dtype),)
-    return transposed(rules, results[: len(results) - len(op.constants)]) + (None,) * len(op.constants)
-
-
-def results_of(result: object) -> tuple:
-    return result if isinstance(result, tuple) else (result,)
+        total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
+        total = total if total._array.shape == like.shape else total.expand(like.shape)
+        return (total if total._array.dtype == like.dtype else total.to(results[0].dtype),)
+    return transposed(rules, results[:moved]) + constant
 
 
 def transposed(rules: list[tuple], results: tuple) -> Tangents:
@@ -146,11 +144,11 @@ class Forward(Interpreter):
         expect(sizes[0] == sizes[1], told, *sizes)
         return Dual.of(self, value, tangent.to(value.dtype))
 
-    def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Tangents]:
-        params = self.lower(params)  # indices have no tangent, but they may be of this level
+    def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Tangents | None]:
+        params = params and self.lower(params)  # indices have no tangent, but they may be of this level
         result = perform(op, values, params)
         if all(t is None for t in extras):
-            return result, (None,) * len(results_of(result))
+            return result, None
         return result, tangents(op, values, extras, results_of(result), params)
 
     def admit(self, op: Op, target: Tensor, values: list) -> None:

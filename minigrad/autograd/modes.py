@@ -35,8 +35,7 @@ class Local(threading.local):
 
     def update(self, **changes: object) -> None:
         """Change this thread's modes and keep `special` right."""
-        for name, value in changes.items():
-            setattr(self, name, value)
+        self.__dict__.update(changes)
         self.ordinary = not (self.inference or self.interpreter is not None or self.saved_hooks or anomaly.on)
         set_grad(self.grad)
 

@@ -218,11 +218,11 @@ def count_write(t: Tensor) -> None:
     t._own_counter().version += 1
 
 
-def old_value(t: Tensor) -> Tensor:
+def old_value(t: Tensor, copy: Tensor | None = None) -> Tensor:
     """A copy of `t`, with its place in the graph, from before it is written to."""
-    node = edge(t)
-    before = wrap(t._array.copy(), t._requires_grad)
-    before._grad_fn, before._output_nr, before._counter = node, t._output_nr, Counter()
+    before = wrap(t._array.copy()) if copy is None else copy
+    before._grad_fn, before._requires_grad = edge(t), t._requires_grad
+    before._output_nr, before._counter = t._output_nr, Counter()
     return before
 
 

@@ -23,7 +23,7 @@ from ..ops.run import perform
 from ..ops.shape import stack, undone
 from ..ops.table import Op
 from ..tensor import Tensor, wrap
-from .interpreter import Interpreter, Wrapper, at, each, tensors_in
+from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
 from .trees import flattened, tree_map
 
 # A value; 0 if its dimension 0 counts the examples, None if they share it.
@@ -95,12 +95,11 @@ class Vmap(Interpreter):
 
     # ------------------------------------------------------------ operations
 
-    def compute(self, op: Op, values: list, extras: list, params: tuple) -> tuple[object, Sequence]:
-        if any(d is not None for d in (*extras, *(self.unwrap(t)[1] for t in tensors_in(params)))):
-            result, dim = self.batched(op, list(zip(values, extras, strict=True)), params), 0
-        else:
-            result, dim = perform(op, values, self.lower(params)), None
-        return result, (dim,) * (len(result) if isinstance(result, tuple) else 1)
+    def compute(self, op: Op, values: tuple, extras: tuple, params: tuple) -> tuple[object, Sequence | None]:
+        if 0 not in extras and not any(self.unwrap(t)[1] == 0 for t in tensors_in(params)):
+            return perform(op, values, self.lower(params)), None
+        result = self.batched(op, list(zip(values, extras, strict=True)), params)
+        return result, (0,) * len(results_of(result))
 
     def batched(self, op: Op, pairs: list[Pair], params: tuple) -> object:
         """One operation on the whole batch, by operations of the level below."""
@@ -294,12 +293,13 @@ def vmap(func: Callable, in_dims: Any = 0) -> Callable:
 
     def turned(dim: int, t: object) -> Tensor:
         """An input whose dimension 0 counts the examples. Raises PyTorch's errors for what is no such input."""
+        got = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for"
         if not isinstance(t, Tensor):
-            raise ValueError(f"vmap({name}): {in_dims=} has no None for an input of type {type(t)}")
+            told = f"an input but the input is of type {type(t)}. We cannot vmap over non-Tensor arguments, please use None"
+            raise ValueError(f"{got} {told} as the respective in_dim")
         if not -t.ndim <= dim < t.ndim:
-            told = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a"
-            wanted = f"so expected in_dim to satisfy -{t.ndim} <= in_dim < {t.ndim}."
-            raise ValueError(f"{told} Tensor of dimensionality {t.ndim} {wanted}")
+            told = f"some input, but that input is a Tensor of dimensionality {t.ndim} so expected in_dim to satisfy"
+            raise ValueError(f"{got} {told} -{t.ndim} <= in_dim < {t.ndim}.")
         return t.movedim(dim, 0) if dim else t
 
     return batched

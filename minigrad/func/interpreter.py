@@ -14,9 +14,8 @@ import numpy as np
 
 from ..autograd import views
 from ..autograd.modes import local
-from ..autograd.node import edge
 from ..ops.table import Op
-from ..tensor import Counter, Tensor, new_object
+from ..tensor import Tensor, wrap
 
 
 class Wrapper(Tensor):
@@ -32,10 +31,8 @@ class Wrapper(Tensor):
     @classmethod
     def of(cls, level: Interpreter, value: Tensor, extra: object = None) -> Wrapper:
         """A new wrapper, without history at this level."""
-        out = new_object(cls)
-        out._array, out._requires_grad, out._output_nr = cls.shown(value._array, extra), False, 0
-        out._grad_fn = out._counter = out._meta = None
-        out.level, out.value, out.extra = level, value, extra
+        out = wrap(cls.shown(value._array, extra))
+        out.__class__, out.level, out.value, out.extra = cls, level, value, extra
         return out
 
     @staticmethod
@@ -72,7 +69,8 @@ class Interpreter:
     """One level of the stack of transforms. What each kind of transform has of its own:
 
     wrapper: the class of its tensors.
-    compute(op, values, extras, params): (result, what this level adds to each of its tensors), by operations below.
+    compute(op, values, extras, params): (result, what this level adds to each of its tensors, None if it adds nothing), by
+        operations below.
     admit(op, target, values): called before `values` are written into a tensor, which need not be of this level.
     store(target, new): writes the value of `new` into the memory of `target`, by operations below.
     process_function(cls, args): calls a custom Function.
@@ -92,7 +90,7 @@ class Interpreter:
         local.update(interpreter=self.below)
 
     def owns(self, t: object) -> bool:
-        return isinstance(t, Wrapper) and t.level is self
+        return type(t) is self.wrapper and t.level is self
 
     def lift(self, t: Tensor | None) -> Tensor | None:
         """`t` as a tensor of this level: itself if it is one, else a wrapped constant."""
@@ -108,20 +106,21 @@ class Interpreter:
 
     def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
         """Do one operation on tensors of which some may belong to this level."""
-        pairs, own = [self.unwrap(t) for t in inputs], [t for t in inputs if self.owns(t)]
-        result, added = at(self.below, self.compute, op, [v for v, _ in pairs], [e for _, e in pairs], params)
-        if not own and all(e is None for e in added):
+        values, extras = zip(*map(self.unwrap, inputs), strict=True) if inputs else ((), ())
+        result, added = at(self.below, self.compute, op, values, extras, params)
+        own = [t for t in inputs if self.owns(t)]
+        if not own and added is None:
             return result
-        several = isinstance(result, tuple)
-        outs = [self.wrapper.of(self, *p) for p in zip(result if several else (result,), added, strict=True)]
+        results = results_of(result)
+        outs = [self.wrapper.of(self, *p) for p in zip(results, added or (None,) * len(results), strict=True)]
         if op.view and self.owns(inputs[0]):
             for out in outs:
                 if out.value._counter is inputs[0].value._own_counter():  # else the value had to be copied
-                    views.make_view(out, inputs[0], several)
+                    views.make_view(out, inputs[0], several=results is result)
                     out.seen = out._counter.version
         if local.records and any(t._requires_grad for t in own):
             op.core([self.lift(t) for t in inputs], params, outs)
-        return op.as_result(outs) if several else outs[0]
+        return op.as_result(outs) if results is result else outs[0]
 
     def write(self, op: Op, inputs: tuple, params: tuple) -> Tensor:
         """Do one operation and write the result into the first input, at this level and those below."""
@@ -134,11 +133,7 @@ class Interpreter:
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
-        node, (value, extra) = edge(t), self.unwrap(t)
-        before = t.of(self, at(self.below, value.clone), extra)
-        before._requires_grad, before._grad_fn, before._output_nr = t._requires_grad, node, t._output_nr
-        before._counter = Counter()
-        return before
+        return views.old_value(t, t.of(self, at(self.below, t.value.clone), t.extra))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
@@ -158,6 +153,11 @@ def at(level: Interpreter | None, run: Callable, *args: object) -> object:
         return run(*args)
     finally:
         local.update(interpreter=before)
+
+
+def results_of(result: object) -> tuple:
+    """What an operation returns as a tuple, which it is if there are several."""
+    return result if isinstance(result, tuple) else (result,)
 
 
 def each(result: object, f: Callable) -> object:

@@ -167,7 +167,7 @@ def jacrev(func: Callable, argnums: Argnums = 0) -> Callable:
         leaves, rebuild = flattened(vmap(vjp_fn)(rebuild_out(unit_vectors(outs)))[0])
         rows = zip(*[leaf.split([out.numel() for out in outs]) for leaf in leaves], strict=True)
         pairs = zip(outs, rows, strict=True)
-        return rebuild_out(rebuild(p.reshape(*o.shape, *p.shape[1:]) for p in row) for o, row in pairs)
+        return rebuild_out(rebuild(p.reshape(o.shape + p.shape[1:]) for p in row) for o, row in pairs)
 
     return wrapped
 
@@ -208,12 +208,9 @@ def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
         leaves, rebuild = flattened(primals)
         push = vmap(lambda *directions: jvp(focused, (primals,), (rebuild(directions),))[1])
         outs, rebuild_out = flattened(push(*unit_vectors(leaves)))
-        blocks = []
-        for out in outs:
-            columns = out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1)
-            pairs = zip(columns, leaves, strict=True)
-            blocks.append(rebuild(part.reshape(*out.shape[1:], *leaf.shape) for part, leaf in pairs))
-        return rebuild_out(blocks)
+        columns = [out.movedim(0, -1).split([leaf.numel() for leaf in leaves], -1) for out in outs]
+        rows = [zip(row, leaves, strict=True) for row in columns]
+        return rebuild_out(rebuild(c.reshape(c.shape[:-1] + x.shape) for c, x in row) for row in rows)
 
     return wrapped
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
-from ..autograd.modes import local
 from ..basics import offers
 from ..ops import images, nn
 from ..ops.nn import MEAN, NONE, SUM
@@ -225,8 +224,6 @@ def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
         expect(n == m, told, n, m, error=ValueError)
         expect(False, "0D or 1D target tensor expected, multi-target not supported")
     expect(t.dtype.char in INDICES, "expected target dtype to be Long or Byte, but got {.word}", t.dtype)
-    if local.interpreter is not None:  # of operations that every transform knows
-        return nn.reduced(-input.gather(-1, target.unsqueeze(-1)).squeeze(-1), kind)
     return nn.nll(input, target, kind)[0]
 
 

@@ -100,8 +100,9 @@ class Module(Hooked):
         fresh = name in self.__dict__[held] or not hasattr(self, name)
         expect(fresh, "attribute '{}' already exists", name, error=KeyError)
         if value is not None and not isinstance(value, kind):
-            wanted = {Parameter: "torch.nn.Parameter", Module: "Module"}.get(kind, "torch Tensor")
+            wanted = "torch.nn.Parameter" if kind is Parameter else "torch Tensor"
             told = f"cannot assign '{typename(value)}' object to {what} '{name}' ({wanted} or None required)"
+            told = f"{typename(value)} is not a Module subclass" if kind is Module else told
             raise TypeError(told)
         self.__dict__[held][name] = value
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 
-import numpy as np
-
-from .. import dtypes
-from ..tensor import Tensor, plain_types, rebuilt, wrap
+from ..creation import empty
+from ..tensor import Tensor, plain_types, rebuilt
 from ..words import INFERENCE_FLAG, expect
 
 
@@ -23,7 +21,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
-            data = wrap(np.empty(0, dtypes.default_float()))
+            data = empty(0)
         told = "Parameter() takes a Tensor, but got {}: make one first"
         expect(isinstance(data, Tensor), told, type(data), error=TypeError)
         expect(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
@@ -40,4 +38,4 @@ plain_types.add(Parameter)  # operations treat it as they treat a Tensor
 
 def new_parameter(*shape: int) -> Parameter:
     """An uninitialised parameter."""
-    return Parameter(wrap(np.empty(shape, dtypes.default_float())))
+    return Parameter(empty(shape))

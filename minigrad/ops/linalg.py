@@ -30,6 +30,8 @@ ndarray = np.ndarray
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
     if self.ndim == 2 == mat2.ndim and self.dtype is mat2.dtype and self.shape[1] == len(mat2):
         return self.dot(mat2)  # np.matmul takes twice as long to start
+    told = "mat1 and mat2 must have the same dtype, but got {.word} and {.word}"
+    expect(first == "self" or self.dtype == mat2.dtype, told, self.dtype, mat2.dtype)
     expect(self.ndim == 2 == mat2.ndim, "{} must be a matrix", "mat2" if self.ndim == 2 else first)
     told = "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})"
     expect(self.shape[1] == len(mat2), told, *self.shape, *mat2.shape)
@@ -38,13 +40,12 @@ def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:
 
 
 def _dot(self: ndarray, tensor: ndarray) -> ndarray:
-    ndims = self.ndim, tensor.ndim
-    expect(ndims == (1, 1), "1D tensors expected, but got {0[0]}D and {0[1]}D tensors", ndims)
+    told = "1D tensors expected, but got {}D and {}D tensors"
+    expect(self.ndim == 1 == tensor.ndim, told, self.ndim, tensor.ndim)
     told = "dot : expected both vectors to have same dtype, but found {0.word} and {1.word}"
     expect(self.dtype == tensor.dtype, told, self.dtype, tensor.dtype)
-    n, m = self.size, tensor.size
     told = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, but got "
-    expect(n == m, told + "{0} and {1} elements respectively", n, m)
+    expect(self.size == tensor.size, told + "{0} and {1} elements respectively", self.size, tensor.size)
     return self.dot(tensor)
 
 
@@ -64,7 +65,7 @@ def _bmm(self: ndarray, mat2: ndarray) -> ndarray:
     told = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
     expect((b, n) == found, told, (b, n), found)
     expect(self.dtype == mat2.dtype, "expected scalar type {.word} but found {.word}", self.dtype, mat2.dtype)
-    return np.matmul(self, mat2)
+    return np.einsum("bij,bjk->bik", self, mat2) if n == 1 else np.matmul(self, mat2)  # a quarter of the time
 
 
 def plus(product: ndarray, self: ndarray) -> ndarray:
@@ -124,7 +125,7 @@ def batched(self: Tensor, other: Tensor) -> Tensor:
     return unsafe_view(out, (*batch, *a[-2:-1], *b[-1:] * (not column)))
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """The matrix is singular: there is no result."""
 
 
@@ -144,7 +145,7 @@ def _inverse(A: ndarray) -> ndarray:
     except np.linalg.LinAlgError:  # so many columns are dependent already
         k = next(k for k in itertools.count(1) if (np.linalg.matrix_rank(A[..., :k]) < k).any())
         told = "the inversion could not be completed because the input matrix is singular."
-        raise LinAlgError(f"linalg.inv: The diagonal element {k} is zero, {told}") from None
+        raise _LinAlgError(f"linalg.inv: The diagonal element {k} is zero, {told}") from None
 
 
 def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
@@ -158,7 +159,7 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
         return np.linalg.solve(A, B[..., None])[..., 0] if is_vector(A, B) else np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
         told = "The solver failed because the input matrix is singular."
-        raise LinAlgError(f"torch.linalg.solve: {told}") from None
+        raise _LinAlgError(f"torch.linalg.solve: {told}") from None
 
 
 def solve_backward(grad, grad_input_mask, A, result):
@@ -234,8 +235,7 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
 
     Raises RuntimeError if the lengths do not fit.
     """
-    if not isinstance(other, Tensor):
-        raise TypeError
+    expect(isinstance(other, Tensor), "", error=TypeError)
     return times(self, other)
 
 
@@ -281,8 +281,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     return mul(reshape(self, (-1, 1)), vec2)
 
 
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # as PyTorch prints it
-LINALG["LinAlgError"] = LinAlgError
+LINALG["LinAlgError"] = _LinAlgError  # PyTorch prints it so
 publish(det, "det", "torch Tensor")
 publish(inv, "inverse", "torch Tensor")
 

@@ -17,7 +17,7 @@ from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, whe
 from .reduction import added, average, leaves, rows, sum_dim
 from .run import constant
 from .shape import split_equally
-from .table import is_array, op
+from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
@@ -203,6 +203,7 @@ logsigmoid = activation("logsigmoid(self)",
 softmax = op("softmax(self, dim: dim)", _softmax, at="torch Tensor F nn.Softmax", self=softmax_backward,
     doc="`exp(x)` divided by its sum over the dimension `dim`: positive numbers that add up to 1.")
 log_softmax = op("log_softmax(self, dim: dim)", _log_softmax, at="torch Tensor F nn.LogSoftmax",
+    jvp=lambda inputs, moves, results, params: moves[0] - sums(exp(results[0]) * moves[0], *params),
     doc="`log(softmax(x))`, computed without overflow.", self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
 
 # ---------------------------------------------------------------- losses
@@ -223,10 +224,13 @@ bce_logits = op("binary_cross_entropy_with_logits(self, target, reduction: int)"
 mul_number = activation("mul(self, other: Scalar)", lambda self, other: self * other, at="", node="MulBackward1",
     self=lambda grad, other: grad * other)
 nll = op("nll_loss(self, target, reduction: int)", _nll, at="", outputs=("result", "total_weight"),
-    constants=("total_weight",), flat=("self",), self=lambda grad, self, target, total_weight, reduction:
-        nll_loss_backward(grad, target, tuple(self.shape), reduction))
-nll_loss_backward = op("nll_loss_backward(self, target, sizes: object, reduction: int)", _nll_spread, at="",
-    node="NllLossBackwardBackward0", self=lambda grad, target, reduction: nll(grad, target, reduction)[0])
+    constants=("total_weight",), flat=("self",), kind="linear", self=lambda grad, self, target, total_weight, reduction:
+        nll_loss_backward(grad, target, tuple(self.shape), reduction), batch=lambda self, target, reduction:
+        (reduced(-self.gather(-1, target[..., None])[..., 0], reduction), zeros_beside(self, ()) + math.prod(target.shape)))
+nll_loss_backward = op("nll_loss_backward(self, target, sizes: object, reduction: int)", _nll_spread, at="", kind="linear",
+    node="NllLossBackwardBackward0", self=lambda grad, target, reduction: nll(grad, target, reduction)[0],
+    batch=lambda self, target, sizes, reduction:
+        where(target[..., None] == np.arange(sizes[-1]), share(-self, target, reduction)[..., None], 0.0))
 
 # ---------------------------------------------------------------- looking up
 

@@ -160,7 +160,7 @@ unsafe_view = op("unsafe_view(self, size: shape)", ndarray.reshape, **LINEAR, **
 
 # ---------------------------------------------------------------- dimensions of length 1, order of dimensions
 
-unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self[key_along(dim, None)], **VIEW,
+unsqueeze = op("unsqueeze(self, dim: newdim)", lambda self, dim: self.reshape(*self.shape[:dim], 1, *self.shape[dim:]), **VIEW,
                doc="A view with a new dimension of length 1 at `dim`.", self=lambda grad, dim: grad.squeeze(dim))
 squeeze_all = op("squeeze(self)", ndarray.squeeze, **VIEW, **RESHAPED, doc="A view without the dimensions of length 1.",
                  batch=lambda self: self.reshape([n for n in self.shape if n != 1]))

@@ -5,7 +5,6 @@ annotation is a Tensor; KINDS lists the others. `self` may also be called `input
 """
 
 from __future__ import annotations
-import __future__
 
 import functools
 import inspect
@@ -19,7 +18,7 @@ import numpy as np
 from .. import dtypes
 from ..basics import NOT_OFFERED
 from ..tensor import Tensor, plain_types
-from ..words import full_name
+from ..words import expect, full_name
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
@@ -89,7 +88,7 @@ def compiled(text: str) -> CodeType:
 def declared(text: str) -> Signature:
     """The signature that a declaration gives: it is written as Python writes one."""
     name, found = text.partition("(")[0], {}
-    exec(compile(f"def {text}: 0", "<declaration>", "exec", __future__.annotations.compiler_flag), found)
+    exec(compile(f"def {text}: 0", "<declaration>", "exec", annotations.compiler_flag), found)
     return Signature(name, found[name], {})
 
 
@@ -166,10 +165,9 @@ class Signature:
             raise TypeError(f"{told} but {len(args)} were given")
         for key, value in values.pop("others").items():
             own = self.own_name(key)
-            if own not in self.kinds:
-                raise TypeError(f"got an unexpected keyword argument '{key}'")
-            if values[own] is not self.defaults[own]:
-                raise TypeError(f"got multiple values for argument '{key}'")
+            expect(own in self.kinds, "got an unexpected keyword argument '{}'", key, error=TypeError)
+            given = values[own] is not self.defaults[own]
+            expect(not given, "got multiple values for argument '{}'", key, error=TypeError)
             values[own] = value
         return values
 

@@ -264,8 +264,7 @@ def op(
     call = made.public(made.name, method=False)
     call.as_method = functools.partial(made.public, made.name)
     publish(call, made.name, at, aliases)
-    if inplace is None:
-        inplace = made.kind == "elementwise" and made.single and bool(made.rules)
+    inplace = made.kind == "elementwise" and made.single and bool(made.rules) if inplace is None else inplace
     for name in (made.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
         add_form(METHODS, name + "_", made.public(name + "_", in_place=True))
     for name in operators.split():
