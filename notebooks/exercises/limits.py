@@ -1,4 +1,8 @@
-"""Stops code that does not end by itself: `with time_limit(5): ...` raises OutOfTime inside the block."""
+"""Stops code that does not end by itself: `with time_limit(5): ...` raises OutOfTime inside the block.
+
+The seconds are the processor's, so that code which ends in time does so on a machine that is busy with other things, too.
+Code that uses none, because it sleeps or waits, has PATIENCE times as many by the clock.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import ctypes
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+PATIENCE = 12
 
 
 class OutOfTime(BaseException):
@@ -16,7 +23,7 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Run the block for at most `seconds`. The interruption is repeated until the block is left.
+    """Run the block for at most `seconds` of this process. The interruption is repeated until the block is left.
 
     A POSIX main thread uses an alarm, which also ends a sleep. Elsewhere the exception is set on the thread
     from a watcher, which takes effect between two Python instructions.
@@ -26,13 +33,22 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
 
 
+def _clock(seconds: float) -> Callable[[], float]:
+    """A function that tells how long to wait until it can be over; 0.0 when it is."""
+    used, waited = time.process_time() + seconds, time.monotonic() + PATIENCE * seconds
+    return lambda: max(used - time.process_time(), 0.0) if time.monotonic() < waited else 0.0
+
+
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    over = False
+    over, left = False, _clock(seconds)
 
     def ring(signum: int, frame: object) -> None:
         if not over:
-            raise OutOfTime
+            if (more := left()) > 0:
+                signal.setitimer(signal.ITIMER_REAL, max(more, 0.001), 0.5)
+            else:
+                raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
@@ -48,7 +64,7 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _watcher(seconds: float) -> Iterator[None]:
-    done = threading.Event()
+    done, left = threading.Event(), _clock(seconds)
     lock = threading.Lock()
     target = ctypes.c_ulong(threading.get_ident())
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -56,6 +72,9 @@ def _watcher(seconds: float) -> Iterator[None]:
     def watch() -> None:
         wait = seconds
         while not done.wait(wait) and target.value in sys._current_frames():
+            if (more := left()) > 0:
+                wait = max(more, 0.001)
+                continue
             with lock:
                 if not done.is_set():
                     interrupt(target, ctypes.py_object(OutOfTime))
