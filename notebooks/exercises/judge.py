@@ -41,10 +41,12 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Observed:
-    """What a probe saw, as far as it came: (label, plain value, the value as the learner would see it)."""
+    """What a probe saw, as far as it came: (label, plain value, the value as the learner would see it). `whole` if it came
+    to its end, or to an error that it would come to again."""
 
     seen: list[tuple[str, Any, str]] = field(default_factory=list)
     error: BaseException | None = None
+    whole: bool = False
 
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
@@ -63,7 +65,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     if strange := _not_callable(exercise, answers):
         return Verdict(TRY_AGAIN, strange, strange)
     got = observe(exercise, answers)
-    want = observe(exercise, exercise.reference, limited=False)
+    want = own(exercise, -1)
     if want.error is not None:  # a mistake of ours: the lesson's own tests must see it
         raise want.error
     if _unfinished(got, answers):
@@ -180,11 +182,30 @@ def observe(
                     observed.seen.append((label, plain(value), _shown(exercise, value)))
                     if like is not None and not _begins(observed, like, exercise):
                         break
+                else:
+                    observed.whole = True
             finally:
                 recording = minigrad.is_grad_enabled()
     except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
-        observed.error = error
-    return observed if recording else Observed(error=Complaint(SWITCHED_OFF))
+        observed.error, observed.whole = error, isinstance(error, Exception)
+    return observed if recording else Observed(error=Complaint(SWITCHED_OFF), whole=True)
+
+
+def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observed:
+    """What the exercise's listed wrong answer number `place` does, or its reference (-1). It does the same each time, so it
+    is looked at once, as far as it was needed."""
+    kept = exercise.observed.get(place)
+    if kept is None or not (
+        kept.whole or _first_difference(kept, like, exercise) not in (None, len(kept.seen))
+    ):
+        reference = place < 0
+        answers = exercise.reference if reference else as_answers(exercise, exercise.wrong[place].answer)
+        kept = observe(exercise, answers, limited=not reference, like=like)
+        if kept.error is not None:
+            kept.error = kept.error.with_traceback(None)  # it would keep all that the probe has made
+            kept.error.__context__ = None
+        exercise.observed[place] = kept
+    return kept
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
@@ -194,8 +215,8 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
     if exercise.probe is not None and not exercise.typed:  # of code, None, True and the like have many causes
         telling = telling and isinstance(got.seen[first][1], np.ndarray | str)
     near = None
-    for wrong in exercise.wrong:
-        seen = observe(exercise, as_answers(exercise, wrong.answer), like=got)
+    for place, wrong in enumerate(exercise.wrong):
+        seen = own(exercise, place, like=got)
         alike = _first_difference(seen, got, exercise)
         if alike is None and _same_error(seen.error, got.error):
             return wrong

@@ -113,6 +113,11 @@ class Exercise:
         return not any(callable(answer) for answer in self.reference)
 
     @cached_property
+    def observed(self) -> dict[int, Any]:
+        """What the judge has seen of the reference (-1) and of the wrong answers, by their place."""
+        return {}
+
+    @cached_property
     def reference(self) -> tuple:
         """The right answers, one a name, got by running the solution."""
         if callable(self.solution):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -57,6 +58,11 @@ def same(got: Any, want: Any, rtol: float) -> bool:
     if isinstance(got, np.ndarray) and isinstance(want, np.ndarray):
         if got.shape != want.shape:
             return False
+        if got.ndim == 0:
+            one, other = float(got), float(want)
+            if math.isfinite(one) and math.isfinite(other):
+                return abs(one - other) <= rtol * abs(other) + 1e-6 * (abs(other) or 1.0)
+            return one == other or (math.isnan(one) and math.isnan(other))
         exact = np.isfinite(want) & np.isfinite(got)
         largest = np.abs(want[exact]).max(initial=0.0)
         room = rtol * np.abs(want[exact]) + 1e-6 * (largest or 1.0)
@@ -73,7 +79,9 @@ def same(got: Any, want: Any, rtol: float) -> bool:
 
 def whole(value: Any) -> bool:
     """Whether a plain value is a whole number, or a table of nothing else."""
-    return isinstance(value, np.ndarray) and bool(np.all(value == np.round(value)))
+    if not isinstance(value, np.ndarray) or value.ndim:
+        return isinstance(value, np.ndarray) and bool(np.all(value == np.round(value)))
+    return float(value).is_integer() or math.isinf(value)
 
 
 def blank(value: Any) -> bool:
