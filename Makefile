@@ -8,7 +8,8 @@ TESTS  ?= not torch and not browser
 
 BIN    := .venv/bin
 SETUP  := $(PYTHON) tools/set_up.py
-PYTEST := $(BIN)/python -m pytest -q
+# bytecode is kept, whatever the environment says: the tests start a hundred Pythons
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
 .PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery site clean

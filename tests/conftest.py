@@ -13,18 +13,23 @@ left out of every run, but not in CI: there they fail.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
 import sys
 from collections import Counter
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from hypothesis import settings
 
+from tests import kernels
+
 IN_CI = bool(os.environ.get("CI"))
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+BROWSER = Path(__file__).parent / "browser"  # each test there asks for one
 LEFT_OUT = {  # marker -> what the tests do, how to run them
     "torch": ("compare with PyTorch", "make torch"),
     "browser": ("drive a browser", "make browser"),
@@ -41,6 +46,12 @@ settings.load_profile("ci" if IN_CI else "here")
 def pytest_configure(config: pytest.Config) -> None:
     if "not torch" in config.option.markexpr:
         sys.modules["torch"] = None  # a test that asks for it late is found on every machine
+    kernels.install()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Not even read what is left out whole."""
+    return True if collection_path == BROWSER and "not browser" in config.option.markexpr else None
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +74,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         without = [item for item in items if item.get_closest_marker("torch") is None]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(without)])
         items[:] = without
+
+
+def pytest_collection_finish() -> None:
+    """The 12,000 tests themselves are no garbage: not to be looked through whenever one of them collects garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:

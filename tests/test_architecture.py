@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -29,8 +30,19 @@ def modules(*under: str) -> list[Path]:
     return [path for path in MODULES if path.relative_to(ROOT).as_posix().startswith(under)]
 
 
-def imports_of(path: Path) -> set[str]:
-    return set(imported(path.read_text(encoding="utf-8"), ".".join(path.relative_to(ROOT).parent.parts)))
+@cache
+def source_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(source_of(path))
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    return frozenset(imported(source_of(path), ".".join(path.relative_to(ROOT).parent.parts)))
 
 
 def inside(name: str, *packages: str) -> bool:
@@ -96,6 +108,7 @@ def test_every_package_is_in_the_wheel():
 # ---------------------------------------------------------------- in every file
 
 
+@cache
 def tracked() -> list[Path]:
     git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
@@ -107,7 +120,7 @@ def found_in_tracked_files(pattern: str) -> list[str]:
     found = []
     for path in tracked():
         try:
-            text = path.read_text(encoding="utf-8")
+            text = source_of(path)
         except UnicodeDecodeError:  # a picture
             continue
         for match in re.finditer(pattern, text):
@@ -142,7 +155,7 @@ def test_there_are_no_emoji():
 
 @each_module
 def test_a_file_says_at_its_door_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert ast.get_docstring(tree_of(path))
 
 
 def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
@@ -163,7 +176,7 @@ def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
 @each_module
 def test_text_is_read_and_written_in_utf_8_on_every_system(path):
     """Windows has an encoding of its own, in which half of the mathematics here cannot be written."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     assert [f"line {call.lineno}: {ast.unparse(call)}" for call in opened_as_text(tree)] == []
 
 
@@ -173,7 +186,7 @@ def test_text_is_read_and_written_in_utf_8_on_every_system(path):
 def test_what_a_learner_runs_needs_no_unix(path):
     """What Windows does not have is asked for with hasattr first, or not at all."""
     assert not imports_of(path) & {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
-    source = path.read_text(encoding="utf-8")
+    source = source_of(path)
     lacking = r"\b(os)\.(?:fork|gete?uid|getpgid|killpg|setsid)\b|\b(signal)\.(?:SIGKILL|SIGALRM|SIGHUP|setitimer)\b"
     asked = {match[1] or match[2] for match in re.finditer(lacking, source)}
     assert [module for module in asked if f"hasattr({module}, " not in source] == []

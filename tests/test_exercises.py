@@ -281,13 +281,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
 @each_exercise
-def test_a_check_never_raises_and_never_takes_it_for_right(exercise, answer):
-    card = check(exercise.id, *[answer] * len(exercise.names))
-    assert card.state in STATES - {CORRECT}, str(card)
-    assert "\n" not in repr(card) and len(repr(card)) <= 110
-    assert "<script" not in card._repr_html_()
+def test_a_check_never_raises_and_never_takes_it_for_right(exercise):
+    for name, answer in HOSTILE.items():
+        card = check(exercise.id, *[answer] * len(exercise.names))
+        assert card.state in STATES - {CORRECT}, f"{name}: {card}"
+        assert "\n" not in repr(card) and len(repr(card)) <= 110, name
+        assert "<script" not in card._repr_html_(), name
 
 
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
@@ -334,10 +334,19 @@ def test_code_that_never_ends_is_cut_off_and_told_so():
             with contextlib.suppress(Exception):
                 x = x + 1
 
-    began = time.monotonic()
+    began = time.process_time()
     state, message, _ = judge(dataclasses.replace(lessons.find_exercise("3.1"), seconds=0.2), (endless,))
     assert state == RAISED and "stopped after 0.2 seconds" in message
-    assert time.monotonic() - began < 5
+    assert 0.2 <= time.process_time() - began < 1
+
+
+def test_code_that_waits_for_a_busy_machine_is_not_cut_off_and_code_that_sleeps_is():
+    with time_limit(0.05):
+        time.sleep(0.25)
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), time_limit(0.05):
+        time.sleep(300)
+    assert time.monotonic() - began >= 0.6
 
 
 @pytest.mark.parametrize("where", ["main thread", "other thread"])

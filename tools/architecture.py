@@ -88,13 +88,15 @@ def imported(source: str, package: str = "") -> Iterator[str]:
     """The full dotted name of every module, and of every name in a module, that `source` imports when it runs,
     wherever in the file. `package` is where a relative import starts."""
 
-    def running(node: ast.AST) -> Iterator[ast.AST]:
-        yield node
-        for child in ast.iter_child_nodes(node):
-            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-                yield from running(child)
+    def runs(node: ast.AST) -> bool:
+        return not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
 
-    for node in running(ast.parse(source)):
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        waiting += [
+            part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr) and runs(part)
+        ]
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
