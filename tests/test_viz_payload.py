@@ -7,6 +7,7 @@ import json
 import re
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -183,15 +184,26 @@ def test_nothing_of_this_machine_or_run_is_in_the_payload():
 
 
 def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
+    """Of a processor that writes 100,000 numbers in 40 ms: one that has other work beside it takes longer for both."""
+
+    def time_of(work: Callable[[], object]) -> float:
+        start = time.process_time()
+        work()
+        return time.process_time() - start
+
+    def numbers() -> None:
+        written = {}
+        for number in range(100_000):
+            written[str(number % 1000)] = f"{number:.1f}"
+
     def once() -> float:
         h = minigrad.tensor([[0.5, -0.25, 1.0]], requires_grad=True)
         w = minigrad.tensor(np.eye(3).tolist(), requires_grad=True)
         for _ in range(14):
             h = (h @ w).tanh()
         z = h.sum()
-        start = time.process_time()
-        payload(z)
-        return time.process_time() - start
+        beside = time_of(numbers)
+        return time_of(lambda: payload(z)) / (beside + time_of(numbers)) * 2 * 0.04
 
     once()
-    assert min(once() for _ in range(5)) < 0.1
+    assert min(once() for _ in range(9)) < 0.1

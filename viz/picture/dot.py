@@ -84,7 +84,7 @@ def digraph(p: Picture) -> graphviz.Digraph:
 
 def quoted(text: str) -> str:
     """A quoted string in which nothing is special: no escapes of Graphviz's own (``\\N``), no markup; line ends stay."""
-    clean = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+    clean = text if text.isprintable() else "".join(c if c.isprintable() or c == "\n" else " " for c in text)
     return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
