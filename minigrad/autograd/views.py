@@ -97,7 +97,7 @@ class AsStridedBackward0(Node):
         if recorded:
             return (grad._spread_places(shape, where),)
         out = np.zeros(shape, grad.dtype)
-        np.add.at(out.reshape(-1), where, grad)
+        np.add.at(out.reshape(-1), where.reshape(-1), grad.reshape(-1))
         return (out,)
 
 

@@ -58,17 +58,18 @@ def conv2d(
     return images.convolution(input, weight, bias, stride, padding)
 
 
-def _pool_options(input: Tensor, kernel, stride, padding) -> list[tuple]:
+def _pool_options(input: Tensor, kernel, stride, padding) -> tuple[tuple, ...]:
     """Two numbers for each option; the stride is the kernel's size if it was left out."""
-    expect(input.dim() in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
-    found, out = [pair(v) for v in (kernel, kernel if stride is None else stride, padding)], []
-    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and "
-    for n, k, s, p in zip(input.shape[-2:], *found, strict=True):
-        expect(p <= k // 2, told + "dilation=1", p, k)
-        out.append((n + 2 * p - k) // s + 1)
+    size, kernel, padding = input._array.shape, pair(kernel), pair(padding)
+    stride = kernel if stride is None else pair(stride)
+    expect(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
+    (h, w), (a, b), (s, t), (p, q) = size[-2:], kernel, stride, padding
+    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation=1"
+    expect(p <= a // 2 and q <= b // 2, told, *((q, b) if p <= a // 2 else (p, a)))
+    out = (h + 2 * p - a) // s + 1, (w + 2 * q - b) // t + 1
     told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
-    expect(min(out) > 0, told, *input.shape[-3:], *out)
-    return found
+    expect(min(out) > 0, told, *size[-3:], *out)
+    return kernel, stride, padding
 
 
 def max_pool2d(input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0) -> Tensor:

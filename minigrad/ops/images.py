@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -11,7 +12,7 @@ from ..tensor import wrap
 from .indexing import index_put
 from .nn import floats, sums, weighted
 from .pointwise import rsqrt
-from .reduction import mean_dim
+from .reduction import add_at, mean_dim, rows
 from .run import constant
 from .table import is_array, op, zeros_beside
 
@@ -48,9 +49,13 @@ def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding:
     full, inside = framed(size, padding)
     out = np.zeros(parts.shape[:-4] + full, parts.dtype)
     met = windows(out, kernel, stride)
-    for i, j in itertools.product(*map(range, kernel)):  # np.ndindex takes five times as long
-        met[..., i, j] += parts[..., i % parts.shape[-2], j % parts.shape[-1]]
-    return out[inside]
+    if stride[0] >= kernel[0] and stride[1] >= kernel[1]:
+        met[...] = parts
+    else:
+        for i, j in itertools.product(*map(range, kernel)):
+            part = met[..., i, j]
+            part += parts[..., i % parts.shape[-2], j % parts.shape[-1]]
+    return out[inside] if any(padding) else out
 
 
 def _convolve(input, weight, bias, stride, padding):
@@ -83,32 +88,37 @@ def _convolved(x, weight, size, stride, padding):
     return out if tuple(out.shape[2:]) == size else out[(..., *map(slice, size))]
 
 
+@functools.lru_cache(maxsize=64)
+def places_met(size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
+    """Where in a plane of this size the elements are that each window meets: one window after the other, flat."""
+    plane = np.arange(math.prod(size)).reshape(size)
+    return windows(padded(plane, padding), kernel, stride).ravel()
+
+
 def _max_pool(self, kernel_size, stride, padding):
     """(the largest element that each window meets, its place in the plane)."""
     lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
     met = windows(padded(self, padding, lowest), kernel_size, stride)
     met = met.reshape(*met.shape[:-2], -1)
     k = met.argmax(-1)
-    row = np.arange(k.shape[-2])[:, None] * stride[0] - padding[0] + k // kernel_size[1]
-    column = np.arange(k.shape[-1]) * stride[1] - padding[1] + k % kernel_size[1]
-    values = met.take(k + np.arange(0, met.size, met.shape[-1]).reshape(k.shape))
-    return values, row * self.shape[-1] + column
+    places = places_met(self.shape[-2:], kernel_size, stride, padding)
+    return met.take(k + rows(met.shape)), places.take(k + rows(met.shape[-3:]))
 
 
 def max_pool_put(grad, indices, sizes):
     """Each gradient goes to the element that was the largest of its window."""
-    first = np.arange(0, math.prod(sizes), math.prod(sizes[-2:])).reshape(*sizes[:-2], 1, 1)
+    planes = rows((*sizes[:-2], math.prod(sizes[-2:])))[..., None, None]
     if is_array(indices):
-        out = np.zeros(sizes, grad.dtype)
-        np.add.at(out.reshape(-1), (indices + first).reshape(-1), grad.reshape(-1))
-        return out
+        return add_at(np.zeros(sizes, grad.dtype), indices + planes, grad)
     flat = zeros_beside(grad, (math.prod(sizes),))
-    return index_put(flat, grad, (indices + wrap(first),), True).reshape(sizes)
+    return index_put(flat, grad, (indices + wrap(planes),), True).reshape(sizes)
 
 
 def _avg_pool(self, kernel_size, stride, padding):
     met = windows(padded(floats(self, "avg_pool2d_out_frame"), padding), kernel_size, stride)
-    return sum([met[(..., *k)] for k in itertools.product(*map(range, kernel_size))]) / math.prod(kernel_size)
+    for _ in range(2):  # the rows of each window, then their sums: np.add.reduce takes four times as long
+        met = functools.reduce(np.add, [met[..., i] for i in range(met.shape[-1])])
+    return met / math.prod(kernel_size)
 
 
 def normalised(x, weight, bias, mean, eps: float) -> tuple:
@@ -121,23 +131,18 @@ def normalised(x, weight, bias, mean, eps: float) -> tuple:
     return y if bias is None else y + bias, m, r, variance
 
 
-def normalised_backward(grad, mask, x, m, r, weight, mean, sums, eps: float | None) -> tuple:
-    """The gradients of x, w and b. sums: over what a weight is shared by. eps: None if m and r do not depend on x."""
-    if eps is not None and not is_array(grad):
-        _, m, r, _ = normalised(x, None, None, mean, eps)
-    y, grad_input = (x - m) * r, None
-    if mask[0]:
-        scaled = weighted(grad, weight)
-        grad_input = r * (scaled if eps is None else scaled - mean(scaled) - y * mean(scaled * y))
-    return grad_input, sums(grad * y) if mask[1] else None, sums(grad) if mask[2] else None
-
-
 def last_mean(ndim: int, normalized_shape: tuple):
-    """What averages over the last dimensions."""
+    """What averages over the last dimensions: an array or Tensor, or its product with a weight."""
     dims = tuple(range(ndim - len(normalized_shape), ndim))
-    if len(dims) == 1:  # the usual case
-        return lambda x: sums(x, dims[0]) / normalized_shape[0]
-    return lambda x: mean_dim(x, dims, True)
+
+    def mean(x, weight=None):
+        if len(dims) > 1:
+            return mean_dim(weighted(x, weight), dims, True)
+        if weight is None or not is_array(x):
+            return sums(weighted(x, weight), dims[0]) / normalized_shape[0]
+        return x.dot(weight[:, None]) / normalized_shape[0]
+
+    return mean
 
 
 def _layer_norm(input, weight, bias, normalized_shape, eps):
@@ -148,8 +153,14 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
     def whole(x):
         return channel_sums(x.reshape((-1, math.prod(normalized_shape)))).reshape(normalized_shape)
 
-    mean = last_mean(len(input.shape), normalized_shape)
-    return normalised_backward(grad, grad_input_mask, input, result1, result2, weight, mean, whole, _eps)
+    mean, m, r, grad_input = last_mean(len(input.shape), normalized_shape), result1, result2, None
+    if not is_array(grad):
+        _, m, r, _ = normalised(input, None, None, mean, _eps)
+    y = (input - m) * r
+    slopes = grad * y
+    if grad_input_mask[0]:
+        grad_input = r * (weighted(grad, weight) - mean(grad, weight) - y * mean(slopes, weight))
+    return grad_input, whole(slopes) if grad_input_mask[1] else None, whole(grad) if grad_input_mask[2] else None
 
 
 def channel_sums(x):
@@ -185,9 +196,17 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
 
 
 def batch_norm_backward(grad, grad_input_mask, input, weight, result1, result2, training, eps):
-    m, r, weight = (per_channel(v, len(input.shape)) for v in (result1, result2, weight))
-    eps = eps if training else None
-    return normalised_backward(grad, grad_input_mask, input, m, r, weight, channel_means, channel_sums, eps)
+    ndim = len(input.shape)
+    m, r, weight = (per_channel(v, ndim) for v in (result1, result2, weight))
+    if training and not is_array(grad):
+        _, m, r, _ = normalised(input, None, None, channel_means, eps)
+    y, centred = (input - m) * r, grad
+    total, slope = channel_sums(grad), channel_sums(grad * y)
+    if training:
+        n = math.prod(input.shape) // input.shape[1]
+        centred = grad - per_channel(total / n, ndim) - y * per_channel(slope / n, ndim)
+    grads = centred * weighted(r, weight), slope, total
+    return tuple([g if wanted else None for g, wanted in zip(grads, grad_input_mask, strict=True)])
 
 
 # fmt: off
@@ -237,6 +256,7 @@ avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object
 #
 #     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))
 #
+# in which w stands before the brackets where it is the same for all that is averaged, so that the means are ∂b/n and ∂w/n.
 # m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
 
 native_layer_norm = op(

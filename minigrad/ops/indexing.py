@@ -19,12 +19,13 @@ from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
 from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
-from .reduction import OUT_OF_BOUNDS, leaves
+from .reduction import OUT_OF_BOUNDS, add_at, leaves
 from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
 from .table import is_array, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
+KEYS = "".join([np.dtype(kind).char for kind in (np.int64, np.int32, np.bool_)])  # the dtypes of tensors in a key
 mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
@@ -66,7 +67,7 @@ def numpy_key(self: ndarray, indices: tuple) -> tuple:
 
 def _read(self: ndarray, indices: tuple) -> ndarray:
     last = indices[-1]._array
-    if last.dtype.kind == "i" and indices.count(None) == len(indices) - 1:
+    if last.dtype.kind == "i" and not [i for i in indices[:-1] if i is not None]:
         return self.take(last, len(indices) - 1)  # several times faster than by a key
     return np.asarray(self[numpy_key(self, indices)], order="C")
 
@@ -78,7 +79,8 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
     expect(one or self.dtype == values.dtype, told + "the source.", self.dtype, values.dtype)
     try:
         if accumulate:
-            np.add.at(out, key, values)
+            places = np.arange(self.size).reshape(self.shape)[key]
+            add_at(out, places, values if values.shape == places.shape else np.broadcast_to(values, places.shape))
         else:
             out[key] = values
     except ValueError:
@@ -96,7 +98,7 @@ def as_index(k: object) -> Tensor:
         array = np.asarray(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     told = "tensors used as indices must be long, int, byte or bool tensors"
-    expect(k._array.dtype in (np.int64, np.int32, np.bool_), told, error=IndexError)
+    expect(k._array.dtype.char in KEYS, told, error=IndexError)
     return k
 
 

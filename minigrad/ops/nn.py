@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..words import expect
 from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, where, within
-from .reduction import added, average, leaves, rows, sum_dim
+from .reduction import add_at, added, average, leaves, rows, sum_dim
 from .run import constant
 from .shape import split_equally
 from .table import is_array, op, zeros_beside
@@ -169,10 +169,8 @@ def _lookup(weight, indices):
 
 def _lookup_back(self, indices, rows):
     """The transpose of looking up: the gradients of the same row are added up."""
-    out = np.zeros((rows, self.shape[-1]), self.dtype)
-    at = indices.reshape(-1, 1) * self.shape[-1] + np.arange(self.shape[-1])
-    np.add.at(out.reshape(-1), at.reshape(-1), self.reshape(-1))
-    return out
+    places = indices.reshape(-1, 1) * self.shape[-1] + np.arange(self.shape[-1])
+    return add_at(np.zeros((rows, self.shape[-1]), self.dtype), places, self)
 
 
 # fmt: off

@@ -237,7 +237,7 @@ log2 = smooth("log2(self)", np.log2, doc="The logarithm to base 2.", self=lambda
 log1p = smooth("log1p(self)", np.log1p, node="Log1PBackward0", doc="`log(1 + self)`, exact near 0.",
                self=lambda grad, self: grad / (self + 1))
 sqrt = smooth("sqrt(self)", np.sqrt, doc="The square root: slope inf at 0.", self=lambda grad, result: grad / (2 * result))
-rsqrt = smooth("rsqrt(self)", lambda self: 1 / np.sqrt(self), doc="`1 / sqrt(self)`: inf at 0, NaN below.",
+rsqrt = smooth("rsqrt(self)", lambda self: np.reciprocal(np.sqrt(self)), doc="`1 / sqrt(self)`: inf at 0, NaN below.",
                self=lambda grad, result: -0.5 * grad * (result * result * result))
 sin = smooth("sin(self)", np.sin, doc="The sine, of radians.", self=lambda grad, self: grad * cos(self))
 cos = smooth("cos(self)", np.cos, doc="The cosine, of radians.", self=lambda grad, self: grad * -sin(self))
