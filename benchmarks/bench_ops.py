@@ -123,7 +123,7 @@ OPERATIONS = """
     x.cumsum(1)                     | np.add.accumulate(x, axis=1), np.add.accumulate(g[:, ::-1], axis=1)[:, ::-1]
     x.sort(1)[0]                    | np.argsort(x, axis=1, kind="stable")
     x.sort(0, descending=True)[0]   | np.argsort(-x, axis=0, kind="stable")
-    x.argsort(1)                    | np.argsort(x, axis=1)
+    x.argsort(1)                    | np.argsort(x, axis=1, kind="stable")
     x.topk(2)[0]                    | np.argpartition(x, -2)
 
     # products

@@ -64,8 +64,8 @@ def _pool_options(input: Tensor, kernel, stride, padding) -> tuple[tuple, ...]:
     stride = kernel if stride is None else pair(stride)
     expect(len(size) in (3, 4), "non-empty 3D or 4D (batch mode) tensor expected for input")
     (h, w), (a, b), (s, t), (p, q) = size[-2:], kernel, stride, padding
-    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation=1"
-    expect(p <= a // 2 and q <= b // 2, told, *((q, b) if p <= a // 2 else (p, a)))
+    told = "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and "
+    expect(p <= a // 2 and q <= b // 2, told + "dilation=1", *((q, b) if p <= a // 2 else (p, a)))
     out = (h + 2 * p - a) // s + 1, (w + 2 * q - b) // t + 1
     told = "Given input size: ({0}x{1}x{2}). Calculated output size: ({0}x{3}x{4}). Output size is too small"
     expect(min(out) > 0, told, *size[-3:], *out)

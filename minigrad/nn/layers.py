@@ -205,10 +205,8 @@ def layer(name: str, function: Callable, inputs: int = 1, **defaults: object) ->
     return type(name, (Layer,), body)
 
 
-MaxPool2d = layer("MaxPool2d", F.max_pool2d)
-MaxPool2d.extra_repr = lambda self: (
-    f"{Layer.extra_repr(self)}, dilation=1, ceil_mode=False"
-)  # as PyTorch prints it
+MaxPool2d = layer("MaxPool2d", F.max_pool2d)  # PyTorch prints two options more
+MaxPool2d.extra_repr = lambda self: f"{Layer.extra_repr(self)}, dilation=1, ceil_mode=False"
 AvgPool2d = layer("AvgPool2d", F.avg_pool2d)
 Flatten = layer("Flatten", flatten, start_dim=1)
 globals().update({name: layer(name, getattr(F, run.__name__)) for name, run in MODULES.items()})

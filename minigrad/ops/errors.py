@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 ndarray = np.ndarray
 
 NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
-INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
+INVERT, XOR = (
+    "If you are trying to invert a mask, use the `~` or `logical_not()`",
+    "Use the `^` or `logical_xor()`",
+)
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
 OF_BOOLS = {  # what NumPy's message has: what PyTorch's says
-    "boolean subtract": NO_BOOL.format(
-        "Subtraction", "with two bool tensors", "Use the `^` or `logical_xor()`"
-    ),
+    "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
 }
 # what NumPy's own messages speak of

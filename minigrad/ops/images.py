@@ -9,31 +9,25 @@ import math
 import numpy as np
 
 from ..tensor import wrap
-from .indexing import index_put
+from .indexing import spread_places
 from .nn import floats, sums, weighted
 from .pointwise import rsqrt
-from .reduction import add_at, mean_dim, rows
+from .reduction import mean_dim, rows
 from .run import constant
-from .table import is_array, op, zeros_beside
+from .table import is_array, op
 
 ndarray = np.ndarray
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
 
-def framed(size: tuple, padding: tuple) -> tuple[tuple, tuple]:
-    """(lengths with `padding` more elements at both ends, the key of the elements that were there before)."""
-    (h, w), (p, q) = size, padding
-    return (h + 2 * p, w + 2 * q), (..., slice(p, p + h), slice(q, q + w))
-
-
 def padded(x: ndarray, padding: tuple, value: float = 0) -> ndarray:
     """A contiguous array with `padding` more elements at both ends of its last dimensions."""
     if not any(padding):
         return np.ascontiguousarray(x)
-    size, inside = framed(x.shape[-2:], padding)
-    out = np.full(x.shape[:-2] + size, value, x.dtype)
-    out[inside] = x
+    (*lead, h, w), (p, q) = x.shape, padding
+    out = np.full((*lead, h + 2 * p, w + 2 * q), value, x.dtype)
+    out[..., p : p + h, q : q + w] = x
     return out
 
 
@@ -46,8 +40,8 @@ def windows(x: ndarray, kernel: tuple, stride: tuple) -> ndarray:
 
 def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
     """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
-    full, inside = framed(size, padding)
-    out = np.zeros(parts.shape[:-4] + full, parts.dtype)
+    (h, w), (p, q) = size, padding
+    out = np.zeros((*parts.shape[:-4], h + 2 * p, w + 2 * q), parts.dtype)
     met = windows(out, kernel, stride)
     if stride[0] >= kernel[0] and stride[1] >= kernel[1]:
         met[...] = parts
@@ -55,7 +49,7 @@ def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding:
         for i, j in itertools.product(*map(range, kernel)):
             part = met[..., i, j]
             part += parts[..., i % parts.shape[-2], j % parts.shape[-1]]
-    return out[inside] if any(padding) else out
+    return out[..., p : p + h, q : q + w] if p or q else out
 
 
 def _convolve(input, weight, bias, stride, padding):
@@ -82,17 +76,10 @@ def _convolve_weight(output, input, kernel, stride, padding):
     return rows.dot(columns.T).reshape(channels, input.shape[1], *kernel)
 
 
-def _convolved(x, weight, size, stride, padding):
-    """A convolution of which the first `size` outputs count: the last inputs may have met no kernel."""
-    out = convolution(x, weight, None, stride, padding)
-    return out if tuple(out.shape[2:]) == size else out[(..., *map(slice, size))]
-
-
 @functools.lru_cache(maxsize=64)
 def places_met(size: tuple, kernel: tuple, stride: tuple, padding: tuple) -> ndarray:
     """Where in a plane of this size the elements are that each window meets: one window after the other, flat."""
-    plane = np.arange(math.prod(size)).reshape(size)
-    return windows(padded(plane, padding), kernel, stride).ravel()
+    return windows(padded(np.arange(math.prod(size)).reshape(size), padding), kernel, stride).ravel()
 
 
 def _max_pool(self, kernel_size, stride, padding):
@@ -108,10 +95,7 @@ def _max_pool(self, kernel_size, stride, padding):
 def max_pool_put(grad, indices, sizes):
     """Each gradient goes to the element that was the largest of its window."""
     planes = rows((*sizes[:-2], math.prod(sizes[-2:])))[..., None, None]
-    if is_array(indices):
-        return add_at(np.zeros(sizes, grad.dtype), indices + planes, grad)
-    flat = zeros_beside(grad, (math.prod(sizes),))
-    return index_put(flat, grad, (indices + wrap(planes),), True).reshape(sizes)
+    return spread_places(grad, sizes, indices + (planes if is_array(indices) else wrap(planes)))
 
 
 def _avg_pool(self, kernel_size, stride, padding):
@@ -132,17 +116,11 @@ def normalised(x, weight, bias, mean, eps: float) -> tuple:
 
 
 def last_mean(ndim: int, normalized_shape: tuple):
-    """What averages over the last dimensions: an array or Tensor, or its product with a weight."""
+    """What averages over the last dimensions an array or Tensor, times a weight if one is given."""
     dims = tuple(range(ndim - len(normalized_shape), ndim))
-
-    def mean(x, weight=None):
-        if len(dims) > 1:
-            return mean_dim(weighted(x, weight), dims, True)
-        if weight is None or not is_array(x):
-            return sums(weighted(x, weight), dims[0]) / normalized_shape[0]
-        return x.dot(weight[:, None]) / normalized_shape[0]
-
-    return mean
+    if len(dims) == 1:  # the usual case
+        return lambda x, weight=None: sums(x, dims[0], weight) / normalized_shape[0]
+    return lambda x, weight=None: mean_dim(weighted(x, weight), dims, True)
 
 
 def _layer_norm(input, weight, bias, normalized_shape, eps):
@@ -153,14 +131,15 @@ def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
     def whole(x):
         return channel_sums(x.reshape((-1, math.prod(normalized_shape)))).reshape(normalized_shape)
 
-    mean, m, r, grad_input = last_mean(len(input.shape), normalized_shape), result1, result2, None
+    of_input, of_weight, of_bias = grad_input_mask
+    mean, m, r = last_mean(len(input.shape), normalized_shape), result1, result2
     if not is_array(grad):
         _, m, r, _ = normalised(input, None, None, mean, _eps)
     y = (input - m) * r
-    slopes = grad * y
-    if grad_input_mask[0]:
-        grad_input = r * (weighted(grad, weight) - mean(grad, weight) - y * mean(slopes, weight))
-    return grad_input, whole(slopes) if grad_input_mask[1] else None, whole(grad) if grad_input_mask[2] else None
+    slopes, centred = grad * y, None
+    if of_input:
+        centred = r * (weighted(grad, weight) - mean(grad, weight) - y * mean(slopes, weight))
+    return centred, whole(slopes) if of_weight else None, whole(grad) if of_bias else None
 
 
 def channel_sums(x):
@@ -223,14 +202,12 @@ convolution = op("convolution(input, weight, bias=None, stride: object=(1, 1), p
     bias=lambda grad: channel_sums(grad))
 convolution_input = op("convolution_input(output, weight, size: object, stride: object, padding: object)",
     _convolve_input, at="", kind="linear", node="ConvolutionBackwardBackward0", batch="fold",
-    output=lambda grad, output_sym_sizes, weight, stride, padding:
-        _convolved(grad, weight, output_sym_sizes[2:], stride, padding),
+    output=lambda grad, weight, stride, padding: convolution(grad, weight, None, stride, padding),
     weight=lambda grad, output, weight_sym_sizes, stride, padding:
         convolution_weight(output, grad, weight_sym_sizes[2:], stride, padding))
 convolution_weight = op("convolution_weight(output, input, kernel: object, stride: object, padding: object)",
     _convolve_weight, at="", kind="linear", node="ConvolutionBackwardBackward0",
-    output=lambda grad, output_sym_sizes, input, stride, padding:
-        _convolved(input, grad, output_sym_sizes[2:], stride, padding),
+    output=lambda grad, input, stride, padding: convolution(input, grad, None, stride, padding),
     input=lambda grad, output, input_sym_sizes, stride, padding:
         convolution_input(output, grad, input_sym_sizes[2:], stride, padding))
 

@@ -19,20 +19,20 @@ from ..tensor import Tensor, plain_types, wrap
 from ..words import expect, full_name
 from .pointwise import _where, copy, fill_tensor
 from .publish import function, method
-from .reduction import OUT_OF_BOUNDS, add_at, leaves
+from .reduction import OUT_OF_BOUNDS, add_at, leaves, rows
 from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
 from .table import is_array, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
-KEYS = "".join([np.dtype(kind).char for kind in (np.int64, np.int32, np.bool_)])  # the dtypes of tensors in a key
+KEYS = "".join(
+    [np.dtype(kind).char for kind in (np.int64, np.int32, np.bool_)]
+)  # the dtypes of tensors in a key
 mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
-NO_DIMENSION = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to "
-    "a number"
-)
+NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+NO_DIMENSION += "0-dim tensor to a number"
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
@@ -79,8 +79,7 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
     expect(one or self.dtype == values.dtype, told + "the source.", self.dtype, values.dtype)
     try:
         if accumulate:
-            places = np.arange(self.size).reshape(self.shape)[key]
-            add_at(out, places, values if values.shape == places.shape else np.broadcast_to(values, places.shape))
+            add_at(out, np.arange(self.size).reshape(self.shape)[key], values)
         else:
             out[key] = values
     except ValueError:
@@ -168,7 +167,9 @@ def _one_hot(self: ndarray, num_classes: int) -> ndarray:
     if leaves(self, classes):
         told = "non-negative" if self.min() < 0 else "smaller than num_classes"
         raise RuntimeError(f"Class values must be {told}.")
-    return np.equal(self[..., None], np.arange(classes)).astype(np.int64)
+    out = np.zeros((*self.shape, classes), np.int64)
+    out.reshape(-1)[rows(out.shape) + self] = 1
+    return out
 
 
 def eye_beside(x: ndarray | Tensor, rows: int, columns: int) -> ndarray | Tensor:
@@ -235,13 +236,15 @@ one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows
 
 # ---------------------------------------------------------------- turned, triangles, diagonals
 
-flip = op("flip(self, *dims: dims)", lambda self, dims: np.flip(self, dims if self.ndim else ()).copy(), kind="linear",
+flip = op("flip(self, *dims: dims)", lambda self, dims: self[
+    tuple([slice(None, None, -1 if d in dims else 1) for d in range(self.ndim)])].copy(), kind="linear",
           doc="The elements in reverse order along the given dimensions: a copy.", self=lambda grad, dims: flip(grad, dims))
-cumsum = op("cumsum(self, dim: dim)", lambda self, dim: np.cumsum(
-    self, dim, None if self.dtype.kind == "f" else np.int64).reshape(self.shape), kind="linear",
+cumsum = op("cumsum(self, dim: dim)", lambda self, dim: self.cumsum(
+    dim, None if self.dtype.kind == "f" else np.int64).reshape(self.shape), kind="linear",
             doc="The running sum along `dim`. Integers and bools are summed as int64.",
             self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
-roll = op("roll(self, shifts: int, dims: dim=None)", np.roll, kind="linear",
+roll = op("roll(self, shifts: int, dims: dim=None)", lambda self, shifts, dims: self.take(np.arange(
+    self.size if dims is None else self.shape[dims]) - shifts, dims, mode="wrap").reshape(self.shape), kind="linear",
           self=lambda grad, shifts, dims: roll(grad, -shifts, dims),
           doc="The elements shifted along one dimension, or as one vector; what falls off comes in at the other end.")
 tril = op("tril(self, diagonal: int=0)", partial(_triangle, "tril"), kind="linear", batch="rows", inplace=True,
@@ -329,7 +332,10 @@ def put_places(self: Tensor, part: Tensor, places: ndarray) -> Tensor:
 @method("_spread_places")
 def spread_places(self: ndarray | Tensor, shape: tuple, places: ndarray) -> ndarray | Tensor:
     """The transpose of `take_places`: zeros of this shape, with the elements added there."""
-    return index_put(zeros_beside(self, (math.prod(shape),)), self, (wrap(places),), True).reshape(shape)
+    if is_array(self):
+        return add_at(np.zeros(shape, self.dtype), places, self)
+    places = places if isinstance(places, Tensor) else wrap(places)
+    return index_put(zeros_beside(self, (math.prod(shape),)), self, (places,), True).reshape(shape)
 
 
 @function(at="torch Tensor")

@@ -79,11 +79,6 @@ def mm(a: ndarray | Tensor, b: ndarray | Tensor) -> ndarray | Tensor:
     return a.dot(b) if type(a) is ndarray else mm_call(a, b)
 
 
-def adjoint(A: ndarray | Tensor) -> ndarray | Tensor:
-    """Aᵀ of each matrix."""
-    return A.swapaxes(-1, -2)
-
-
 def should_fold(self: Tensor, other: Tensor) -> bool:
     """May the batch of the larger operand be folded into its rows, so that one matrix product does it all?"""
     larger, smaller = (self, other) if self._array.ndim >= other._array.ndim else (other, self)
@@ -91,7 +86,7 @@ def should_fold(self: Tensor, other: Tensor) -> bool:
         return smaller._array.ndim < 3  # the gradient of a broadcast matrix would be batch times as large
     if self._array.ndim == 2:
         return False
-    array = larger._array if larger is self else adjoint(larger._array)
+    array = larger._array if larger is self else larger._array.mT
     strides, lengths = array.strides, array.shape
     return not array.size or all(strides[i] == strides[i + 1] * lengths[i + 1] for i in range(array.ndim - 2))
 
@@ -141,7 +136,7 @@ def as_square(name: str, A: ndarray) -> ndarray:
 
 def _inverse(A: ndarray) -> ndarray:
     try:
-        return adjoint(np.linalg.inv(adjoint(as_square("inv", A))))  # stored by columns, as LAPACK leaves it
+        return np.linalg.inv(as_square("inv", A).mT).mT  # stored by columns, as LAPACK leaves it
     except np.linalg.LinAlgError:  # so many columns are dependent already
         k = next(k for k in itertools.count(1) if (np.linalg.matrix_rank(A[..., :k]) < k).any())
         told = "the inversion could not be completed because the input matrix is singular."
@@ -164,16 +159,16 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
 
 def solve_backward(grad, grad_input_mask, A, result):
     """In A X = B the gradient of B is G = A⁻ᵀ grad, that of A is -G Xᵀ."""
-    G = solve(adjoint(A), grad)
+    G = solve(A.mT, grad)
     if not grad_input_mask[0]:
         return None, G
-    return -G[..., None] * result[..., None, :] if is_vector(A, result) else -(G @ adjoint(result)), G
+    return -G[..., None] * result[..., None, :] if is_vector(A, result) else -(G @ result.mT), G
 
 
 def det_self(grad, A, result):
     """The gradient of det(A): grad times the cofactors, det(A) A⁻ᵀ; of a singular A each is det(A with eⱼ as row i)."""
     if is_array(A) and result.all():
-        return (grad * result)[..., None, None] * adjoint(inv(A))
+        return (grad * result)[..., None, None] * inv(A).mT
     e = eye_beside(A, A.shape[-1], A.shape[-1])
     return grad[..., None, None] * det(where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :]))
 
@@ -184,9 +179,9 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
     eye = eye_beside(V, *V.shape[-1:] * 2)
     inner = 0 if gL is None else gL[..., None] * eye
     if gV is not None:
-        inner = inner + (adjoint(V) @ gV) / (L[..., None, :] - L[..., None] + eye) * (1 - eye)
-    full = V @ inner @ adjoint(V)
-    return (full + adjoint(full)) * 0.5
+        inner = inner + (V.mT @ gV) / (L[..., None, :] - L[..., None] + eye) * (1 - eye)
+    full = V @ inner @ V.mT
+    return (full + full.mT) * 0.5
 
 
 # fmt: off
@@ -199,14 +194,14 @@ dot = op("dot(self, tensor)", _dot, kind="linear", batch="matmul", doc="The prod
 mv = op("mv(self, vec)", _mv, kind="linear", batch="matmul", doc="The product of a matrix and a vector: (n, m) @ (m) is (n).",
         self=lambda grad, vec: grad[:, None] * vec, vec=lambda grad, self: self.T @ grad)
 bmm = op("bmm(self, mat2)", _bmm, kind="linear", batch="matmul", doc="Products of pairs: (b, n, m) @ (b, m, p) is (b, n, p).",
-         self=lambda grad, mat2: grad @ adjoint(mat2), mat2=lambda grad, self: adjoint(self) @ grad)
+         self=lambda grad, mat2: grad @ mat2.mT, mat2=lambda grad, self: self.mT @ grad)
 addmm = op("addmm(self, mat1, mat2)", lambda self, mat1, mat2: plus(_mm(mat1, mat2, "mat1"), self), broadcasts=True,
            batch=lambda self, mat1, mat2: mat1 @ mat2 + self, doc="`input + mat1 @ mat2`; `input` is broadcast.",
            self=lambda grad: grad, mat1=lambda grad, mat2: mm(grad, mat2.T), mat2=lambda grad, mat1: mm(mat1.T, grad))
 baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(_bmm(batch1, batch2), self), broadcasts=True,
              batch=lambda self, batch1, batch2: batch1 @ batch2 + self, doc="`input + batch1 @ batch2`; `input` is broadcast.",
-             self=lambda grad: grad, batch1=lambda grad, batch2: grad @ adjoint(batch2),
-             batch2=lambda grad, batch1: adjoint(batch1) @ grad)
+             self=lambda grad: grad, batch1=lambda grad, batch2: grad @ batch2.mT,
+             batch2=lambda grad, batch1: batch1.mT @ grad)
 for _call in (addmm, baddbmm):
     _call.op.node_class._saved_alpha = _call.op.node_class._saved_beta = 1
 
@@ -214,7 +209,7 @@ for _call in (addmm, baddbmm):
 
 inv = op("linalg_inv(A)", _inverse, at="linalg", outputs=("inverse",), batch="rows", node="LinalgInvExBackward0",
          doc="The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices.",
-         A=lambda grad, inverse: -(adjoint(inverse) @ (grad @ adjoint(inverse))))
+         A=lambda grad, inverse: -(inverse.mT @ (grad @ inverse.mT)))
 solve = op("linalg_solve(A, B)", _solved, broadcasts=True, at="linalg", node="LinalgSolveExBackward0",
            batch=lambda A, B: (inv(A) @ B[..., None])[..., 0] if is_vector(A, B) else inv(A) @ B,
            doc="The solution X of A X = B, for square A. B may be a vector. Raises LinAlgError if A is singular.",

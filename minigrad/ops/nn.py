@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..words import expect
 from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, where, within
-from .reduction import add_at, added, average, leaves, rows, sum_dim
+from .reduction import add_at, leaves, mean, rows, sum, sum_dim
 from .run import constant
 from .shape import split_equally
 from .table import is_array, op, zeros_beside
@@ -56,14 +56,22 @@ def gelu_backward(grad, self):
 
 def below(x, threshold: float):
     """x, but infinite above the threshold; at the threshold it is a constant, so that the second derivative there is 0."""
+    if is_array(x) and x.size and x.item(x.argmax()) < threshold:  # as nearly always; a NaN is not
+        return x
     return where(x == threshold, threshold, where(x > threshold, math.inf, x))
 
 
-def sums(x, dim: int):
-    """The sums over a dimension, which is kept, of an array or a Tensor."""
+def _softplus(self: ndarray, beta: float, threshold: float) -> ndarray:
+    x = floats(self, "softplus_cpu") * beta
+    y = np.log1p(np.exp(x)) / beta
+    return y if below(x, threshold) is x else np.where(x > threshold, self, y)
+
+
+def sums(x, dim: int, weight=None):
+    """The sums over a dimension, which is kept, of an array or a Tensor, times a weight if one is given."""
     if type(x) is ndarray and dim == x.ndim - 1:  # a product with ones takes a fraction of the time
-        return x.dot(constant((x.shape[dim], 1), x.dtype.char))
-    return sum_dim(x, (dim,), True) if len(x.shape) else x
+        return x.dot(constant((x.shape[dim], 1), x.dtype.char) if weight is None else weight[:, None])
+    return sum_dim(weighted(x, weight), (dim,), True) if len(x.shape) else x
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
@@ -100,11 +108,7 @@ def softmax_backward(grad, result, dim):
 
 def reduced(values, reduction: int):
     """The values, their mean or their sum; of an array or a Tensor."""
-    if reduction == NONE:
-        return values
-    if is_array(values):
-        return average(values) if reduction == MEAN else added(values)
-    return values.mean() if reduction == MEAN else values.sum()
+    return values if reduction == NONE else mean(values) if reduction == MEAN else sum(values)
 
 
 def share(grad, like, reduction: int):
@@ -169,7 +173,7 @@ def _lookup(weight, indices):
 
 def _lookup_back(self, indices, rows):
     """The transpose of looking up: the gradients of the same row are added up."""
-    places = indices.reshape(-1, 1) * self.shape[-1] + np.arange(self.shape[-1])
+    places = indices[..., None] * self.shape[-1] + np.arange(self.shape[-1])
     return add_at(np.zeros((rows, self.shape[-1]), self.dtype), places, self)
 
 
@@ -187,9 +191,8 @@ gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="F nn.GELU
     doc="`x` times the probability that a normal variable is below it.", self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-floats(self, "silu_cpu"))), at="F nn.SiLU",
     doc="`x * sigmoid(x)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))
-softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", lambda self, beta, threshold:
-        np.where(self * beta > threshold, self, np.log1p(np.exp(floats(self, "softplus_cpu") * beta)) / beta),
-    at="F nn.Softplus", doc="`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`.",
+softplus = activation("softplus(self, beta: Scalar=1.0, threshold: Scalar=20.0)", _softplus, at="F nn.Softplus",
+    doc="`log(1 + exp(beta * x)) / beta`, and `x` itself where `beta * x > threshold`.",
     self=lambda grad, self, beta, threshold: grad * sigmoid(below(self * beta, threshold)))
 logsigmoid = activation("logsigmoid(self)",
     lambda self: np.minimum(floats(self, "log_sigmoid_cpu"), 0) - np.log1p(np.exp(-np.abs(self))),

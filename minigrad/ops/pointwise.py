@@ -273,7 +273,8 @@ clone = op("clone(self)", ndarray.copy, kind="linear", batch="elementwise", doc=
            self=lambda grad: grad)
 to_copy = op("to_copy(self, dtype: dtype)", ndarray.astype, kind="linear", batch="elementwise", broadcasts=True, at="",
              self=lambda grad: grad)
-copy = op("copy(self, src)", lambda self, src: np.broadcast_arrays(self, src)[1].astype(self.dtype), at="",
+copy = op("copy(self, src)", lambda self, src:
+              (src if src.shape == self.shape else np.broadcast_arrays(self, src)[1]).astype(self.dtype), at="",
           node="CopyBackwards", kind="jointly linear", batch="rows", broadcasts=True, doc="`src`, broadcast and cast.",
           self=lambda grad: no_slope(grad), src=lambda grad: grad)
 copy.op.node_class.name = lambda node: "torch::autograd::CopyBackwards"

@@ -117,8 +117,10 @@ def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
 
 
 def add_at(out: ndarray, places: ndarray, values: ndarray) -> ndarray:
-    """Add values into an array, at places that count its elements, as often as a place is named. Of vectors this is quick."""
-    np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
+    """Add values into an array, at places that count its elements, as often as a place is named."""
+    if places.shape == values.shape:  # of vectors this is several times as fast
+        places, values = places.reshape(-1), values.reshape(-1)
+    np.add.at(out.reshape(-1), places, values)
     return out
 
 
@@ -227,18 +229,6 @@ def whole_extremum_self(grad, self, result):
     return where(chosen, shared(grad, chosen, None), 0.0)
 
 
-def norm_self(grad, self, result, ord, dim, keepdim):
-    """∂self = grad · self / norm; 0 where the norm is 0."""
-    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
-    return self * where(result == 0, 0.0, grad / result)
-
-
-def logsumexp_self(grad, self, result, dim, keepdim):
-    """∂self = grad · softmax(self)."""
-    grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
-    return grad * exp(self - result)
-
-
 def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
     """Each gradient goes to the element that was taken. No element was taken twice."""
     sizes = tuple(self_sym_sizes)
@@ -304,10 +294,13 @@ std = op("std(self, dim: dims=None, unbiased: bool=True, keepdim: bool=False)", 
              var_self(where(result == 0, 0.0, grad / (2 * result)), self, dim, unbiased, keepdim),
          doc="The standard deviation: the root of the variance.")
 vector_norm = op(
-    "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg", self=norm_self,
-    doc="The root of the sum of squares over `dim`. Its derivative where all is 0 is 0.")
-logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, self=logsumexp_self,
-               doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.")
+    "linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
+    doc="The root of the sum of squares over `dim`. Its derivative where all is 0 is 0.", self=lambda grad, self, result, dim,
+        keepdim: self * restored(where(result == 0, 0.0, grad / result), self.shape, dim, keepdim))
+logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True,
+               doc="`log(sum(exp(self)))` over the dimensions `dim`, without overflow.",
+               self=lambda grad, self, result, dim, keepdim: restored(grad, self.shape, dim, keepdim) * exp(
+                   self - restored(result, self.shape, dim, keepdim)))
 gather = op("gather(self, dim: dim, index)", lambda self, index, dim:
                 self.reshape(-1).take(named("gather", self, index, dim)), kind="linear",
             doc="Along `dim` the elements that `index` names: out[i][j] = input[index[i][j]][j] for dim 0. Shape of `index`.",

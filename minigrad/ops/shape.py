@@ -17,7 +17,7 @@ from ..dtypes import promote
 from ..tensor import Tensor
 from ..words import expect
 from .errors import unlike_sizes
-from .pointwise import clone
+from .pointwise import clone, no_slope
 from .publish import function, method
 from .run import as_shape, as_size, sum_to
 from .table import is_array, op, zeros_beside
@@ -25,24 +25,18 @@ from .table import is_array, op, zeros_beside
 ndarray = np.ndarray
 LINEAR, VIEW = {"kind": "linear"}, {"kind": "linear", "view": True}
 RESHAPED = {"self": lambda grad, self_sym_sizes: grad.reshape(self_sym_sizes)}
-NO_VIEW = (
-    "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
-    "subspaces). Use .reshape(...) instead."
-)
-TOO_FEW = (
-    "expand({0.tensor_type}{{{1}}}, size={2}): the number of sizes provided ({3}) must be greater or equal to the number of "
-    "dimensions in the tensor ({4})"
-)
+NO_VIEW = "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+NO_VIEW += "contiguous subspaces). Use .reshape(...) instead."
+TOO_FEW = "expand({0.tensor_type}{{{1}}}, size={2}): the number of sizes provided ({3}) must be greater or equal to the "
+TOO_FEW += "number of dimensions in the tensor ({4})"
 NO_STRETCH = (
-    "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target sizes: "
-    "{}.  Tensor sizes: {}"
+    "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  "
 )
+NO_STRETCH += "Target sizes: {}.  Tensor sizes: {}"
 NOT_ALL = "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
-NO_MATRIX = (
-    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in "
-    "a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
-    "reverse the dimensions of a tensor."
-)
+NO_MATRIX = "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+NO_MATRIX += "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+NO_MATRIX += "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
@@ -126,12 +120,11 @@ def cuts(x: ndarray | Tensor, lengths: Iterable[int], dim: int) -> list:
     return [x[key_along(dim, slice(start, end))] for start, end in itertools.pairwise(ends)]
 
 
-def given(grads: list | ndarray | Tensor, shapes: list | None = None) -> list:
-    """The gradients of several results, zeros (of these shapes, or of the shape of the others) for those that have none."""
+def given(grads: list | ndarray | Tensor) -> list:
+    """The gradients of several results of one shape, zeros for those that have none."""
     grads = grads if type(grads) is list else [grads]
-    like = next(g for g in grads if g is not None)
-    shapes = shapes or [like.shape] * len(grads)
-    return [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)]
+    none = no_slope(next(g for g in grads if g is not None))
+    return [none if g is None else g for g in grads]
 
 
 def widths(length: int, size: int | tuple, dim: int) -> list[int]:
@@ -145,9 +138,19 @@ def widths(length: int, size: int | tuple, dim: int) -> list[int]:
 
 
 def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, dim: int) -> ndarray | Tensor:
-    """The gradients of consecutive parts put together."""
-    shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in widths(sizes[dim], size, dim)]
-    return cat(given(grads, shapes), dim)
+    """The gradients of consecutive parts put together, zeros for those that have none."""
+    grads, lengths = grads if type(grads) is list else [grads], widths(sizes[dim], size, dim)
+    like = next(g for g in grads if g is not None)
+    if not is_array(like):
+        shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in lengths]
+        return cat(
+            [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], dim
+        )
+    out = np.zeros(sizes, like.dtype)
+    for g, end, n in zip(grads, itertools.accumulate(lengths), lengths, strict=True):
+        if g is not None:
+            out[key_along(dim, slice(end - n, end))] = g
+    return out
 
 
 # fmt: off
@@ -242,8 +245,9 @@ def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tens
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
     given = ((d,) if isinstance(d, int) else d for d in (source, destination))
-    places = [[wrap_dim(d, n) for d in dims] for dims in given]
-    return permute(self, np.moveaxis(np.empty(range(n)), *places).shape)  # the shape counts the dimensions
+    moved, places = [[wrap_dim(d, n) for d in dims] for dims in given]
+    at, rest = dict(zip(places, moved, strict=True)), iter([d for d in range(n) if d not in moved])
+    return permute(self, [at[i] if i in at else next(rest) for i in range(n)])
 
 
 @method()

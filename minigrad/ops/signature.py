@@ -69,7 +69,8 @@ KINDS = {
         INTS,
         lambda v: v is None or are_ints(v),
         "type({0}) not in (int, tuple, list, NoneType)",
-        "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else as_dims({0}, {1}.ndim)",
+        "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else tuple(range({1}.ndim)) if {0} is None else "
+        "as_dims({0}, {1}.ndim)",
     ),
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
     "size": Kind(INTS, are_ints, "", "as_size({0})"),
@@ -150,9 +151,8 @@ class Signature:
                 raise TypeError(f"{told}: {', '.join(missing)}")
         except TypeError as error:
             told, name = str(error).removeprefix("call() "), name or self.name
-            raise TypeError(
-                f"{name}(){':' * told.startswith('argument')} {told}" + left_out(name, told)
-            ) from None
+            colon = ":" * told.startswith("argument")
+            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
         return values
 
     def by_name(self, args: tuple, kwargs: dict) -> dict[str, object]:

@@ -273,12 +273,9 @@ def op(
     return call
 
 
-constant_in = op(
-    "constant_in(grad, other)", lambda grad, other: grad, at="", jvp=lambda inputs, moves, results, params: moves[0],
-    batch="rows",
-    grad=lambda grad: grad,
+constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", batch="rows", grad=lambda grad: grad,
     other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
-)  # fmt: skip
+    jvp=lambda inputs, moves, results, params: moves[0])  # fmt: skip
 
 
 def zeros_beside(x: object, shape: tuple) -> object:
