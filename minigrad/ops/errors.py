@@ -15,8 +15,6 @@ from .. import dtypes
 if TYPE_CHECKING:
     from .table import Op
 
-ndarray = np.ndarray
-
 NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
 INVERT, XOR = (
     "If you are trying to invert a mask, use the `~` or `logical_not()`",
@@ -64,7 +62,7 @@ def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: d
     return error
 
 
-def unlike_sizes(arrays: Sequence[ndarray]) -> RuntimeError | None:
+def unlike_sizes(arrays: Sequence[np.ndarray]) -> RuntimeError | None:
     """PyTorch's error for shapes that do not broadcast; None if they do."""
     ndim = max((a.ndim for a in arrays), default=0)
     for a, b in itertools.pairwise([(1,) * (ndim - a.ndim) + a.shape for a in arrays]):

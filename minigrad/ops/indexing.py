@@ -25,9 +25,6 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
-KEYS = "".join(
-    [np.dtype(kind).char for kind in (np.int64, np.int32, np.bool_)]
-)  # the dtypes of tensors in a key
 mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 NO_KEY = "a list in brackets holds numbers or truth values: use x[tuple(list)] for anything else"
@@ -97,7 +94,7 @@ def as_index(k: object) -> Tensor:
         array = np.asarray(k)
         k = wrap(array if array.dtype.kind == "b" and array.size else array.astype(np.int64))
     told = "tensors used as indices must be long, int, byte or bool tensors"
-    expect(k._array.dtype.char in KEYS, told, error=IndexError)
+    expect(k._array.dtype.char in "ilq?", told, error=IndexError)
     return k
 
 

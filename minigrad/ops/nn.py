@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..words import expect
 from .pointwise import abs, clamp, clamp_min, erf, exp, log, log1p, sigmoid, where, within
-from .reduction import add_at, leaves, mean, rows, sum, sum_dim
+from .reduction import add_at, added, average, leaves, rows, sum_dim
 from .run import constant
 from .shape import split_equally
 from .table import is_array, op, zeros_beside
@@ -108,7 +108,9 @@ def softmax_backward(grad, result, dim):
 
 def reduced(values, reduction: int):
     """The values, their mean or their sum; of an array or a Tensor."""
-    return values if reduction == NONE else mean(values) if reduction == MEAN else sum(values)
+    if is_array(values):  # at once: the first call of an operation is dear
+        return values if reduction == NONE else (average if reduction == MEAN else added)(values)
+    return values if reduction == NONE else values.mean() if reduction == MEAN else values.sum()
 
 
 def share(grad, like, reduction: int):

@@ -40,7 +40,6 @@ from .publish import METHODS, add_form, described, publish
 from .signature import Signature, declared
 from .template import call_text, core_text, order_text, vjp_text, write_later
 
-ndarray = np.ndarray
 MASK = "grad_input_mask"
 
 # ---------------------------------------------------------------- rules
@@ -264,6 +263,8 @@ def op(
     call = made.public(made.name, method=False)
     call.as_method = functools.partial(made.public, made.name)
     publish(call, made.name, at, aliases)
+    if not at:
+        made.as_result = tuple  # nobody reads the names of several results
     inplace = made.kind == "elementwise" and made.single and bool(made.rules) if inplace is None else inplace
     for name in (made.name, *aliases.split()) if inplace and "Tensor" in at.split() else ():
         add_form(METHODS, name + "_", made.public(name + "_", in_place=True))
