@@ -30,9 +30,9 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1399,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1087,
-    "ops.*": 3363,
+    "ops.*": 3362,
     "func.*": 793,
-    "nn.*": 1566,
+    "nn.*": 1565,
     "optim.* utils.*": 664,
 }
 
@@ -56,13 +56,13 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 10_391
+    assert sum(LINES.values()) <= 10_388
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
 def test_what_backward_needs_is_read_in_one_sitting() -> None:
     needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
-    assert sum(LINES[name] for name in needed) <= 2426, {name: LINES[name] for name in needed}
+    assert sum(LINES[name] for name in needed) <= 2423, {name: LINES[name] for name in needed}
 
 
 # ---------------------------------------------------------------- who may import whom
