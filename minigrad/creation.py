@@ -210,8 +210,7 @@ def arange(
     start: float | None = None, end: float | None = None, step: float = 1, *, dtype: np.dtype | None = None
 ) -> ndarray:
     """The numbers start, start + step, ... below end (0, 1, ... below `start` if that is all); integers if all are."""
-    if end is None:
-        start, end = 0, start
+    start, end = (0, start) if end is None else (start, end)
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     wanted = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())

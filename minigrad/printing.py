@@ -57,8 +57,7 @@ def tensor_repr(array: np.ndarray, default_dtype: np.dtype, *marks: str) -> str:
     """
     if array.dtype != default_dtype and (array.size == 0 or array.dtype not in (np.int64, np.bool_)):
         marks = (f"dtype=torch.{array.dtype.name}", *marks)
-    text = "tensor("
-    indent = len(text)
+    text, indent = "tensor(", len("tensor(")
     if array.size:
         shown = array
         for axis, length in enumerate(array.shape if array.size > SUMMARY else ()):

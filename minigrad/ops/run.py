@@ -133,7 +133,7 @@ def general(op: Op, args: tuple, kwargs: dict, how: tuple[str, bool, Callable]) 
     if not tensors and any(isinstance(t, (ndarray, np.generic)) for t in inputs):  # inside a rule
         arrays = [t if t is None or isinstance(t, (int, float)) else np.asarray(t) for t in inputs]
         return op.forward(*([arrays] if op.variadic else arrays), *op.order(arrays[0], *params))
-    if not op.variadic:
+    if len(tensors) < len(inputs) and not op.variadic:
         like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
         inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]
     for place, t in enumerate(inputs if op.variadic else ()):

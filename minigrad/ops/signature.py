@@ -134,12 +134,12 @@ class Signature:
         """
         try:
             values = self.by_name(args, kwargs)
-            # a rule computes on arrays; beside a Tensor they are none
-            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
             for place, (n, kind) in enumerate(self.kinds.items()):
-                also = arrays + NUMBERS * bool(self.numbers and place)
-                number = kind == "" and isinstance(values[n], also)
-                if values[n] is not self.defaults[n] and not number and not KINDS[kind].accepts(values[n]):
+                if values[n] is self.defaults[n] or KINDS[kind].accepts(values[n]):
+                    continue
+                # a rule computes on arrays; beside a Tensor they are none
+                arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
+                if kind or not isinstance(values[n], arrays + NUMBERS * bool(self.numbers and place)):
                     position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
                     found = full_name(Tensor if hasattr(values[n], "level") else type(values[n]))
                     wanted = f"must be {KINDS[kind].word}, not {found}"
