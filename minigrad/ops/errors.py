@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from .table import Op
 
 NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
-INVERT, XOR = (
-    "If you are trying to invert a mask, use the `~` or `logical_not()`",
-    "Use the `^` or `logical_xor()`",
-)
+INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
+XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
 OF_BOOLS = {  # what NumPy's message has: what PyTorch's says
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),

@@ -29,10 +29,10 @@ NO_VIEW = "view size is not compatible with input tensor's size and stride (at l
 NO_VIEW += "contiguous subspaces). Use .reshape(...) instead."
 TOO_FEW = "expand({0.tensor_type}{{{1}}}, size={2}): the number of sizes provided ({3}) must be greater or equal to the "
 TOO_FEW += "number of dimensions in the tensor ({4})"
-NO_STRETCH = (
-    "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  "
-)
-NO_STRETCH += "Target sizes: {}.  Tensor sizes: {}"
+NO_STRETCH = "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton "
+NO_STRETCH += "dimension {}.  Target sizes: {}.  Tensor sizes: {}"
+UNLIKE_DIMS = "movedim: Invalid source or destination dims: source ({} dims) should contain the same "
+UNLIKE_DIMS += "number of dims as destination ({} dims)"
 NOT_ALL = "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
 NO_MATRIX = "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
 NO_MATRIX += "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
@@ -143,9 +143,8 @@ def rejoined(grads: list | ndarray | Tensor, sizes: tuple, size: int | tuple, di
     like = next(g for g in grads if g is not None)
     if not is_array(like):
         shapes = [(*sizes[:dim], n, *sizes[dim + 1 :]) for n in lengths]
-        return cat(
-            [zeros_beside(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], dim
-        )
+        parts = zip(grads, shapes, strict=True)
+        return cat([zeros_beside(like, shape) if g is None else g for g, shape in parts], dim)
     out = np.zeros(sizes, like.dtype)
     for g, end, n in zip(grads, itertools.accumulate(lengths), lengths, strict=True):
         if g is not None:
@@ -244,8 +243,11 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def movedim(self: Tensor, source: int | tuple, destination: int | tuple) -> Tensor:
     """Dimensions `source` moved to the places `destination`, the others kept in order: a view."""
     n = self._array.ndim
-    given = ((d,) if isinstance(d, int) else d for d in (source, destination))
-    moved, places = [[wrap_dim(d, n) for d in dims] for dims in given]
+    dims = [(d,) if isinstance(d, int) else d for d in (source, destination)]
+    moved, places = found = [[wrap_dim(d, n) for d in each] for each in dims]
+    for name, given, at in zip(("source", "destination"), dims, found, strict=True):
+        expect(len({*at}) == len(at), "movedim: repeated dim in `{}` ({})", name, [*given])
+    expect(len(moved) == len(places), UNLIKE_DIMS, *map(list, dims))
     at, rest = dict(zip(places, moved, strict=True)), iter([d for d in range(n) if d not in moved])
     return permute(self, [at[i] if i in at else next(rest) for i in range(n)])
 
