@@ -44,7 +44,8 @@ class Film:
         self.given = names
         self.passes = 0  # backward passes so far: the next is that step
         self._steps = array("q")
-        self.losses: list[float | None] = []
+        self._losses = array("d")
+        self._unknown: set[int] = set()  # frames whose loss is not one number
         self.scene_of: list[int] = []
         self.reels: list[Reel] = []
         self.notes: list[str] = []  # what could not be seen, and why
@@ -66,6 +67,7 @@ class Film:
         return len(self._steps)
 
     steps = property(lambda self: self._steps.tolist())
+    losses = property(lambda self: [None if k in self._unknown else x for k, x in enumerate(self._losses)])
 
     def backward(
         self,
@@ -104,9 +106,10 @@ class Film:
             shot.end()
             with self._lock:
                 self._steps.append(step)
-                self.losses.append(value)
+                self._losses.append(math.nan if value is None else value)
                 self.scene_of.append(number)
                 here = len(self._steps) - 1
+                self._unknown |= {here} if value is None else set()
                 reel.add(here, shot)
                 self._pending = reel, len(reel.at) - 1, reel.leaves, shot.values
                 self._newest = here, shot, loss.detach(), getattr(loss, "output_nr", 0), options

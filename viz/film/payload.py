@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import numpy as np
-
 from ..read.text import one_line, shape_text
 from .reel import Reel
 from .rows import Row
 from .scene import short
 
 MOST_RUNS = 2_000  # of dead units, as many are told
+# losses that JSON cannot hold, as JavaScript reads them
+WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def _film(film: Any, title: str) -> dict[str, Any]:
         "title": title,
         "every": film.every,
         "steps": film.steps,
-        "losses": [x if x is None or np.isfinite(x) else _word(x) for x in film.losses],
+        "losses": [WORDS.get(str(x), x) for x in film.losses],
         "scenes": [_scene(reel, rows) for _, reel, rows in scenes],
         "findings": [
             dict(zip(("from", "to", "row"), f.place, strict=True))
@@ -40,11 +40,6 @@ def _film(film: Any, title: str) -> dict[str, Any]:
         "notes": list(dict.fromkeys([*filter(None, [film.unkept()]), *film.notes])),
         "kept": film.whole(),
     }
-
-
-def _word(x: float) -> str:
-    """A loss that JSON cannot hold, as JavaScript reads it."""
-    return "NaN" if x != x else "Infinity" if x > 0 else "-Infinity"
 
 
 def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
@@ -66,21 +61,15 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         for place, a in enumerate(row.leaves):
             name = one_line(reel.names[a.leaf])
             box[a.index] = len(leaves)
-            leaf = {
-                "name": name,
-                "label": name.rpartition(".")[2] or name,
-                "leaf": a.leaf,
-                "row": r,
-                "place": place,
-            }
+            leaf = {"name": name, "label": name.rpartition(".")[2] or name, "leaf": a.leaf, "row": r}
             use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
-            leaves.append(leaf | use | {"shape": shape_text(reel.shapes[a.leaf])})
-    arrows, lanes = [], _Lanes()
+            leaves.append(leaf | use | {"place": place, "shape": shape_text(reel.shapes[a.leaf])})
+    arrows, lanes = [], []
     drawn = sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0)))
     for a in drawn:
         leaf, to = box.get(a.index), number.get(a.target)
         span = (row_of[a.source], row_of.get(a.target, 0))
-        lane = lanes.take(*span) if leaf is None and span[1] - span[0] not in (0, 1) else 0
+        lane = _lane(lanes, *sorted(span)) if leaf is None and span[1] - span[0] not in (0, 1) else 0
         way = {"from": number[a.source], "to": to, "leaf": leaf}
         arrows.append(way | {"column": a.index, "hops": a.hops, "lane": lane})
     return {
@@ -93,7 +82,7 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         "functions": functions,
         "leaves": leaves,
         "arrows": arrows,
-        "lanes": lanes.count,
+        "lanes": len(lanes),
         "folded": scene.folded,
         "parts": start,
         "width": reel.width,
@@ -102,21 +91,10 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-class _Lanes:
-    """Ways beside the table for arrows that skip rows: the first lane that is free over all their rows, from 1."""
-
-    def __init__(self) -> None:
-        self.taken: list[list[tuple[int, int]]] = []
-
-    @property
-    def count(self) -> int:
-        return len(self.taken)
-
-    def take(self, a: int, b: int) -> int:
-        low, high = min(a, b), max(a, b)
-        for k, spans in enumerate(self.taken, 1):
-            if all(high <= x or y <= low for x, y in spans):
-                spans.append((low, high))
-                return k
-        self.taken.append([(low, high)])
-        return len(self.taken)
+def _lane(taken: list[list[tuple[int, int]]], low: int, high: int) -> int:
+    """A way beside the table for an arrow that skips rows: the first lane that is free over all of them, from 1."""
+    free = (k for k, spans in enumerate(taken) if all(high <= x or y <= low for x, y in spans))
+    if (k := next(free, len(taken))) == len(taken):
+        taken.append([])
+    taken[k].append((low, high))
+    return k + 1

@@ -16,25 +16,15 @@ RELAYS = {
     "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Clone", "Alias",
 }  # fmt: skip
 GATES = re.compile(r"(Leaky)?Relu|Threshold|Hardtanh|Clamp|Maximum|Minimum|Where|\w*Dropout|Max")
-Shape = tuple[
-    str | int, ...
-]  # of each node its name, then where each of its inputs comes from: node and output, or -1
+SHORTER = {"BinaryCrossEntropy": "BCE", "ScaledDotProductAttention": "Attention", "Convolution": "Conv"}
+# of each node its name, then where each of its inputs comes from: node and output, or -1
+Shape = tuple[str | int, ...]
 
 
 def short(name: str) -> str:
     """``AddmmBackward0`` as it is written in a small box: ``Addmm``."""
-    return SHORTER.get(stem(name), stem(name))
-
-
-SHORTER = {
-    "BinaryCrossEntropyWithLogits": "BCE",
-    "BinaryCrossEntropy": "BCE",
-    "NativeLayerNorm": "LayerNorm",
-    "NativeBatchNorm": "BatchNorm",
-    "NativeGroupNorm": "GroupNorm",
-    "ScaledDotProductAttention": "Attention",
-    "Convolution": "Conv",
-}
+    plain = stem(name).removeprefix("Native").removesuffix("WithLogits")
+    return SHORTER.get(plain, plain)
 
 
 def walk(root: Any) -> tuple[list[Any], Shape]:
