@@ -269,6 +269,31 @@ def dispatched(t: Any) -> Any:
     return z, seen
 
 
+def counted(t: Any) -> Any:
+    """The same of a mode that sees every function, while gradients are recorded and flow."""
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+
+    class Functions(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    class Operations(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    t.manual_seed(0)
+    net = t.nn.Linear(2, 1)
+    with Functions(), Operations():
+        loss = net(t.ones(1, 2)).tanh().sum()
+        (grad,) = t.autograd.grad(loss, net.weight)
+    return loss, grad, seen
+
+
 def nested(t: Any) -> Any:
     rows = t.nested.nested_tensor([t.ones(2), t.ones(3)], requires_grad=True)
     y = rows * 2
@@ -367,10 +392,99 @@ def under_modes(t: Any) -> Any:
     return a, b, y, x.grad
 
 
+def grads(t: Any, module: Any, loss: Any, *more: Any) -> Any:
+    loss.backward()
+    return loss, *(p.grad for p in module.parameters()), *(x.grad for x in more)
+
+
+def small(t: Any) -> Any:
+    t.manual_seed(0)
+    return t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 1))
+
+
+def composed(t: Any) -> Any:
+    """Transforms in transforms, of a module, in a graph that goes on; and as many modules as one."""
+    net, func = small(t), t.func
+    jacobian = func.jacrev(lambda p: func.functional_call(net, p, (t.ones(2, 3),)).sum())(
+        dict(net.named_parameters())
+    )
+    several = [small(t), small(t)]
+    stacked, _ = func.stack_module_state(several)
+    made = func.vmap(lambda p: func.functional_call(net, p, (t.ones(2, 3),)))(stacked).sum()
+    (made + func.vmap(func.grad(lambda x: (x.sin() * x).sum()))(t.ones(2, 3)).sum()).backward()
+    return grads(t, net, sum((j**2).sum() for j in jacobian.values())), *(p.grad for p in stacked.values())
+
+
+def parametrized(t: Any) -> Any:
+    t.manual_seed(0)
+    kinds = (t.nn.utils.parametrizations.weight_norm, t.nn.utils.parametrizations.spectral_norm)
+    net = t.nn.Sequential(
+        *(kind(t.nn.Linear(3, 3)) for kind in (*kinds, t.nn.utils.parametrizations.orthogonal))
+    )
+    return grads(t, net, (net(t.ones(2, 3)) ** 2).sum())
+
+
+def two_outputs(t: Any) -> Any:
+    class Two(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b, a + b
+
+        @staticmethod
+        def backward(ctx, g, h):
+            a, b = ctx.saved_tensors
+            return g * b + h, g * a + h
+
+    a, b = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
+    product, total = Two.apply(a, b)
+    total.sum().backward()  # the other is not used
+    return product, total, a.grad, b.grad
+
+
+def packed(t: Any) -> Any:
+    t.manual_seed(0)
+    rnn, x = t.nn.LSTM(3, 2, bidirectional=True, batch_first=True), t.ones(2, 4, 3, requires_grad=True)
+    pack = t.nn.utils.rnn.pack_padded_sequence(x, t.tensor([4, 2]), batch_first=True)
+    out, (h, _) = rnn(pack)
+    return grads(t, rnn, t.nn.utils.rnn.pad_packed_sequence(out, batch_first=True)[0].sum() + h.sum(), x)
+
+
+def jagged(t: Any) -> Any:
+    t.manual_seed(0)
+    rows = t.nested.nested_tensor([t.ones(2, 3), t.ones(4, 3)], layout=t.jagged, requires_grad=True)
+    layer = t.nn.Linear(3, 2)
+    return grads(t, layer, (layer(rows).values() ** 2).sum()), rows.grad.values()
+
+
+def autocast(t: Any) -> Any:
+    net = small(t)
+    with t.autocast("cpu", t.bfloat16):
+        loss = net(t.ones(2, 3)).sum()
+    return grads(t, net, loss)
+
+
+def reentrant(t: Any) -> Any:
+    from torch.utils.checkpoint import checkpoint
+
+    net, x = small(t), t.ones(2, 3, requires_grad=True)
+    return grads(t, net, checkpoint(net, x, use_reentrant=True).sum(), x)
+
+
+def hooked(t: Any) -> Any:
+    net, seen = small(t), []
+    for p in net.parameters():
+        p.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.clone()))
+    net[1].register_forward_hook(lambda module, given, made: made * 2)
+    net[0].register_full_backward_hook(lambda module, sent, received: seen.append(received[0]))
+    return grads(t, net, net(t.ones(2, 3)).sum()), seen
+
+
 BOTH = "class_and_instance raises_in_a_module raises_in_a_property raises func_grad func_jvp func_in_a_graph threads "
 BOTH += "generator under_modes copied recordings_in_threads func_vjp func_of_a_module refuses_to_be_looked_at"
 TORCH = "scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed "
-TORCH += "traced_by_fx scripted_module compiled_backward dispatched nested opaque"
+TORCH += "traced_by_fx scripted_module compiled_backward dispatched counted nested opaque"
+TORCH += " composed parametrized two_outputs packed jagged autocast reentrant hooked"
 PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
     (name, "torch") for name in f"{BOTH} {TORCH}".split()
 ]

@@ -7,6 +7,7 @@ import html
 import pathlib
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import FrameType
 from typing import Any
@@ -20,7 +21,7 @@ from ..read.text import one_line, plural, write_whole
 from . import dot as language
 from . import svg as painter
 from .fold import Group, groups
-from .layout import FORMATS, Places, cost, places, render
+from .layout import FORMATS, Places, cost, least_width, places, render
 from .parts import Picture
 from .views import VIEWS, build
 
@@ -42,7 +43,11 @@ class Drawing:
 
     def __init__(self, picture: Picture, graph: Graph):
         self.picture, self.graph = picture, graph
-        self.dot: graphviz.Digraph = language.digraph(picture)
+
+    @cached_property
+    def dot(self) -> graphviz.Digraph:
+        """The picture in DOT, for Graphviz."""
+        return language.digraph(self.picture)
 
     @cached_property
     def places(self) -> Places:
@@ -115,9 +120,13 @@ def draw(
     drawing = Drawing(picture_of(graph, view, direction or "LR", fold, values, saved), graph)
     free = view is None and direction is None and len(graph) > MAP_FROM
     for how in (fold, *(("module", "row") if fold is None else ())) if free else ():
-        if drawing.places.width <= WIDEST or (how != fold and not groups(graph, how)):
+        fits = least_width(drawing.picture) <= WIDEST and drawing.places.width <= WIDEST
+        if fits or (how != fold and not groups(graph, how)):
             continue
-        drawing = Drawing(picture_of(graph, "functions", "TB", how, values, saved), graph)
+        if fold is False and drawing.picture.view == "functions":  # the same, turned round
+            drawing = Drawing(replace(drawing.picture, direction="TB", notes=[]), graph)
+        else:
+            drawing = Drawing(picture_of(graph, "functions", "TB", how, values, saved), graph)
         more = ", and what belongs together is one box" * (how != fold)
         note = f"Only the functions are drawn, from top to bottom{more}: view='graph' would be wider than a page."
         drawing.picture.notes.insert(0, note)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .parts import Picture
+from .parts import Item, Picture
 
 IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
 SECONDS = 10.0  # the time limit of a child process
@@ -46,6 +46,17 @@ def cost(p: Picture) -> float:
     place = {item: i for i, item in enumerate(p.items)}
     spans = sum(min(abs(place[a.tail] - place[a.head]), 200) for a in p.links)
     return len(p.items) + len(p.links) + spans / 4
+
+
+def least_width(p: Picture) -> float:
+    """What the picture is at least wide where inputs stand on the left: its longest way, one item beside the other."""
+    if p.direction != "LR" or p.same_rank:
+        return 0.0
+    reach: dict[Item, float] = {}
+    for a in p.links:
+        before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
+        reach[after] = max(reach.get(after, 0.0), reach.get(before, before.width) + after.width)
+    return max(reach.values(), default=0.0)
 
 
 def places(p: Picture, source: str, margin: float = 10.0) -> Places:

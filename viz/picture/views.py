@@ -153,9 +153,8 @@ class _View:
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
-        self.depth: dict[Function | None, int] = {
-            None: 0
-        }  # functions on the longest way from there to a leaf
+        # functions on the longest way from there to a leaf
+        self.depth: dict[Function | None, int] = {None: 0}
         for f in graph.functions:
             self.depth[f] = max((self.depth[e.target] + 1 for e in f.edges), default=0)
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .values import KEPT, Value, dtype_name, scalar_text, size_of
+from .values import KEPT, Value, dtype_name, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 # PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
@@ -185,6 +185,17 @@ class Graph:
             root.tensor = None
 
 
+def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
+    """The live nodes from which ``nodes`` were made, these too, each once; no further where ``enter`` says no."""
+    stack, seen = list(nodes), set()
+    while stack:
+        fn = stack.pop()
+        if fn not in seen and enter(fn):
+            seen.add(fn)
+            yield fn
+            stack += [target for target, _ in fn.next_functions if target is not None]
+
+
 def is_tensor(x: Any) -> bool:
     """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
     kind = type(x)
@@ -332,17 +343,15 @@ def _program_order(
 
 def describe_output(output: Output, tensor: Any) -> None:
     """Note shape, dtype and hooks of ``tensor``, the live result that ``output`` stands for."""
-    output.shape, output.dtype = tuple(tensor.shape), dtype_name(tensor)
+    output.shape, output.dtype = shape_of(tensor), dtype_name(tensor)
     output.hooks = len(getattr(tensor, "_backward_hooks", None) or ())
 
 
 def _describe(f: Function) -> None:
     metadata = getattr(f.fn, "_input_metadata", None) or ()  # an optional part of the protocol
     for nr, m in enumerate(metadata):
-        shape = getattr(m, "shape", None)
-        if shape is not None:
-            out = f.output(nr)
-            out.shape, out.dtype = tuple(shape), dtype_name(m)
+        out = f.output(nr)
+        out.shape, out.dtype = shape_of(m), dtype_name(m)
     f.output(0)
     own = getattr(f.fn, "_hooks", None)
     f.hooks = sum(len(getattr(own, kind, None) or ()) for kind in ("pre", "post"))
@@ -422,9 +431,10 @@ def _signed(value: Any) -> Any:
 
 
 def _kept(name: str, tensor: Any) -> Saved:
-    size, dtype = size_of(tensor.shape), dtype_name(tensor)
+    shape, dtype = shape_of(tensor), dtype_name(tensor)
+    size = size_of(shape)
     value = Value.seen(tensor) if size <= KEPT else None
-    text = "" if value is not None else f"{tuple(tensor.shape)}, {dtype}"
+    text = "" if value is not None else f"{shape}, {dtype}"
     width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
     return Saved(name, "kept", value, text, size * width, tensor)
 

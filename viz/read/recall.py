@@ -17,8 +17,7 @@ from .text import SUBSCRIPTS
 def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
     """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it."""
     graph = read(as_tensors(tensors, verb))
-    plain = give_names(graph, frame, names, recall)
-    return graph, plain
+    return graph, give_names(graph, frame, names, recall)
 
 
 def recall(graph: Graph) -> None:

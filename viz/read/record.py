@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Graph, is_tensor, place, read
+from .graph import Graph, behind, is_tensor, place, read
 from .names import give_names, itself, members, variables
 from .replay import replay
 from .transforms import accumulator, tangent_of, whole
-from .values import KEPT, Value, scalar_text, size_of
+from .values import KEPT, Value, scalar_text, size_of, unseen
 
 KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
 # the methods whose results may be temporaries that no variable ever holds
@@ -53,7 +53,7 @@ def looking(method: Callable) -> Callable:
     @functools.wraps(method)
     def look(self: Recording, *args: Any) -> None:
         if self._following and not self._compiling() and threading.get_ident() == self._thread:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), unseen():
                 method(self, *args)
 
     return look
@@ -118,6 +118,7 @@ class Recording:
     _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
 
     def start(self, frame: FrameType | None) -> None:
+        """Follow the program from here on: the lines of ``frame``, or where there is none those of ``filename``."""
         self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
         self._following = True
         compiler = getattr(sys.modules.get("torch"), "compiler", None)
@@ -255,19 +256,10 @@ class Recording:
         else:
             return
         before = {t.grad_fn for t in _tensors(args)}
-        stack = [t.grad_fn for t in _tensors([output])]
-        new, seen = [], set()
-        while stack:
-            fn = stack.pop()
-            if fn in seen or fn in before or not fn.next_functions or sequence(fn) <= newest:
-                continue
-            seen.add(fn)
-            if fn not in self._made_by:
-                new.append(fn)
-            stack += [target for target, _ in fn.next_functions if target is not None]
         call = next(CALLS) if leaf else None
-        for fn in new:
-            self._made_by[fn] = (label, call)
+        inside = (t.grad_fn for t in _tensors([output]))
+        for fn in behind(inside, lambda fn: fn not in before and fn.next_functions and sequence(fn) > newest):
+            self._made_by.setdefault(fn, (label, call))
 
     # -- following the program
 
@@ -348,17 +340,11 @@ class Recording:
 
     def _new(self, tensor: Any) -> list[Any]:
         """Functions behind ``tensor`` that no recording has seen, inputs first."""
-        out: list[Any] = []
-        stack = [tensor.grad_fn] if tensor.grad_fn is not None else []
-        found = set()
-        while stack:
-            fn = stack.pop()
-            if fn in found or fn in self._seen or KEY in getattr(fn, "metadata", ()) or not fn.next_functions:
-                continue
-            found.add(fn)
-            out.append(fn)
-            stack += [target for target, _ in fn.next_functions if target is not None]
-        return out[::-1]
+
+        def new(fn: Any) -> bool:
+            return fn not in self._seen and KEY not in getattr(fn, "metadata", ()) and bool(fn.next_functions)
+
+        return list(behind([tensor.grad_fn] if tensor.grad_fn is not None else [], new))[::-1]
 
     @looking
     def _fill_in(self) -> None:
@@ -414,8 +400,7 @@ class Recording:
             return scalar_text(other), None, False
         name = self._plain.get(id(other))
         if name is None and value is not None and not value.shape:
-            name = value.short()
-            return name, value, False
+            return value.short(), value, False
         return name, value, name is not None
 
 

@@ -6,6 +6,7 @@ What is not known is left out. A recording fills in temporaries with it, and run
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -34,52 +35,31 @@ def _axes(k: dict) -> tuple[int, ...] | None:
     return tuple(d - 2**64 if d > 2**62 else d for d in dims) or None
 
 
+# of the inputs alone
+PLAIN: dict[str, Callable[..., Array]] = {
+    "Mul": np.multiply, "Div": np.divide, "PowBackward1": np.power, "Neg": np.negative, "Abs": np.abs, "Exp": np.exp,
+    "Reciprocal": np.reciprocal, "Log": np.log, "Sqrt": np.sqrt, "Rsqrt": lambda x: x**-0.5, "Sin": np.sin, "Cos": np.cos,
+    "Tan": np.tan, "Tanh": np.tanh, "Sigmoid": _sigmoid, "Relu": lambda x: np.maximum(x, 0), "T": np.transpose,
+    "Silu": lambda x: x * _sigmoid(x), "Maximum": np.maximum, "Minimum": np.minimum, "Clone": np.positive,
+    "SumBackward0": np.sum, "MeanBackward0": np.mean,
+} | dict.fromkeys(["Mm", "Bmm", "Mv", "Dot"], np.matmul)  # fmt: skip
 # name -> f(inputs, what the node keeps, shape of the result)
 FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
     "Add": lambda x, k, s: x[0] + k.get("alpha", 1) * x[1],
     "Sub": lambda x, k, s: x[0] - k.get("alpha", 1) * x[1],
     "Rsub": lambda x, k, s: x[1] - k.get("alpha", 1) * x[0],
-    "Mul": lambda x, k, s: x[0] * x[1],
-    "Div": lambda x, k, s: x[0] / x[1],
     "PowBackward0": lambda x, k, s: x[0] ** k["exponent"],
-    "PowBackward1": lambda x, k, s: x[0] ** x[1],
-    "Neg": lambda x, k, s: -x[0],
-    "Abs": lambda x, k, s: np.abs(x[0]),
-    "Reciprocal": lambda x, k, s: 1 / x[0],
-    "Exp": lambda x, k, s: np.exp(x[0]),
-    "Log": lambda x, k, s: np.log(x[0]),
-    "Sqrt": lambda x, k, s: np.sqrt(x[0]),
-    "Rsqrt": lambda x, k, s: x[0] ** -0.5,
-    "Sin": lambda x, k, s: np.sin(x[0]),
-    "Cos": lambda x, k, s: np.cos(x[0]),
-    "Tan": lambda x, k, s: np.tan(x[0]),
-    "Tanh": lambda x, k, s: np.tanh(x[0]),
-    "Sigmoid": lambda x, k, s: _sigmoid(x[0]),
-    "Relu": lambda x, k, s: np.maximum(x[0], 0),
     "LeakyRelu": lambda x, k, s: np.where(x[0] > 0, x[0], k["negative_slope"] * x[0]),
-    "Silu": lambda x, k, s: x[0] * _sigmoid(x[0]),
-    "Maximum": lambda x, k, s: np.maximum(x[0], x[1]),
-    "Minimum": lambda x, k, s: np.minimum(x[0], x[1]),
-    "Mm": lambda x, k, s: x[0] @ x[1],
-    "Bmm": lambda x, k, s: x[0] @ x[1],
-    "Mv": lambda x, k, s: x[0] @ x[1],
-    "Dot": lambda x, k, s: x[0] @ x[1],
     "Addmm": lambda x, k, s: k.get("beta", 1) * x[0] + k.get("alpha", 1) * (x[1] @ x[2]),
-    "T": lambda x, k, s: x[0].T,
-    "SumBackward0": lambda x, k, s: x[0].sum(),
     "SumBackward1": lambda x, k, s: x[0].sum(axis=_axes(k)).reshape(s),
-    "MeanBackward0": lambda x, k, s: x[0].mean(),
     "MeanBackward1": lambda x, k, s: x[0].mean(axis=_axes(k)).reshape(s),
-    "View": lambda x, k, s: x[0].reshape(s),
-    "UnsafeView": lambda x, k, s: x[0].reshape(s),
-    "Squeeze": lambda x, k, s: x[0].reshape(s),
-    "Unsqueeze": lambda x, k, s: x[0].reshape(s),
     "Expand": lambda x, k, s: np.broadcast_to(x[0], s),
-    "Clone": lambda x, k, s: x[0],
     "Softmax": lambda x, k, s: _softmax(x[0], k["dim"]),
     "LogSoftmax": lambda x, k, s: np.log(_softmax(x[0], k["dim"])),
     "MseLoss": lambda x, k, s: ((x[0] - x[1]) ** 2).mean() if s == () else (x[0] - x[1]) ** 2,
-}  # fmt: skip
+    **dict.fromkeys(["View", "UnsafeView", "Squeeze", "Unsqueeze"], lambda x, k, s: x[0].reshape(s)),
+    **{name: lambda x, k, s, plain=plain: plain(*x) for name, plain in PLAIN.items()},
+}
 
 
 def known(e: Edge, values: dict) -> Array | None:
@@ -124,10 +104,9 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
 
 def kept_numbers(f: Function) -> dict[str, Any]:
     kept = {}
-    for s in f._saved or ():
-        if s.value is None and s.state == "kept":
-            try:
-                kept[s.name] = ast.literal_eval(s.text)
-            except (ValueError, SyntaxError):
-                continue  # not a number or a tuple of numbers: no operation in the table needs it
+    for name, text in rules.numbers_of(f).items():
+        with contextlib.suppress(
+            ValueError, SyntaxError
+        ):  # no operation in the table needs what is no number
+            kept[name] = ast.literal_eval(text)
     return kept

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +20,28 @@ class Rule:
     """``form``: the forward operation, inputs in braces. ``inputs``: name -> (code, mathematics) in graph order.
 
     In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
-    ``{result}`` the output. ``conjugates``: whether it says itself what is conjugated of complex numbers.
+    ``{result}`` the output. ``cases``: the rules of nodes that keep a certain number, by that ("training=False").
+    ``conjugates``: whether it says itself what is conjugated of complex numbers.
     """
 
     form: str
     inputs: dict[str, tuple[str, str]]
+    cases: dict[str, dict[str, tuple[str, str]]]
     conjugates: bool
 
 
 def base_name(name: str) -> str:
     """``Mul`` for ``MulBackward0``, ``T`` for ``TBackward0_copy``; the name itself where it does not end that way."""
-    return re.sub(r"Backward(\d*|\d+_copy)$", "", name) or name
+    return re.sub(r"Backward(AutogradNestedTensor)?(\d*|\d+_copy)$", "", name) or name
 
 
+@cache
 def rule_for(name: str) -> Rule | None:
     """The rule known for a node name, or None. ``SquareBackward``, with no number, is the user's: a custom Function."""
-    return RULES.get(name) or (None if name.endswith("Backward") else RULES.get(base_name(name)))
+    if name.endswith("Backward"):
+        return RULES.get(name)
+    again = "BackwardBackward" if name.endswith("BackwardBackward0") else ""
+    return RULES.get(name) or RULES.get(base_name(name)) or RULES.get(again)
 
 
 def forward_name(name: str) -> str:
@@ -53,10 +60,14 @@ def _rules(text: str) -> dict[str, Rule]:
         if line.startswith("#"):
             conjugates = "conjugates" in line
             continue
-        names, form, *inputs = line.split(" | ")
-        told = [one.partition(": ")[::2] for one in inputs]
-        rule = {name: tuple(said.split(" => ")) for name, said in told}
-        found |= {n: Rule(form.replace("{call}", forward_name(n)), rule, conjugates) for n in names.split()}
+        names, line = line.split(" | ", 1)
+        for node in names.split():
+            form, *told = line.replace("{call}", forward_name(node)).split(" | ")
+            inputs, cases = {}, {}
+            for name, said in (one.split(": ", 1) for one in told):
+                name, _, case = name.rstrip("]").partition("[")
+                (cases.setdefault(case, {}) if case else inputs)[name] = tuple(said.split(" => "))
+            found[node] = Rule(form, inputs, cases, conjugates)
     return found
 
 
@@ -104,23 +115,37 @@ def input_names(function: Any) -> list[str]:
     count = len(function.edges)
     if function.rules:
         return list(function.rules)
-    rule = rule_for(function.name)
-    if rule and len(rule.inputs) >= count and "*" not in rule.inputs:  # the last ones may be numbers: x ** 2
-        return list(rule.inputs)[:count]
-    return ["self"] if count == 1 else [f"input {i}" for i in range(count)]
+    rule, numbers = rule_for(function.name), numbers_of(function)
+    known = [n for n in rule.inputs if n != "*"] if rule else []
+    if len(known) > count:  # some are numbers: x ** 2, 2 ** x
+        known = [n for n in known if n not in numbers]
+    known = known[:count] or ["self"] * (count == 1)
+    return known + [f"input {i}" for i in range(len(known), count)]
+
+
+def numbers_of(function: Any) -> dict[str, str]:
+    """What a node keeps beside tensors, as far as that has been read: ``{"dim": "1", "training": "True"}``."""
+    return {s.name: s.text for s in function._saved or () if s.state == "kept" and s.text}
 
 
 def code_of(function: Any) -> list[str | None]:
     """The rule of each input as code: the node's own where it has ``rules``, else the table's, else None."""
     names = input_names(function)
     own = function.rules
-    rule = rule_for(function.name)
-    return [own[n] if n in own else (_of_input(rule, n) or (None,))[0] for n in names]
+    return [own[n] if n in own else (_of_input(function, n) or (None,))[0] for n in names]
 
 
-def _of_input(rule: Rule | None, name: str) -> tuple[str, str] | None:
-    """Code and mathematics of one input; those of ``*`` are every input's."""
-    return (rule.inputs.get(name) or rule.inputs.get("*")) if rule else None
+def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
+    """Code and mathematics of one input, as the numbers make them that the node keeps; those of ``*`` are every input's."""
+    rule, numbers = rule_for(function.name), numbers_of(function)
+    if rule is None:
+        return None
+    kept = {f"{key}={text}" for key, text in numbers.items()}
+    case = next((told for case, told in rule.cases.items() if case in kept), {})
+    told = case.get(name) or rule.inputs.get(name) or rule.inputs.get("*")
+    if told and numbers.get("reduction", "1") != "1":  # no mean is taken: nothing is divided by n
+        told = tuple(re.sub(r" / n\b", "", text) for text in told)
+    return told
 
 
 # a rule that is the call of a function inside the framework: its name says nothing to a reader
@@ -140,6 +165,10 @@ def is_helper(code: str | None) -> bool:
     return code is not None and _HELPER.search(code) is not None
 
 
+_USUAL = {"alpha": "1", "beta": "1", "scale": "1", "correction": "1"}  # where a node does not keep it
+_FACTOR = re.compile(r" · \{(alpha|beta|scale)\}")  # left out where it is 1
+
+
 class _Words(dict):
     def __missing__(self, key: str) -> str:
         return key
@@ -153,8 +182,9 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
         words = {k: f"conj{_in_brackets(v)}" if k in ("result", *names) else v for k, v in words.items()}
     out: list[str | None] = []
     for name, edge in zip(names, function.edges, strict=True):
-        known, told = _of_input(rule, name), _Words(words, this=words.get(name, name))
+        known, told = _of_input(function, name), _Words(_USUAL | words, this=words.get(name, name))
         text = known[1].replace("{g}ᵀ", "({g})ᵀ" if "/" in told["g"] else "{g}ᵀ") if known else None
+        text = text and _FACTOR.sub(lambda found, told=told: "" if told[found[1]] == "1" else found[0], text)
         text = text and re.sub(r"\(\{(\w+)\}\)", lambda found, told=told: _in_brackets(told[found[1]]), text)
         real = conjugated and edge.target is not None and not _is_complex(edge.target.output(edge.nr))
         out.append(text and f"{'Re(' * real}{text.format_map(told)}{')' * real}")

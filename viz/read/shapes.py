@@ -86,11 +86,7 @@ def _forward(f: Function) -> Shape | None:
     axes = AXES.get(base) or AXES.get(f.name)
     try:
         return axes(shapes[0], kept_numbers(f)) if axes is not None else None
-    except (
-        KeyError,
-        ValueError,
-        ZeroDivisionError,
-    ):  # it does not tell its axes, or is not what its name says
+    except (KeyError, ValueError, ZeroDivisionError):  # it tells no axes, or is not what its name says
         return None
 
 

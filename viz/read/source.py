@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from .graph import Graph, is_tensor
+from .graph import Graph, behind, is_tensor
 from .recall import excerpt
 
 LONGEST = 200  # lines of source shown beside the picture, where they scroll
@@ -63,23 +63,13 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     else:
         pairs = list(_differentiated(graph, frame)) if frame is not None else []
     for before, after in pairs:
-        first = _behind(graph, before)
-        for f in _behind(graph, after) - first:
-            f.second = bool(f.edges)
-
-
-def _behind(graph: Graph, tensors: list) -> set:
-    """Every function that leads to ``tensors``, as far as this graph holds them."""
-    stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
-    found, seen = set(), set()
-    while stack:
-        fn = stack.pop()
-        if fn not in seen:
-            seen.add(fn)
+        first, last = (
+            set(behind([t.grad_fn for t in ts if t.grad_fn is not None], lambda fn: True))
+            for ts in (before, after)
+        )
+        for fn in last - first:
             if fn in graph.by_fn:
-                found.add(graph.by_fn[fn])
-            stack += [target for target, _ in fn.next_functions if target is not None]
-    return found
+                graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)
 
 
 def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
@@ -131,10 +121,8 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
     todo = list(reversed(body))
     while todo:
         node = todo.pop()
-        if (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-            or node.lineno > before
-        ):
+        scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+        if scope or node.lineno > before:
             continue
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):

@@ -6,6 +6,9 @@ Reads a tensor through ``detach()``, ``numpy()``, ``shape`` and ``dtype`` only; 
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +20,27 @@ _WHOLE = (bool, int, np.bool_, np.integer)
 SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Inside, no mode of PyTorch's that the user has on, to count operations or to log them, sees what we do."""
+    core = getattr(sys.modules.get("torch"), "_C", None)
+    modes = sys.modules.get("torch.utils._python_dispatch")
+    with ExitStack() as off:
+        if modes is not None:
+            off.enter_context(core.DisableTorchFunction())
+            if core._len_torch_dispatch_stack():  # a look costs thirty times as much without this question
+                off.enter_context(modes._disable_current_modes())
+        yield
+
+
 def as_array(tensor: Any) -> np.ndarray:
     """A NumPy copy of ``tensor`` (of any framework that has ``detach`` and ``numpy``, or of an array or number).
 
-    Sparse ones as the dense ones that they stand for. Raises what the framework raises where there are no numbers: on the
-    device "meta", of a tracer's or a transform's tensor.
+    Sparse ones as the dense ones that they stand for, nested ones padded with 0. Raises what the framework raises where
+    there are no numbers: on the device "meta", of a tracer's or a transform's tensor.
     """
+    if getattr(tensor, "is_nested", False):
+        tensor = sys.modules["torch"].nested.to_padded_tensor(tensor.detach(), 0.0)
     sparse = not str(getattr(tensor, "layout", "strided")).endswith("strided")
     for method in ("detach", *["to_dense"] * sparse, "resolve_conj", "resolve_neg", "cpu"):
         if hasattr(tensor, method):
@@ -37,10 +55,17 @@ def as_array(tensor: Any) -> np.ndarray:
         return np.array(tensor.numpy(force=True))
 
 
+def shape_of(tensor: Any) -> tuple[int, ...] | None:
+    """The shape of a tensor, or of what tells of one; None where its sizes are no numbers: nested tensors."""
+    with suppress(AttributeError, RuntimeError):
+        return tuple(map(int, tensor.shape))
+    return None
+
+
 def size_of(shape: Any) -> int:
-    """How many numbers an array of this shape has."""
-    n = 1
-    for k in shape:
+    """How many numbers an array of this shape has; 0 where the shape is not known."""
+    n = int(shape is not None)
+    for k in shape or ():
         n *= int(k)
     return n
 
@@ -81,7 +106,8 @@ class Value:
 
     @classmethod
     def of(cls, tensor: Any) -> Value:
-        return cls(as_array(tensor), dtype_name(tensor))
+        with unseen():
+            return cls(as_array(tensor), dtype_name(tensor))
 
     @classmethod
     def seen(cls, tensor: Any) -> Value | None:

@@ -11,6 +11,7 @@ import sys
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
@@ -34,25 +35,24 @@ class Pair:
     moved: bool = False  # the other side has this step, too, at another time
 
 
+@dataclass(eq=False, repr=False)
 class Comparison:
     """Matched steps. ``first`` is the first pair that truly differs (None if none does); print it for a table.
 
     Where all numbers are the same and only the order of the steps is not, ``first`` is the first that is elsewhere.
     """
 
-    def __init__(
-        self,
-        left: Trace,
-        right: Trace,
-        pairs: list[Pair],
-        labels: tuple[str, str],
-        forward: tuple[Function, Function] | None = None,
-    ):
-        self.left, self.right, self.pairs, self.labels = left, right, pairs, labels
-        # the first two nodes whose results are known and differ: the forward pass was another
-        self.forward = forward
-        different = [p for p in pairs if p.difference]
-        self.first = next((p for p in different if not p.moved), different[0] if different else None)
+    left: Trace
+    right: Trace
+    pairs: list[Pair]
+    labels: tuple[str, str]
+    # the first two nodes whose results are known and differ: the forward pass was another
+    forward: tuple[Function, Function] | None = None
+
+    @cached_property
+    def first(self) -> Pair | None:
+        different = [p for p in self.pairs if p.difference]
+        return next((p for p in different if not p.moved), different[0] if different else None)
 
     def __repr__(self) -> str:
         n = sum(p.difference is not None for p in self.pairs)

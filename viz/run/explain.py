@@ -38,6 +38,9 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
         f = s.function
         done.add(f)
         ready.discard(f)
+        for nr, total in enumerate(s.totals):
+            if total is not None and f.output(nr).shape is None:  # a gradient has the shape of its tensor
+                f.output(nr).shape = total.shape
         s.saved = [k for k in f.saved if (k.name, k.text) != ("alpha", "1")] if f.edges else []
         s.freed = bool(s.saved) and not keep
         s.parts = incoming.pop(f, [])

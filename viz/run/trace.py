@@ -16,7 +16,7 @@ import numpy as np
 
 from ..read.graph import Function, Graph, is_tensor
 from ..read.recall import prepare
-from ..read.values import KEPT, Value, as_array, size_of
+from ..read.values import KEPT, Value, as_array, shape_of, size_of
 from .check import check_steps
 from .explain import finish, wrong_store
 from .hooks import hanging
@@ -99,8 +99,7 @@ def run(
     if check:
         check_steps(out)
     for f in graph.leaves:
-        grad = getattr(f.leaf, "grad", None)
-        out.leaves[f.outputs[0].name] = Value.of(grad) if grad is not None else None
+        out.leaves[f.outputs[0].name] = _copy(getattr(f.leaf, "grad", None))
     graph.release()
     return out
 
@@ -125,32 +124,30 @@ class _Recorder:
     def before(self, f: Function):
         def prehook(grad_outputs):
             if f.kind == "accumulate":
-                grad = getattr(f.leaf, "grad", None)
-                self.before_grad[f.index] = Value.of(grad) if grad is not None else None
+                self.before_grad[f.index] = _copy(getattr(f.leaf, "grad", None))
 
         return prehook
 
     def after(self, f: Function):
         def hook(grad_inputs, grad_outputs):
-            totals = [Value.of(g) if g is not None else None for g in _tuple(grad_outputs)]
-            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
-            step.sent = [
-                Sent(e, "", None, None, Value.of(g) if g is not None else None)
-                for e, g in zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
-            ]
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, list(map(_copy, _tuple(grad_outputs))))
+            sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
+            step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
                 raise TypeError(
                     f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used in place of the gradients."
                 )
             if f.kind == "accumulate":
-                grad = getattr(f.leaf, "grad", None)
-                after = Value.of(grad) if grad is not None else None
-                before = self.before_grad.get(f.index)
+                before, after = self.before_grad.get(f.index), _copy(getattr(f.leaf, "grad", None))
                 step.accumulate = Accumulated(f.outputs[0].name, before, step.total, after)
                 step.accumulate.wrong = wrong_store(step.accumulate, f)
             self.steps.append(step)
 
         return hook
+
+
+def _copy(grad: Any) -> Value | None:
+    return None if grad is None else Value.of(grad)
 
 
 def _tuple(x: Any) -> tuple:
@@ -232,11 +229,11 @@ def remembered(graph: Graph) -> tuple | None:
 def _refuse_without_numbers(graph: Graph, verb: str) -> None:
     tensors = [(r.function.output(r.nr).name, r.tensor) for r in graph.roots]
     for name, tensor in [*((f.outputs[0].name, f.leaf) for f in graph.leaves), *tensors]:
-        if size_of(tensor.shape) <= KEPT and Value.seen(tensor) is None:
+        if size_of(shape_of(tensor)) <= KEPT and Value.seen(tensor) is None:
             kind = type(tensor).__name__
             where = f" on the device {tensor.device}" if hasattr(tensor, "device") else ""
             raise TypeError(
-                f"viz.{verb} shows numbers, but {name} (a {kind} of shape {tuple(tensor.shape)}{where}) has none. "
+                f"viz.{verb} shows numbers, but {name} (a {kind} of shape {shape_of(tensor)}{where}) has none. "
                 "viz.draw draws the graph without numbers."
             )
 
@@ -244,13 +241,8 @@ def _refuse_without_numbers(graph: Graph, verb: str) -> None:
 def _backward(
     graph: Graph, gradients: list, inputs: Any, retain_graph: bool | None, create_graph: bool
 ) -> None:
-    options: dict[str, Any] = {}
-    if retain_graph is not None:
-        options["retain_graph"] = retain_graph
-    if create_graph:
-        options["create_graph"] = True
-    if inputs is not None:
-        options["inputs"] = inputs
+    given = {"retain_graph": retain_graph, "create_graph": create_graph or None, "inputs": inputs}
+    options = {name: value for name, value in given.items() if value is not None}
     tensors = [r.tensor for r in graph.roots]
     if len(tensors) == 1:
         if gradients[0] is not None:

@@ -16,6 +16,7 @@ import numpy as np
 
 MODES = ("gradients", "order")
 HOOK = "a hook changed it"  # how explain.py ends what it says of a total that is not the sum of its parts
+NAN = "Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
 SMALL = 12  # an answer with more entries is asked for by its shape
 ELEMENTWISE = re.compile(
     r"^(Add|Sub|Rsub|Mul|Div|Neg|Pow|Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Tanh|Sinh|Cosh|Sigmoid|Relu|"
@@ -178,16 +179,18 @@ def _about_form(right: np.ndarray) -> list[Mistake]:
 
 def _about_not_finite(right: np.ndarray) -> Iterator[Mistake]:
     nan, inf = np.isnan(right), np.isinf(right)
-    if nan.any():
-        says = "0 is taken for 0 · ∞ or for 0/0. Both are nan, and a sum with a nan in it is nan."
-        yield Mistake(np.where(nan, 0, right), "not finite", says)
-        says = "inf is taken for something that has no value at all: 0 · ∞, 0/0 and ∞ − ∞ are nan."
-        yield Mistake(np.where(nan, np.inf, right), "not finite", says)
-    if inf.any():
-        says = "0 is taken for something infinite: a number divided by 0, or one times an infinite number."
-        yield Mistake(np.where(inf, 0, right), "not finite", says)
-        says = "nan is taken for inf. Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
-        yield Mistake(np.where(inf, np.nan, right), "not finite", says)
+    for where, value, says in (
+        (nan, 0, "0 is taken for 0 · ∞ or for 0/0. Both are nan, and a sum with a nan in it is nan."),
+        (nan, np.inf, "inf is taken for something that has no value at all: 0 · ∞, 0/0 and ∞ − ∞ are nan."),
+        (
+            inf,
+            0,
+            "0 is taken for something infinite: a number divided by 0, or one times an infinite number.",
+        ),
+        (inf, np.nan, f"nan is taken for inf. {NAN}"),
+    ):
+        if where.any():
+            yield Mistake(np.where(where, value, right), "not finite", says)
 
 
 def _about_storing(p: Pass, i: int) -> list[Mistake]:

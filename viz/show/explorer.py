@@ -42,11 +42,6 @@ WRAPPED = {"flex_flow": "row wrap", "align_items": "center"}  # the layout of a 
 EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_grad can be changed
 
 
-def _speaks(module: Any) -> bool:
-    makes = callable(getattr(module, "tensor", None))
-    return isinstance(module, ModuleType) and makes and hasattr(module, "autograd")
-
-
 def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
     """The module that makes tensors: that of a tensor among the leaves, else one that the function's own code names."""
     for leaf in leaves.values():
@@ -55,7 +50,8 @@ def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
     known = inspect.getclosurevars(f) if inspect.isfunction(f) else None
     around = [*known.nonlocals.values(), *known.globals.values()] if known else []
     around += list(getattr(f, "__globals__", {}).values())
-    found = next((m for m in around if _speaks(m)), None)
+    modules = (m for m in around if isinstance(m, ModuleType) and callable(getattr(m, "tensor", None)))
+    found = next((m for m in modules if hasattr(m, "autograd")), None)
     if found is None:
         raise TypeError(
             "viz.explore cannot tell which framework the function uses: pass a leaf as a tensor, as "
@@ -266,9 +262,8 @@ class Explore(widgets.VBox):
 
     def changes(self, a: _State, b: _State) -> str:
         """What differs between two states, in sentences: what was changed, and what came of it."""
-        said = [
-            f"{n} was {_words(a.values[n])}, is {_words(x)}." for n, x in b.values.items() if _moved(a, b, n)
-        ]
+        moved = [n for n, x in b.values.items() if not np.array_equal(a.values[n], x)]
+        said = [f"{n} was {_words(a.values[n])}, is {_words(b.values[n])}." for n in moved]
         for name, on in b.grad.items():
             if on != a.grad[name]:
                 said.append(f"{name} {'requires' if on else 'does not require'} grad now.")
@@ -369,10 +364,6 @@ class Explore(widgets.VBox):
 def _words(value: Any) -> str:
     """Numbers in a sentence: a leaf's own, or a gradient, or None."""
     return "None" if value is None else _short(value) if isinstance(value, np.ndarray) else value.short(48)
-
-
-def _moved(a: _State, b: _State, name: str) -> bool:
-    return not np.array_equal(a.values[name], b.values[name])
 
 
 def _same(a: Value | None, b: Value | None) -> bool:

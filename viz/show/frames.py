@@ -177,7 +177,7 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
             out.append(text(f"{ident}_t{i}", tx, ty, said, look))
         for name, (bx, by, bw, bh) in (node.get("box") or {}).items():
             array = now.grads.get(ident) if name == "grad" else node.get(name)
-            look = _painted(_value(array), bw, bh)
+            look = f'shape=plain style="" label=<{cells_table(_value(array), bw, bh)}>'
             out.append(box(f"{ident}_{name}", bx, by, bw, bh, look))
         if ident in now.fired:
             said = str(now.fired[ident])
@@ -197,14 +197,6 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
     look = f'lp="{at(left + wide / 2, y)}" fontsize=11'
     out.append(f"caption0 -> caption1 [{plate} arrowhead=none label={said} {look}];")
     return "\n".join([*out, "}"])
-
-
-def _painted(value: Value | None, w: float, h: float) -> str:
-    """The box of an array: one number is written, more are painted."""
-    if value is not None and value.array.size == 1:
-        said = quoted(value.short(40).strip("[]"))
-        return f'shape=box style=filled fillcolor=white color="#adb5bd" fontsize=9 label={said}'
-    return f'shape=plain style="" label=<{cells_table(value, w, h)}>'
 
 
 def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:

@@ -62,13 +62,13 @@ def payload(
     known = remembered(graph) if first_freed(graph) is not None else None
     if known is None:
         source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
-        pictures = pictures_of(graph, view, direction, fold, values, saved)
         trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
         remember(root, trace, source)
-        return describe(trace, *pictures, source=source)
-    trace, source = known  # a cell that is run again: the graph is freed, the pass is known
-    pictures = pictures_of(trace.graph, view, direction, fold, values, saved)
-    data = describe(trace, *pictures, source=source)
+    else:
+        trace, source = known  # a cell that is run again: the graph is freed, the pass is known
+    data = describe(trace, *pictures_of(trace.graph, view, direction, fold, values, saved), source=source)
+    if known is None:
+        return data
     again = "This pass ran before and freed its graph: what was recorded then is shown again."
     for drawn in (data, *data["pictures"]):
         drawn["notes"].insert(0, again)

@@ -26,9 +26,8 @@ from .stepper import Pane
 
 def _record(tensor: Any, view: str | None, names: Mapping | None, frame: FrameType) -> tuple[Trace, dict]:
     graph, plain = prepare(tensor, "beside", names, frame)
-    pictures = pictures_of(graph, view)
     trace = run(graph, plain, verb="beside")
-    return trace, describe(trace, *pictures)
+    return trace, describe(trace, *pictures_of(graph, view))
 
 
 class Beside(widgets.VBox):
