@@ -33,7 +33,9 @@ def unpacked(html: str) -> dict:
 
 def test_the_page_carries_the_very_files_of_the_package():
     content = unpacked(page(recorded()))
-    assert content["js"] == asset("stepper.js")
+    assert content["js"] == asset("steps.js") and "judge(" not in content["js"]
+    asking = unpacked(page(recorded(), options={"ask": "value"}))["js"]
+    assert asking == asset("stepper.js") and asking.startswith(content["js"]) and "judge(" in asking
     assert content["css"] == asset("stepper.css")
     assert content["data"]["title"] == "z"
 
@@ -56,7 +58,7 @@ def test_a_page_of_thirty_nodes_stays_below_60_kilobytes():
         z = z.tanh()
     html = page(payload(z, view="functions"))
     assert len(unpacked(html)["data"]["steps"]) == 30
-    assert len(html) < 53_000
+    assert len(html) < 51_000
     torch_like = mg.nn.Sequential(*[m for _ in range(5) for m in (mg.nn.Linear(4, 4), mg.nn.Tanh())])
     data = payload(
         torch_like(mg.randn(2, 4)).pow(2).mean()

@@ -53,8 +53,10 @@ def colours(item: Item) -> tuple[str, str, str, str]:
 def digraph(p: Picture) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is, and the layout is taken from it."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
-    wide = p.direction in ("LR", "RL")
-    dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep="0.45" if wide else "0.35", pad="0.12")
+    # a label makes room between two ranks
+    close = p.direction == "BT" and any(link.label for link in p.links)
+    between = "0.45" if p.direction == "LR" else "0.25" if close else "0.35"
+    dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep=between, pad="0.12")
     dot.attr("graph", bgcolor="white", fontname=FONT, splines="true", newrank="true")
     dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
@@ -92,7 +94,6 @@ def _attributes(values: dict[str, str]) -> str:
     return "[" + " ".join(f"{k}={v}" for k, v in values.items()) + "]"
 
 
-_SHAPES = {"cylinder": "cylinder", "ellipse": "ellipse", "diamond": "diamond"}
 _NODE_STYLES = dict.fromkeys(("card", "fold", "tag"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
@@ -104,12 +105,12 @@ def _node(item: Item) -> str:
     values = {
         "id": item.id,
         "class": quoted(item.css),
-        "shape": _SHAPES.get(item.outline, "box"),
+        "shape": item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box",
         "style": quoted(style),
         "fillcolor": quoted(fill),
         "color": quoted(line),
-        "width": _inches(item.width),
-        "height": _inches(item.height),
+        "width": f"{item.width / 72:.4f}",
+        "height": f"{item.height / 72:.4f}",
         "fontsize": f"{item.lines[0].size - 1:g}",
         "label": _cells_label(item) if item.boxes else quoted("\n".join(x.text for x in item.lines)),
         "tooltip": quoted(item.tooltip),
@@ -141,10 +142,6 @@ def _edge(link: Link) -> str:
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
     values["tooltip"] = quoted(link.tooltip)
     return f"\t{tail} -> {head} {_attributes(values)}\n"
-
-
-def _inches(points: float) -> str:
-    return f"{points / 72:.4f}"
 
 
 def escaped(text: str) -> str:

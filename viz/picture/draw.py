@@ -156,8 +156,7 @@ def picture_of(
 ) -> Picture:
     """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    notes = []
-    wanted = view or "graph"
+    notes, found, wanted = [], [], view or "graph"
     if fold and wanted == "graph":
         wanted = "functions"
     elif len(graph) > GRAPH_UP_TO and wanted == "graph":
@@ -165,7 +164,6 @@ def picture_of(
         notes.append(
             f"This graph has {len(graph):,} nodes, so only the functions are drawn (view='graph' is for small graphs)."
         )
-    found = []
     if fold:
         found = groups(graph, fold if fold in ("module", "row") else "repeat")
         if not found:
@@ -210,14 +208,13 @@ def pictures_of(
         wanted.append(("functions" if len(graph) <= GRAPH_UP_TO else None, "BT", None))
         if len(graph) > MAP_FROM and (saved or values) is not True:
             wanted += [("functions", "BT", how) for how in ("module", "row") if groups(graph, how)]
-    found: list[Picture] = []
+    found, seen = [], []
     for v, d, f in wanted:
         picture = picture_of(graph, v, d, f, values, saved)
         boxes = [(item.name, item.members) for item in picture.items if item.members]
-        if boxes and boxes in (
-            [(item.name, item.members) for item in p.items if item.members] for p in found
-        ):
+        if boxes and boxes in seen:
             continue  # folded by itself it is the same
+        seen.append(boxes)
         if f != "row" or (len(picture.items) < FEW_ROWS * len(found[-1].items) > FEW_ROWS * LARGE_MAP):
             found.append(picture)
     return found

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from ..read.text import fit
+import numpy as np
+
+from ..read.text import fit, width
 from ..read.values import Value
 from .dot import COLOURS, EDGES, FRAME, INK, colours, scale, shade, shown
 from .layout import Places
@@ -32,7 +34,8 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         cut = any(link.kind == "cut" for link in p.links)
         out.append(f"<style>{_dark(cut)}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
-    out += [_frame(text, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
+    arrows = _on_arrows(at) if p.clusters else None
+    out += [_frame(text, arrows, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
@@ -67,11 +70,22 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
     return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
 
 
-def _frame(caption: str, x: float, y: float, w: float, h: float, base: float) -> str:
-    """The frame around what belongs to one module."""
+def _on_arrows(at: Places) -> np.ndarray:
+    """Points on all arrows, close together: rows of x and y."""
+    t = np.linspace(0, 1, 33)
+    weights = np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3], axis=1)
+    spans = [curve[i : i + 4] for curve, _ in at.lines.values() for i in range(0, len(curve) - 3, 3)]
+    return (weights @ np.array(spans).reshape(-1, 4, 2)).reshape(-1, 2)
+
+
+def _frame(caption: str, arrows: np.ndarray, x: float, y: float, w: float, h: float, base: float) -> str:
+    """The frame around what belongs to one module; no arrow crosses its caption, which is as near to the middle as can be."""
     shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
     text = fit(caption, WIDEST, CAPTION, bold=True)
-    written = _text("caption", text, x + w / 2, base, CAPTION, fill=_MUTED, font_weight="600")
+    half, crossed = width(text, CAPTION, bold=True) / 2 + 5, arrows[abs(arrows[:, 1] - base + 4) < 8, 0]
+    spots = [x + w / 2 + side * by for by in range(0, max(1, int(w / 2 - half)), 3) for side in (1, -1)]
+    at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), spots[0])
+    written = _text("caption", text, at, base, CAPTION, fill=_MUTED, font_weight="600")
     return _tag("g", "cluster", shape + written)
 
 
@@ -105,7 +119,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     if "hooked" in link.classes:
         (x, y), (ux, uy) = points[-1], _unit(points[-1], tip or points[-1])
         # a short arrow, and its label is on it: the mark stands beside the head, else before it
-        out.append(_hook_mark(x + 11, y) if link.kind == "store" else _hook_mark(x - 9 * ux, y - 9 * uy))
+        by = (12 * abs(uy), 12 * abs(ux)) if link.kind == "store" else (-9 * ux, -9 * uy)
+        out.append(_hook_mark(x + by[0], y + by[1]))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 

@@ -103,18 +103,10 @@ def _function_tooltip(f: Function) -> str:
 
 
 def _marks(f: Function) -> list[str]:
-    marks = [f.kind] if f.kind in ("custom", "copyslices") else []
-    if f.second:
-        marks.append("second")
-    if f.freed:
-        marks.append("freed")
-    if any(o.hooks for o in f.outputs):
-        marks.append("hooked")
-    if f.hooks:
-        marks.append("node-hooked")
-    if f.unreached:
-        marks.append("unreached")
-    return marks
+    names = ("custom", "copyslices", "second", "freed", "hooked", "node-hooked", "unreached")
+    kinds, hooked = (f.kind == name for name in names[:2]), any(o.hooks for o in f.outputs)
+    so = (*kinds, f.second, f.freed, hooked, f.hooks, f.unreached)
+    return [name for name, yes in zip(names, so, strict=True) if yes]
 
 
 def _hook_words(f: Function) -> str:
@@ -202,9 +194,9 @@ class _View:
         text = value.short(SHORT) if value is not None else "not kept"
         return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
 
-    def root_mark(self, f: Function) -> list[str]:
-        root = ["root"] if any((f, nr) in self.roots for nr in range(len(f.outputs))) else []
-        return root + (["stack"] if f.outputs[0].batch is not None else [])
+    def root_mark(self, f: Function, *nrs: int) -> list[str]:
+        root = ["root"] if any((f, nr) in self.roots for nr in nrs or range(len(f.outputs))) else []
+        return root + (["stack"] if f.output(nrs[0] if nrs else 0).batch is not None else [])
 
     def detached_link(self, e: Edge, tail: Item, head: Item | None) -> None:
         """Where ``detach()`` cut the graph: from what it returned to what it was called on, and nothing goes along it."""
@@ -285,8 +277,7 @@ class _GraphView(_View):
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
             tip = f"{out.name}: {_about(out)}, grad_fn {f.name}; {kept}"
-            classes = ["root"] if (f, nr) in self.roots else []
-            classes += ["stack"] if out.batch is not None else []
+            classes = self.root_mark(f, nr)
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
             self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
         column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
@@ -463,8 +454,7 @@ class _Cards(_Compact):
     draws_plain = True
 
     def boxes(self, out: Output) -> list[str]:
-        shown = ["value"] if self.p.values else []
-        return shown + ["grad"] + (["tangent"] if out.tangent is not None else [])
+        return ["value"] * self.p.values + ["grad"] + ["tangent"] * (out.tangent is not None)
 
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]

@@ -105,8 +105,6 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
 def kept_numbers(f: Function) -> dict[str, Any]:
     kept = {}
     for name, text in rules.numbers_of(f).items():
-        with contextlib.suppress(
-            ValueError, SyntaxError
-        ):  # no operation in the table needs what is no number
+        with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs what is no number
             kept[name] = ast.literal_eval(text)
     return kept

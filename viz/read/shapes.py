@@ -71,9 +71,8 @@ def _forward(f: Function) -> Shape | None:
     if base in UNARY:
         return shapes[0] if shapes else None
     if base in BINARY:
-        fits = None not in shapes and all(
-            len(set(n) - {1}) < 2 for n in zip(*map(reversed, shapes), strict=False)
-        )
+        known, from_right = None not in shapes, (s[::-1] for s in shapes)
+        fits = known and all(len(set(n) - {1}) < 2 for n in zip(*from_right, strict=False))
         return np.broadcast_shapes(*shapes) if fits else None
     if base == "Mm" and None not in shapes and all(len(s) == 2 for s in shapes):
         return (shapes[0][0], shapes[1][1])

@@ -63,10 +63,8 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     else:
         pairs = list(_differentiated(graph, frame)) if frame is not None else []
     for before, after in pairs:
-        first, last = (
-            set(behind([t.grad_fn for t in ts if t.grad_fn is not None], lambda fn: True))
-            for ts in (before, after)
-        )
+        tops = ([t.grad_fn for t in ts if t.grad_fn is not None] for ts in (before, after))
+        first, last = (set(behind(fns, lambda fn: True)) for fns in tops)
         for fn in last - first:
             if fn in graph.by_fn:
                 graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)

@@ -24,10 +24,8 @@ def width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> 
     """Width of one line of ``text`` at font size ``size``, in points."""
     if mono:
         return _MONO * size * len(text)
-    em = sum(
-        _EM.get(c) or (_WIDE if c > "\u1100" and not "\u2000" <= c <= "\u2bff" else _OTHER) for c in text
-    )
-    return em * size * (_BOLD if bold else 1.0)
+    rare = (_WIDE if c > "\u1100" and not "\u2000" <= c <= "\u2bff" else _OTHER for c in text if c not in _EM)
+    return (sum(_EM[c] for c in text if c in _EM) + sum(rare)) * size * (_BOLD if bold else 1.0)
 
 
 def one_line(text: object) -> str:

@@ -182,11 +182,7 @@ def _about_not_finite(right: np.ndarray) -> Iterator[Mistake]:
     for where, value, says in (
         (nan, 0, "0 is taken for 0 · ∞ or for 0/0. Both are nan, and a sum with a nan in it is nan."),
         (nan, np.inf, "inf is taken for something that has no value at all: 0 · ∞, 0/0 and ∞ − ∞ are nan."),
-        (
-            inf,
-            0,
-            "0 is taken for something infinite: a number divided by 0, or one times an infinite number.",
-        ),
+        (inf, 0, "0 is taken for something infinite: a number divided by 0, or one times infinity."),
         (inf, np.nan, f"nan is taken for inf. {NAN}"),
     ):
         if where.any():

@@ -347,9 +347,8 @@ class Explore(widgets.VBox):
 
     def __repr__(self) -> str:
         short = (f"{n}={_short(leaf.values)}" for n, leaf in self.leaves.items())
-        return clipped(
-            f"Explore({self.name}: {', '.join(short)} → {_short(self.result.detach().numpy())})", 109
-        )
+        result = _short(self.result.detach().numpy())
+        return clipped(f"Explore({self.name}: {', '.join(short)} → {result})", 109)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs) or {}

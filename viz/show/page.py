@@ -20,7 +20,7 @@ from typing import Any
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements numbers svg timeline answers columns opening painting panels asking looking room pane"
+PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane answers asking"
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -44,9 +44,9 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """The front end as one text: ``stepper.js``, its files joined to one ES module, or ``stepper.css``."""
-    names = [f"{part}.js" for part in PROGRAM.split()] if name == "stepper.js" else [name]
-    return lean([FRONT / file for file in names])
+    """The front end as one text: ``stepper.js``, its files in one ES module (``steps.js``: asks nothing), or the style."""
+    names = [f"{part}.js" for part in PROGRAM.split()][: None if name == "stepper.js" else -2]
+    return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
 
 
 def lean(files: list[Path]) -> str:
@@ -226,7 +226,8 @@ def page(
     ``sent(data, options)``, where that is known.
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
-    parts = {"js": asset("stepper.js"), "css": asset("stepper.css"), "options": dict(options or {})}
+    js = asset("stepper.js" if (options or {}).get("ask") else "steps.js")
+    parts = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
     return whole(name, f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}', bare)
 
 

@@ -1,11 +1,14 @@
-// Predict before reveal: the questions.
+// Predict before reveal: the questions. A page on which none is asked goes without this file and answers.js.
 
-import { judge, parseAnswer, remember } from "./answers.js";
+import { judge, parseAnswer, remember, remembers } from "./answers.js";
 import { h } from "./elements.js";
 import { shapeText } from "./numbers.js";
+import { abilities } from "./pane.js";
 import { timeline } from "./timeline.js";
 
-export const asking = {
+Object.assign(abilities, {
+  wishes() { return !remembers(); },
+
   setAsking(yes) {
     remember(!yes);
     this.asking = yes;
@@ -93,4 +96,4 @@ export const asking = {
     this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
     this.model.save_changes();
   },
-};
+});

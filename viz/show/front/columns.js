@@ -3,7 +3,7 @@
 
 const GAP = 34, LANE = 7, GUTTER = 16;
 
-const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
+export const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
 
 // The boxes and arrows of a picture as numbers: from its SVG, once.
 function geometry(picture) {
@@ -42,7 +42,7 @@ function cuts(picture, k) {
 }
 
 // One Bézier segment [x0, y0 ... x3, y3] in two at t.
-function halves(p, t) {
+export function halves(p, t) {
   const mid = (a, b) => a + (b - a) * t, first = [], second = [];
   for (const o of [0, 1]) {
     const [a, b, c, d] = [p[o], p[2 + o], p[4 + o], p[6 + o]], ab = mid(a, b), bc = mid(b, c), cd = mid(c, d), l = mid(ab, bc), r = mid(bc, cd), m = mid(l, r);
@@ -102,18 +102,18 @@ export function columns(picture, k) {
   });
   const lanes = set.map(() => 0), edges = {}, text = (q) => q.map((v) => v.toFixed(1)).join(" ");
   for (const [id, all] of Object.entries(cutUp)) {
-    let d = "", before = null;
+    const path = [], corner = (cx, cy, x, y) => { const [fx, fy] = path.slice(-2); path.push(fx + (cx - fx) / 3, fy + (cy - fy) / 3, cx, cy, x, y); }; // towards (cx, cy), then round it
     all.forEach(([c, points], i) => {
       const [dx, dy] = set[c].move, q = points.map((v, j) => v + (j % 2 ? dy : dx));
-      if (!i) d = `M${text(q.slice(0, 2))}C${text(q.slice(2))}`;
-      else { // down, through the gutter, and over the top into this column
-        const lane = lanes[c]++, gutter = set[c].gutter + lane * LANE, low = set[c - 1].bottom + 3 + (lane % 2) * 4, top = 5 + (lane % 2) * 4, [px] = before, [qx] = q, r = 5, way = px < gutter ? r : -r;
-        d += `L${px} ${low - r}Q${px} ${low} ${px + way} ${low}L${gutter - r} ${low}Q${gutter} ${low} ${gutter} ${low - r}L${gutter} ${top + r}Q${gutter} ${top} ${gutter + r} ${top}L${qx - r} ${top}Q${qx} ${top} ${qx} ${top + r}L${text(q.slice(0, 2))}C${text(q.slice(2))}`;
-        height = Math.max(height, low + 3);
-      }
-      before = q.slice(-2);
+      if (!i) { path.push(...q); return; }
+      // down, through the gutter, and over the top into this column
+      const lane = lanes[c]++, gutter = set[c].gutter + lane * LANE, low = set[c - 1].bottom + 3 + (lane % 2) * 4, top = 5 + (lane % 2) * 4, [px] = path.slice(-2), [qx] = q, r = 5, way = px < gutter ? r : -r;
+      for (const [x, y, ...bend] of [[px, low - r, px, low, px + way, low], [gutter - r, low, gutter, low, gutter, low - r], [gutter, top + r, gutter, top, gutter + r, top], [qx - r, top, qx, top, qx, top + r]]) { corner(x, y, x, y); corner(...bend); }
+      corner(...q.slice(0, 2), ...q.slice(0, 2));
+      path.push(...q.slice(2));
+      height = Math.max(height, low + 3);
     });
-    edges[id] = { d: all.length > 1 ? d : null, moves: all.map(([c]) => set[c].move) };
+    edges[id] = { d: all.length > 1 ? `M${text(path.slice(0, 2))}C${text(path.slice(2))}` : null, moves: all.map(([c]) => set[c].move) };
   }
   const nodes = {};
   for (const [id, { at: [, y, , h] }] of Object.entries(picture.nodes)) nodes[id] = set[columnOf(y + h / 2)].move;

@@ -20,7 +20,7 @@ export const looking = {
       item.note = null;
       if (name !== "memory" || !this.bytes.has(id) || !item.bounds) continue;
       const { x, y, width, height } = item.bounds, text = bytesText(this.bytes.get(id)), w = 8 + 5.6 * text.length;
-      item.note = s("g", { class: "mgv-bytes" });
+      item.note = s("g", { class: "mgv-bytes mgv-grows" });
       item.note.append(s("rect", { x: x + width - w, y: y + height - 8, width: w, height: 14, rx: 3 }), s("text", { x: x + width - w / 2, y: y + height + 2.5, "text-anchor": "middle" }, text));
       item.group.append(item.note);
     }

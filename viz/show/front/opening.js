@@ -14,7 +14,7 @@ function moved(el, dx, dy) {
 }
 
 // An arrow of the picture: its points go where `to` says, its ends with the boxes that they touch (`ends`: by how much), its
-// head with the last of them, its label with its middle.
+// head with the last of them, the place of its label with its middle.
 function movedEdge(group, edge, to, ends = []) {
   const line = group.querySelector(".line"), v = line.getAttribute("d").match(/-?\d*\.?\d+(?:e-?\d+)?/g).map(Number), pairs = [], n = v.length / 2;
   for (let i = 0; i < n; i++) {
@@ -25,8 +25,7 @@ function movedEdge(group, edge, to, ends = []) {
   line.setAttribute("d", `M${text(pairs.slice(0, 1))}C${text(pairs.slice(1))}`);
   for (const part of group.querySelectorAll(".head, .hook")) moved(part, last[0] - v[2 * n - 2], last[1] - v[2 * n - 1]);
   if (!edge.label_box) return edge;
-  const [x, y, w, h] = edge.label_box, [cx, cy] = to(x + w / 2, y + h / 2), label = group.querySelector(".label");
-  if (label) moved(label, cx - x - w / 2, cy - y - h / 2);
+  const [x, y, w, h] = edge.label_box, [cx, cy] = to(x + w / 2, y + h / 2);
   return { ...edge, label_box: [cx - w / 2, cy - h / 2, w, h] };
 }
 

@@ -1,9 +1,9 @@
 // The picture in the pane: built once, and what each step changes in it.
 
-import { columns } from "./columns.js";
+import { columns, halves, numbersOf } from "./columns.js";
 import { h, keepKeys, s } from "./elements.js";
 import { arrayText, grid, number, paintBox, paintCells } from "./numbers.js";
-import { cleanSvg, middleOf } from "./svg.js";
+import { cleanSvg } from "./svg.js";
 import { unpack } from "./timeline.js";
 
 export const painting = {
@@ -23,7 +23,7 @@ export const painting = {
       const known = id in this.drawn.nodes ? this.nodes : id in this.drawn.edges ? this.edges : null;
       if (!known) continue;
       group.dataset.id = id;
-      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null });
+      known.set(id, { group, base: group.getAttribute("class") || "", state: "", grad: null, badge: null, shift: [0, 0] });
     }
     for (const [id, item] of this.nodes) {
       const node = this.drawn.nodes[id];
@@ -40,28 +40,65 @@ export const painting = {
     const boxes = new Set(Object.values(this.drawn.folds));
     for (const [id, { group, bounds }] of this.nodes) if (boxes.has(id) && (this.options.opens || id in (this.drawn.insides || {}))) group.append(this.opener(id, this.drawn.nodes[id].name, false, bounds.x + bounds.width - 2, bounds.y + 1));
     for (const [id, group] of frames) { const [x, y, wide] = this.drawn.frames[id]; group.append(this.opener(id, group.textContent, true, x + wide - 13, y + 13)); }
-    this.columns > 1 ? this.setInColumns(svg, columns(this.drawn, this.columns)) : this.clearLabels();
+    const set = this.columns > 1 ? columns(this.drawn, this.columns) : null;
+    if (set) this.setInColumns(svg, set);
+    this.clearLabels([...svg.querySelectorAll("g.cluster")].map((frame) => {
+      const text = frame.querySelector("text"), [x, y] = ["x", "y"].map((name) => Number(text.getAttribute(name))), [dx, dy] = set ? set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))) : [0, 0];
+      return [x + dx, y + dy, 6.6 * text.textContent.length];
+    }));
     return svg;
   },
 
-  // A label that another arrow, a box or another label would touch goes along its own arrow to where the least does.
-  clearLabels() {
-    const ways = {}, taken = [...this.nodes.values()].filter((node) => node.bounds).map(({ bounds: { x, y, width, height } }) => [x + width / 2, y + height / 2, width, height]);
-    for (const [id, { group }] of this.edges) {
-      const line = group.querySelector(".line"), long = line?.getTotalLength() || 0;
-      ways[id] = Array.from({ length: 41 }, (_, i) => { const { x, y } = line.getPointAtLength((long * i) / 40); return [x, y, 0, 0]; });
+  // The words on the arrows, each where it touches least. What there is to touch: its middle, its size, what that costs, and of what it is.
+  clearLabels(captions) {
+    const { nodes, edges } = this, around = (this.around = []), box = (x, y, w, h, price, of) => around.push([x + w / 2, y + h / 2, w, h, price, of]);
+    for (const { place, group } of nodes.values()) {
+      if (!place) continue;
+      const { x, y, width, height } = place;
+      box(x, y, width, height, 9);
+      box(x - 8, y - 9, 34, 17, 3); // the number of its step
+      if (group.querySelector(".mgv-open")) box(x + width - 10, y - 7, 16, 16, 9);
     }
-    for (const [id, item] of this.edges) {
-      const [left, top, w, h] = this.drawn.edges[id].label_box ?? [], from = [left + w / 2, top + h / 2];
-      if (!w) continue;
-      const touched = ([x, y], all) => all.filter(([ox, oy, ow, oh]) => Math.abs(x - ox) < (w + ow) / 2 + 1 && Math.abs(y - oy) < (h + oh) / 2 + 1).length;
-      const trouble = (at) => Object.keys(ways).reduce((n, other) => n + (other === id ? 0 : touched(at, ways[other])), 9 * touched(at, taken)) + Math.hypot(at[0] - from[0], at[1] - from[1]) / 999;
-      const best = trouble(from) < 1 ? from : ways[id].slice(8, 33).reduce((a, b) => (trouble(b) < trouble(a) ? b : a), from);
-      taken.push([...best.slice(0, 2), w, h]);
-      if (best === from) continue;
-      item.move = [best[0] - from[0], best[1] - from[1]];
-      item.group.querySelector(".label").setAttribute("transform", `translate(${item.move})`);
+    for (const [x, y, w] of captions) box(x - w / 2, y - 12, w, 15, 9);
+    for (const [id, item] of edges) {
+      const [dx, dy] = item.shift, way = edges.size <= 80 ? this.wayOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
+      way.forEach(([x, y], i) => (way[i + 1] ? box(x, y, 0, 0, 1, item) : box(x - 5, y - 5, 10, 10, 3)));
+      for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6 + dx, y - 6 + dy, 12, 12, 3); }
+      const [x, y, w, h] = this.drawn.edges[id].label_box ?? [];
+      if (w) box(x + (item.move ?? item.shift)[0], y + (item.move ?? item.shift)[1], w, h, 9, id);
     }
+    for (const [x, y, w, h, , id] of around.filter((one) => edges.has(one[5]))) {
+      const item = edges.get(id), label = item.group.querySelector(".label"), [left, top] = this.drawn.edges[id].label_box;
+      item.spot = this.clear(id, w, h, [x, y]);
+      label.replaceChildren(s("rect", { class: "label-bg", x: left, y: top, width: w, height: h, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
+      label.setAttribute("transform", `translate(${item.spot[0] - item.shift[0] - left - w / 2} ${item.spot[1] - item.shift[1] - top - h / 2})`);
+    }
+  },
+
+  // Points of an arrow, about 3 apart, where it stands in the picture.
+  wayOf(item) {
+    if (item.way) return item.way;
+    const v = numbersOf(item.group.querySelector(".line")?.getAttribute("d") ?? ""), way = (item.way = []);
+    for (let i = 0; i + 7 < v.length; i += 6) {
+      const count = Math.max(2, Math.ceil(Math.hypot(v[i + 6] - v[i], v[i + 7] - v[i + 1]) / 3));
+      for (let k = i ? 1 : 0; k <= count; k++) way.push(halves(v.slice(i, i + 8), k / count)[0].slice(6).map((x, o) => x + item.shift[o]));
+    }
+    return way;
+  },
+
+  // Where a label of this size touches least, on its arrow or beside it, and how much. `from`: where it stays if it touches nothing there.
+  clear(id, w, h, from) {
+    const item = this.edges.get(id), way = this.wayOf(item), start = from ?? way[way.length >> 1], [low, high] = [-1, 1].map((by) => by * 1.5 * w + Math[by < 0 ? "min" : "max"](start[0], ...way.map(([x]) => x)) + 9 * by);
+    const others = (this.around = this.around.filter((one) => one[5] !== id)), near = others.filter(([x, , wide, , , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high);
+    const over = (a, b, by) => Math.abs(a - b) < by / 2 + 1, trouble = ([x, y]) => near.reduce((n, one) => n + (over(x, one[0], w + one[2]) && over(y, one[1], h + one[3]) ? one[4] : 0),
+      (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300);
+    let best = [...start.slice(0, 2), trouble(start)];
+    if (best[2] >= 1) for (const [x, y] of way.slice(way.length >> 3)) for (const dx of [0, w / 2 + 7, -w / 2 - 7, w / 4, -w / 4]) {
+      const price = trouble([x + dx, y]) + (dx ? 0.2 : 0);
+      if (price < best[2]) best = [x + dx, y, price];
+    }
+    others.push([best[0], best[1], w, h, 9, id]);
+    return best;
   },
 
   // The button on a box that opens where it stands, and on its frame, which closes.
@@ -113,13 +150,10 @@ export const painting = {
     for (const [id, item] of this.edges) {
       const edge = set.edges[id], at = this.drawn.edges[id].label_box;
       if (!edge) continue;
-      if (!edge.d) { move(item.group, edge.moves[0]); continue; }
-      const line = item.group.querySelector(".line");
-      item.middle = middleOf(item.group);
-      line.setAttribute("d", edge.d);
+      if (!edge.d) { move(item.group, (item.shift = edge.moves[0])); continue; }
+      item.group.querySelector(".line").setAttribute("d", edge.d);
       for (const part of item.group.querySelectorAll(".head, .hook")) move(part, edge.moves.at(-1));
-      item.move = set.moveAt(at ? at[1] + at[3] / 2 : item.middle[1]);
-      move(item.group.querySelector(".label"), item.move);
+      if (at) item.move = set.moveAt(at[1] + at[3] / 2);
     }
   },
 
@@ -158,7 +192,7 @@ export const painting = {
   paintEdge(id, k, at) {
     const { time } = this, item = this.edges.get(id);
     const state = k >= 0 ? time.edgeState(id, k) : this.appears.get(id) > at ? "mgv-future" : "";
-    const told = k > 0 && state && !(this.edges.size > 80 && state === "mgv-done") ? time.sentAlong(id, k) : [];
+    const told = k > 0 && state && (state === "mgv-hot" || (this.drawn.edges[id].label_box && this.edges.size <= 80)) ? time.sentAlong(id, k) : [];
     if (state !== item.state) item.group.setAttribute("class", state ? `${item.base} ${state}` : item.base);
     item.state = state;
     if (told.length || item.told) this.label(id, item, told);
@@ -173,9 +207,9 @@ export const painting = {
       const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
       const text = (last > at ? `${at}–${last}` : String(at)) + ((this.data.differs || {})[at] ? "≠" : "") + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.drawn.view === "graph";
-      const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, 0.02];
-      const cx = x + width * dx, cy = y + height * dy;
-      item.badge = s("g", { class: check && !check.ok ? "mgv-order wrong" : "mgv-order" });
+      const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, /\balias\b/.test(item.base) ? -0.04 : 0.02];
+      const cx = Math.max(x + width * dx, x - 8 + w / 2), cy = y + height * dy; // it may lean out of its box, not onto the next
+      item.badge = s("g", { class: check && !check.ok ? "mgv-order mgv-grows wrong" : "mgv-order mgv-grows" });
       item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
       if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));
       item.group.append(item.badge);
@@ -194,22 +228,22 @@ export const painting = {
     item.label?.remove();
     item.label = null;
     item.told = key;
+    if (!this.drawn.edges[id].label_box) this.around = this.around.filter((one) => one[5] !== id);
     if (!key || (array && !array.shape)) return;
-    const at = this.drawn.edges[id].label_box;
-    const middle = at ? [at[0] + at[2] / 2, at[1] + at[3] / 2] : item.middle ?? middleOf(item.group);
-    if (!middle) return;
-    if (item.move) middle.forEach((v, i) => { middle[i] = v + item.move[i]; });
-    item.label = s("g", { class: "mgv-label", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
     const written = told.length > 1 ? `${told.length} gradients` : array.values && array.values.length === 1 ? number(array.values[0]) : null;
-    if (written !== null) {
-      const w = 8 + 5.6 * written.length;
-      item.label.append(s("rect", { x: middle[0] - w / 2, y: middle[1] - 7.5, width: w, height: 15, rx: 4, class: "plate" }), s("text", { x: middle[0], y: middle[1] + 3.3, "text-anchor": "middle" }, written));
-    } else {
-      const { rows, cols } = grid(array);
-      if (!rows || !cols) return;
-      const side = Math.max(2.5, Math.min(7, 28 / Math.max(rows, cols))), w = cols * side, t = rows * side;
-      item.label.append(s("rect", { x: middle[0] - w / 2 - 2.5, y: middle[1] - t / 2 - 2.5, width: w + 5, height: t + 5, rx: 2.5, class: "plate" }), paintCells(array, middle[0] - w / 2, middle[1] - t / 2, w, t, 0.5));
+    const { rows, cols } = written === null ? grid(array) : {};
+    if (written === null && (!rows || !cols)) return;
+    let w, h, middle;
+    for (const most of [24, 17, 12]) { // as large as there is room for
+      const side = Math.min(7, most / Math.max(rows, cols));
+      [w, h] = written === null ? [cols * side + 5, rows * side + 5] : [8 + 5.6 * written.length, 15];
+      middle = this.clear(id, written === null ? w : 1.2 * w, written === null ? h : 18, item.spot);
+      if (middle[2] < 3) break;
     }
+    const x = middle[0] - w / 2 - item.shift[0], y = middle[1] - h / 2 - item.shift[1];
+    item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-grows", "data-sent": told.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
+    item.label.append(s("rect", { x, y, width: w, height: h, rx: written === null ? 2.5 : 4, class: "plate" }));
+    item.label.append(written === null ? paintCells(array, x + 2.5, y + 2.5, w - 5, h - 5, 0.5) : s("text", { x: x + w / 2, y: y + 10.8, "text-anchor": "middle" }, written));
     item.group.append(item.label);
   },
 

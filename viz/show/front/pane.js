@@ -4,8 +4,6 @@
 // the keys of the widgets boxed with it) and its own model, nothing else: no network, no storage of data, no global state but
 // the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
-import { remembers } from "./answers.js";
-import { asking } from "./asking.js";
 import { arrange, h, icon, keepKeys, s } from "./elements.js";
 import { looking } from "./looking.js";
 import { painting } from "./painting.js";
@@ -74,7 +72,7 @@ class Pane {
     this.count = this.ahead + this.data.steps.length;
     this.end = Math.max(this.count, this.options.last ?? 0); // of two passes side by side the longer one
     this.questions = this.data.questions || {};
-    this.asking = Boolean(this.options.ask) && !remembers();
+    this.asking = Boolean(this.options.ask) && this.wishes();
     this.limit = 0; // the last step that has been revealed while asking
     this.posed = null; // the number of the step that is asked for
     this.open = new Set(); // boxes that are open
@@ -331,6 +329,7 @@ class Pane {
   }
 }
 
-Object.assign(Pane.prototype, painting, panels, asking, looking, room);
+// what a pane can do; asking.js adds to it where questions are asked
+export const abilities = Object.assign(Pane.prototype, painting, panels, looking, room);
 
 export default { render };

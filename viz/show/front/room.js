@@ -5,6 +5,7 @@ import { h } from "./elements.js";
 import { opened } from "./opening.js";
 
 const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside the picture, of these at least
+const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 const RICH = ["graph", "cards", "functions", "map", "rows"];
 const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded", rows: "modules and rows, folded" };
 
@@ -61,7 +62,7 @@ export const room = {
       if (broad) [chosen, side] = [other, two];
     }
     this.el.classList.toggle("mgv-broad", broad);
-    const need = Math.ceil(chosen.height * chosen.scale) + 18;
+    const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
     const tall = side ? Math.min(free, Math.max(need, 460)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--side", `${side}px`);
@@ -75,31 +76,35 @@ export const room = {
   },
 
   fit(scale) {
-    const [width, height] = this.size;
-    this.scale = Math.max(0.1, Math.min(4, scale));
-    this.picture.style.width = `${width * this.scale}px`;
-    this.picture.style.height = `${height * this.scale}px`;
+    this.sized(scale);
     this.look();
     this.followNow();
   },
 
+  sized(scale) {
+    const { style } = this.picture, [width, height] = this.size;
+    this.scale = Math.max(0.1, Math.min(4, scale));
+    style.width = `${width * this.scale}px`;
+    style.height = `${height * this.scale}px`;
+    style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
+  },
+
   // What is out of sight can be zoomed and moved to: the buttons and the map in the corner stand there then.
   look() {
-    const { view } = this, whole = view.scrollWidth <= view.clientWidth + 1 && view.scrollHeight <= view.clientHeight + 1;
-    this.stage.classList.toggle("mgv-whole", whole);
+    const { view, stage, size, scale } = this, whole = size[0] * scale + 15 <= view.clientWidth && size[1] * scale + 15 <= view.clientHeight;
+    stage.classList.toggle("mgv-whole", whole);
     this.map.hidden = whole || this.nodes.size < (this.el.clientWidth < WIDE ? 40 : 12); // where there is little room it would cover much
+    stage.classList.toggle("mgv-mapped", !this.map.hidden); // the end of the picture can be moved out from under it
     if (!this.map.hidden) this.mapDraw();
   },
 
   zoomBy(factor, x, y) {
     const { view } = this, at = view.getBoundingClientRect(), px = x === undefined ? view.clientWidth / 2 : x - at.left, py = y === undefined ? view.clientHeight / 2 : y - at.top;
     const before = this.scale, left = view.scrollLeft + px, top = view.scrollTop + py;
-    this.scale = Math.max(0.1, Math.min(4, before * factor));
-    this.picture.style.width = `${this.size[0] * this.scale}px`;
-    this.picture.style.height = `${this.size[1] * this.scale}px`;
+    this.sized(before * factor);
     const ratio = this.scale / before;
     view.scrollLeft = left * ratio - px;
-    view.scrollTop = top * ratio - py;
+    view.scrollTop = (top - TOP) * ratio + TOP - py;
     this.look();
   },
 
@@ -140,7 +145,7 @@ export const room = {
       const to = ({ clientX, clientY }) => {
         const at = this.map.firstChild.getBoundingClientRect(), ratio = this.scale / this.mapScale;
         view.scrollLeft = (clientX - at.left) * ratio - view.clientWidth / 2;
-        view.scrollTop = (clientY - at.top) * ratio - view.clientHeight / 2;
+        view.scrollTop = (clientY - at.top) * ratio + TOP - view.clientHeight / 2;
       };
       to(event);
       this.map.setPointerCapture(event.pointerId);
@@ -195,7 +200,7 @@ export const room = {
   mapFrame() {
     const { view } = this, ratio = this.mapScale / this.scale, { style } = this.map.lastChild;
     style.left = `${view.scrollLeft * ratio}px`;
-    style.top = `${view.scrollTop * ratio}px`;
+    style.top = `${(view.scrollTop - TOP) * ratio}px`;
     style.width = `${Math.min(view.clientWidth * ratio, this.size[0] * this.mapScale)}px`;
     style.height = `${Math.min(view.clientHeight * ratio, this.size[1] * this.mapScale)}px`;
   },
@@ -211,9 +216,9 @@ export const room = {
     const item = this.nodes.get(id);
     if (!item || !item.place || !this.scale || this.stage.classList.contains("mgv-whole")) return;
     const { x, y, width, height } = item.place, view = this.view;
-    const left = x * this.scale, top = y * this.scale, w = width * this.scale, t = height * this.scale;
-    const dx = left < view.scrollLeft + 20 || left + w > view.scrollLeft + view.clientWidth - 20;
-    const dy = top < view.scrollTop + 10 || top + t > view.scrollTop + view.clientHeight - 10;
+    const left = x * this.scale, top = y * this.scale + TOP, w = width * this.scale, t = height * this.scale;
+    const [right, low] = [view.scrollLeft + view.clientWidth - left - w, view.scrollTop + view.clientHeight - top - t], under = !this.map.hidden && right < 160 && low < 130;
+    const dx = under || left < view.scrollLeft + 20 || right < 20, dy = under || top < view.scrollTop + TOP || low < 10;
     if (!dx && !dy) return;
     view.scrollTo({ left: dx ? left + w / 2 - view.clientWidth / 2 : view.scrollLeft, top: dy ? top + t / 2 - view.clientHeight / 2 : view.scrollTop,
       behavior: this.calm.matches || this.timer === null ? "auto" : "smooth" });

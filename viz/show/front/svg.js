@@ -14,19 +14,11 @@ export function cleanSvg(text) {
     const el = document.createElementNS(SVG, node.nodeName);
     for (const { name, value } of node.attributes) if (ATTRIBUTES.has(name) && !/url\s*\(|javascript:/i.test(value)) el.setAttribute(name, value);
     for (const child of node.childNodes) {
-      if (child.nodeType === 3) { if (node.nodeName === "text") el.append(child.nodeValue); continue; }
+      if (child.nodeType === 3) { if (/^(text|g)$/.test(node.nodeName)) el.append(child.nodeValue); continue; }
       const c = child.nodeType === 1 ? copy(child) : null;
       if (c) el.append(c);
     }
     return el;
   };
   return copy(parsed);
-}
-
-// The point half-way along an edge.
-export function middleOf(group) {
-  const line = group.querySelector("path"), long = line?.getTotalLength();
-  if (!long) return null;
-  const { x, y } = line.getPointAtLength(long / 2);
-  return [x, y];
 }

@@ -25,11 +25,8 @@ export function unpack(sent) {
   return whole;
 }
 
-// The arrows as they were painted: their points, heads, and the plates of their labels.
-const plated = ({ svg, edges }) => svg.replace(/\bid="(\w+)"(.*)<g class="label">([^<]*)/g, (group, id, rest, said) => {
-  const [x, y, w, h] = edges[id].label_box;
-  return `id="${id}"${rest}<g class="label"><rect class="label-bg" x="${x}" y="${y}" width="${w}" height="${h}" rx="4"/><text class="label-text" x="${x + w / 2}" y="${y + h / 2 + 3.5}" font-size="10">${said}</text>`;
-}).replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
+// The arrows as they were painted: their points and their heads.
+const plated = ({ svg }) => svg.replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
   const at = steps.split(" ").map(Number);
   for (let i = 2; i < at.length; i++) at[i] += at[i - 2];
   const p = at.map((v) => v / 10), [x, y, tx, ty] = p.slice(-4), wing = 3.4 / (Math.hypot(tx - x, ty - y) || 1), dx = (ty - y) * wing, dy = (tx - x) * wing;

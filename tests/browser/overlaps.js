@@ -1,0 +1,61 @@
+// What in the picture of a pane lies over what it should not, and how small its smallest text is, in pixels.
+() => {
+  const svg = document.querySelector(".mgv-svg"), boxes = [], lines = [], found = new Set(), sizes = {};
+  const seen = (el) => getComputedStyle(el).visibility !== "hidden" && el.getClientRects().length > 0;
+  const add = (kind, who, el, crop = 0) => { // crop: of a text, what of its height stays empty above and below
+    const r = el.getBoundingClientRect(), cut = r.height * crop;
+    boxes.push({ kind, who, el, left: r.left, right: r.right, top: r.top + cut, low: r.bottom - cut, says: kind === "head" ? who : el.closest(".node, .label, .mgv-label, .cluster")?.querySelector("text")?.textContent ?? who });
+  };
+  for (const group of svg.querySelectorAll("g.node")) {
+    if (!seen(group)) continue;
+    add("node", group.dataset.id, group.querySelector(".shape"));
+    for (const text of group.querySelectorAll("text")) if (seen(text) && !text.closest(".mgv-grows")) add("text", group.dataset.id, text, 0.16);
+    for (const mark of group.querySelectorAll(".mgv-grows > rect, .mgv-open circle, .hook")) add("mark", group.dataset.id, mark);
+  }
+  for (const group of svg.querySelectorAll("g.edge")) {
+    const line = group.querySelector(".line"), who = group.dataset.id;
+    if (!line || !seen(line)) continue;
+    const to = line.getScreenCTM(), count = Math.ceil(line.getTotalLength() / 4), points = [];
+    for (let i = 0; i <= count; i++) { const { x, y } = line.getPointAtLength((line.getTotalLength() * i) / count).matrixTransform(to); points.push([x, y]); }
+    lines.push({ who, points });
+    for (const part of group.querySelectorAll(".head")) add("head", who, part);
+    for (const part of group.querySelectorAll(".hook")) add("mark", who, part);
+    for (const plate of group.querySelectorAll(".label-bg, .plate")) if (seen(plate)) add("label", who, plate);
+  }
+  for (const text of svg.querySelectorAll("g.cluster text")) add("caption", "", text, 0.16);
+  for (const text of svg.querySelectorAll("text")) if (seen(text)) {
+    const kind = text.closest(".mgv-grows, .label, .cluster, .node").getAttribute("class").split(" ")[0];
+    sizes[kind] = Math.min(sizes[kind] ?? Infinity, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d);
+  }
+  const over = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));
+  const within = (node, { left, right, top, low }) => { // an ellipse and a diamond leave their corners free
+    const from = node.el.getScreenCTM().inverse();
+    for (let i = 0; i <= 6; i++) for (let j = 0; j <= 4; j++)
+      if (node.el.isPointInFill(new DOMPoint(left + 1 + ((right - left - 2) * i) / 6, top + 1 + ((low - top - 2) * j) / 4).matrixTransform(from))) return true;
+    return false;
+  };
+  // how far two kinds may lie over each other, in pixels; of what is one node or one arrow itself in `own`
+  const least = { "label label": 0.5, "caption label": 0.5, "head label": 1, "label mark": 2.5, "mark mark": 2, "mark text": 0.8, "text text": 0.5, "caption node": 0.5, "caption mark": 1, "caption head": 0.5, "caption caption": 0.5, "node node": 1, "mark node": 3, "label node": 0.5 };
+  const own = { "head label": 3, "mark text": 0.8, "text text": 0.5, "label mark": 2.5 };
+  boxes.forEach((a, i) => {
+    for (const b of boxes.slice(i + 1)) {
+      const [one, other] = a.kind <= b.kind ? [a, b] : [b, a], pair = `${one.kind} ${other.kind}`, most = (a.who === b.who && a.who ? own : least)[pair];
+      if (most === undefined || over(a, b) <= most) continue;
+      if (other.kind === "node" && one.kind !== "caption" && one.kind !== "node" && !within(other, one)) continue;
+      found.add(`${pair}: ${one.says} | ${other.says}`);
+    }
+  });
+  const crossed = (box, by) => lines.filter(({ who, points }) => who !== box.who && points.some(([x, y]) => x > box.left + by && x < box.right - by && y > box.top + by && y < box.low - by));
+  for (const box of boxes) {
+    if (box.kind === "label") for (const { who } of crossed(box, 2)) found.add(`line label: ${who} | ${box.says}`);
+    if (box.kind === "caption") for (const { who } of crossed(box, 0.5)) found.add(`line caption: ${who} | ${box.says}`);
+    if (box.kind !== "text") continue;
+    const home = boxes.find((other) => other.kind === "node" && other.who === box.who);
+    if (box.left < home.left - 0.5 || box.right > home.right + 0.5 || box.top < home.top - 1 || box.low > home.low + 1) found.add(`text leaves node: ${box.el.textContent}`);
+  }
+  const cut = boxes.filter((box) => { // over the border of the picture: it could never be seen
+    const all = svg.getBoundingClientRect();
+    return box.kind !== "head" && (box.left < all.left - 3 || box.right > all.right + 3 || box.top < all.top - 3 || box.low > all.bottom + 3);
+  }).map((box) => `${box.kind} over the border: ${box.says}`);
+  return { found: [...found, ...cut], sizes };
+}
