@@ -25,8 +25,6 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
-from tests import kernels
-
 IN_CI = bool(os.environ.get("CI"))
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 BROWSER = Path(__file__).parent / "browser"  # each test there asks for one
@@ -46,7 +44,6 @@ settings.load_profile("ci" if IN_CI else "here")
 def pytest_configure(config: pytest.Config) -> None:
     if "not torch" in config.option.markexpr:
         sys.modules["torch"] = None  # a test that asks for it late is found on every machine
-    kernels.install()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
