@@ -143,7 +143,7 @@ def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path:
     frames = page.locator("iframe").all()
     for at in frames:
         at.content_frame.locator(".mgv[data-ready]").wait_for(state="attached")
-    frames[-1].evaluate(STILL)
+        at.evaluate(STILL)
     before = page.evaluate(heights)
     for at in frames:
         at.scroll_into_view_if_needed()

@@ -18,7 +18,7 @@ from . import rules
 from .graph import Edge, Function, Graph, describe_output, is_tensor, place
 from .shapes import infer_shapes
 from .text import SUBSCRIPTS, one_line
-from .values import KEPT, Value, dtype_name, size_of
+from .values import KEPT, Value, dtype_name, shape_of, size_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
@@ -163,7 +163,7 @@ def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> Non
                 places.setdefault(place(s.tensor), (made_by, nr))
                 if out.value is None:
                     out.value = s.value
-                    out.shape, out.dtype = tuple(s.tensor.shape), dtype_name(s.tensor)
+                    out.shape, out.dtype = shape_of(s.tensor), dtype_name(s.tensor)
 
 
 def _label_constants(graph: Graph, places: dict) -> None:
