@@ -73,6 +73,17 @@ def test_a_wrong_gradient_is_found(torch):
     assert "does NOT agree" in step.check["text"]
 
 
+def test_what_a_hook_on_the_node_made_of_a_gradient_is_not_said_to_be_the_rules(t):
+    x = t.tensor([0.5, 1.0], requires_grad=True)
+    y = x.sin()
+    y.grad_fn.register_hook(lambda sent, received: tuple(2 * g for g in sent))
+    check = viz.trace(y.sum(), names={"y": y}, check=True).of("y").check
+    assert check["ok"] is False
+    assert check["text"].endswith("a hook on the node changed it")
+    sure = t.__name__ == "minigrad"  # PyTorch does not show which hooks a node has
+    assert ("the rule is wrong, or" in check["text"]) is not sure
+
+
 def test_nothing_is_claimed_at_a_kink(t):
     x = t.tensor([0.0, 1.0], requires_grad=True)
     y = x.relu()

@@ -112,6 +112,15 @@ def test_the_value_of_a_temporary_that_a_node_keeps_is_known(t):
     assert [v.array.tolist() for v in kept] == [[2.0, 3.0], [3.0, 4.0]]
 
 
+def test_no_shape_is_claimed_of_losses_that_are_not_reduced(t):
+    x = t.ones(2, 3, requires_grad=True)
+    each = t.nn.functional.mse_loss(x * 2, t.zeros(2, 3), reduction="none")
+    graph = read([each / 3])
+    give_names(graph, None)
+    (loss,) = (f.outputs[0] for f in graph.functions if f.name == "MseLossBackward0")
+    assert loss.shape == (None if t is minigrad else (2, 3))  # PyTorch's nodes tell it
+
+
 def test_an_input_without_grad_is_named_where_the_node_keeps_it(t):
     x = t.tensor([[1.0, 2.0]])
     w = t.tensor([[1.0], [2.0]], requires_grad=True)

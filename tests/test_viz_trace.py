@@ -217,7 +217,7 @@ def test_a_freed_graph_is_refused_before_anything_runs(t):
 def test_a_tensor_that_is_not_one_number_needs_gradient(t):
     w = t.tensor([1.0, 2.0], requires_grad=True)
     y = w * w
-    with pytest.raises(RuntimeError, match=r"y has shape \(2,\), not one number.*Pass gradient="):
+    with pytest.raises(RuntimeError, match=r"starts from one number, but y has shape \(2,\): pass gradient="):
         viz.trace(y)
     with pytest.raises(RuntimeError, match=r"gradient= has shape \(3,\), but y has shape \(2,\)"):
         viz.trace(y, gradient=t.ones(3))
@@ -225,6 +225,34 @@ def test_a_tensor_that_is_not_one_number_needs_gradient(t):
         viz.trace(y, gradient=[[1.0, 2.0]])
     with pytest.raises(ValueError, match="gradient= must be a list of 2"):
         viz.trace([y, y], gradient=t.ones(2))
+
+
+def test_what_arrived_at_a_leaf_is_told_though_a_hook_then_changes_its_grad_in_place(t):
+    def double(p):
+        p.grad.mul_(2)
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    x.register_post_accumulate_grad_hook(double)
+    (_, _, stored) = viz.trace((x * 3).sum(), names={"x": x}).steps
+    assert stored.total.array.tolist() == stored.accumulate.contribution.array.tolist() == [3, 3]
+    assert stored.accumulate.after.array.tolist() == x.grad.tolist() == [6, 6]
+    assert "receives [3, 3] for x, but a hook that runs after it changed x.grad to [6, 6]" in stored.sentence
+
+
+def test_what_a_rule_receives_is_told_though_it_writes_into_it(t):
+    class Twice(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.mul_(2)
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    step = viz.trace((Twice.apply(x) * 3).sum()).steps[2]
+    assert step.name == "TwiceBackward" and not step.wrong
+    assert (step.total.array.tolist(), step.sent[0].value.array.tolist()) == ([3, 3], [6, 6])
 
 
 def test_hooks_are_removed_after_a_pass(t):
@@ -250,8 +278,8 @@ def test_hooks_are_removed_when_a_hook_raises(t):
     original = module._Recorder
 
     class Watched(original):
-        def __init__(self, graph):
-            super().__init__(graph)
+        def __init__(self):
+            super().__init__()
             made.append(self)
 
     module._Recorder = Watched

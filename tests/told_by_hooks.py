@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass
 class Fired:
-    """What a hook of the framework itself saw at one node."""
+    """What hooks of the framework itself saw at one node."""
 
     name: str
     receives: list[np.ndarray | None]
@@ -20,22 +20,40 @@ class Fired:
     grads: dict[str, np.ndarray | None] = field(default_factory=dict)
 
 
+def numbers(tensor: Any) -> np.ndarray | None:
+    """A copy of the numbers: of a sparse tensor the dense ones, of a nested one its rows with zeros behind them."""
+    if tensor is None:
+        return None
+    tensor = tensor.detach()
+    if getattr(tensor, "is_nested", False):
+        rows = [row.numpy() for row in tensor.unbind()]
+        padded = np.zeros((len(rows), *np.max([row.shape for row in rows], axis=0)), rows[0].dtype)
+        for into, row in zip(padded, rows, strict=True):
+            into[tuple(map(slice, row.shape))] = row
+        return padded
+    if getattr(tensor, "is_sparse", False):
+        tensor = tensor.to_dense()
+    if "bfloat16" in str(tensor.dtype):
+        tensor = tensor.float()
+    torch = hasattr(tensor, "resolve_conj")
+    return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # also what is not written out yet
+
+
 def told_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[Fired]:
     """The pass as it is, from one result or, with the gradients ``given``, from several: no code of viz runs here."""
     fired: list[Fired] = []
-
-    def copies(values: Any) -> list:
-        return [None if v is None else np.array(v.detach().numpy()) for v in values]
+    receives: dict[Any, list] = {}
 
     def watch(node: Any) -> Callable:
-        def hook(sent, received):
-            grads = {
-                name: None if leaf.grad is None else leaf.grad.detach().numpy().copy()
-                for name, leaf in leaves.items()
-            }
-            fired.append(Fired(node.name(), copies(received), copies(sent), grads))
+        def before(received):
+            receives[node] = [*map(numbers, received)]
 
-        return hook
+        def after(sent, received):
+            grads = {name: numbers(leaf.grad) for name, leaf in leaves.items()}
+            fired.append(Fired(node.name(), receives.pop(node), [*map(numbers, sent)], grads))
+
+        node.register_prehook(before)
+        return after
 
     results = result if isinstance(result, list) else [result]
     seen, stack = set(), [r.grad_fn for r in results]
@@ -46,5 +64,37 @@ def told_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[
         seen.add(node)
         node.register_hook(watch(node))
         stack += [target for target, _ in node.next_functions if target is not None]
-    sys.modules[type(results[0]).__module__.split(".")[0]].autograd.backward(results, given)
+    framework = next(
+        c for c in reversed(type(results[0]).__mro__) if hasattr(c, "backward")
+    ).__module__.split(".")[0]
+    sys.modules[framework].autograd.backward(results, given)
     return fired
+
+
+def assert_shown(data: Mapping, true: list[Fired]) -> None:
+    """Each number of a payload is the one that the hooks saw, in their order."""
+    assert [step["name"] for step in data["steps"]] == [one.name.rsplit("::")[-1] for one in true]
+    for step, one in zip(data["steps"], true, strict=True):
+        where = f"step {step['name']} of {step['tensor']}"
+        for shown, array in zip(step["totals"] or [step["total"]], one.receives, strict=True):
+            same(shown, array, where)
+        for sent, array in zip(step["outgoing"], one.sends, strict=False):
+            if sent["reason"] is None:
+                same(sent["value"], array, f"{where}, to {sent['input']}")
+        if step["accumulate"]:
+            same(step["accumulate"]["after"], one.grads[step["accumulate"]["leaf"]], where)
+
+
+def same(shown: Mapping | None, true: np.ndarray | None, where: str) -> None:
+    assert (shown is None) is (true is None), where
+    if shown is None:
+        return
+    assert shown["shape"] == list(true.shape), where
+    if true.dtype.kind == "c":
+        for part, of_it in zip(shown["parts"], (true.real, true.imag), strict=True):
+            same(part, of_it, where)
+    elif "values" in shown:
+        np.testing.assert_allclose(np.array(shown["values"], float), true.ravel(), 1e-5, 1e-7, err_msg=where)
+    else:  # too many to be sent one by one
+        extremes = [true.min(), true.max()]
+        np.testing.assert_allclose([shown["min"], shown["max"]], extremes, 1e-5, 1e-7, err_msg=where)

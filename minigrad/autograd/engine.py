@@ -110,6 +110,8 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
                 grad = run_before(node, grad, recorded, fires=True)
             known = grad is not None or node._runs_undefined
             grad_inputs = node._vjp(grad, recorded) if known else (None,) * len(node._edges)
+            if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
+                run_post_accumulate_hooks(node.variable, recorded)
             if hooks is not None and hooks.post:
                 if wanted is not None and not node._runs_undefined:  # hooks see nothing that nobody asked for
                     parts = zip(node._edges, grad_inputs, strict=True)
@@ -120,8 +122,6 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
                 warn_of(node)
             raise
         if not grad_inputs:  # there is nothing to hand on
-            if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
-                run_post_accumulate_hooks(node.variable, recorded)
             continue
         if not retain and node._frees:
             node._kept = None

@@ -17,7 +17,7 @@ import graphviz
 from ..read.graph import Graph
 from ..read.recall import prepare
 from ..read.source import mark_second
-from ..read.text import one_line, plural, write_whole
+from ..read.text import clipped, one_line, plural, write_whole
 from . import dot as language
 from . import svg as painter
 from .fold import Group, groups
@@ -72,9 +72,8 @@ class Drawing:
         return write_whole(path, self.svg if form == "svg" else source)
 
     def __repr__(self) -> str:
-        title = self.picture.title if len(self.picture.title) <= 40 else self.picture.title[:39] + "…"
         size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"
-        return f"Drawing({title}: {size}, {self.picture.view} view)"
+        return f"Drawing({clipped(self.picture.title, 40)}: {size}, {self.picture.view} view)"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         data = base64.b64encode(self.svg.encode()).decode()
@@ -117,7 +116,8 @@ def draw(
     frame = frame or sys._getframe(1)
     graph, _ = prepare(tensors, "draw", names, frame)
     mark_second(graph, frame, forward)
-    drawing = Drawing(picture_of(graph, view, direction or "LR", fold, values, saved), graph)
+    shown = {"values": values, "saved": saved}
+    drawing = Drawing(picture_of(graph, view, direction or "LR", fold, **shown), graph)
     free = view is None and direction is None and len(graph) > MAP_FROM
     for how in (fold, *(("module", "row") if fold is None else ())) if free else ():
         fits = least_width(drawing.picture) <= WIDEST and drawing.places.width <= WIDEST
@@ -126,7 +126,7 @@ def draw(
         if fold is False and drawing.picture.view == "functions":  # the same, turned round
             drawing = Drawing(replace(drawing.picture, direction="TB", notes=[]), graph)
         else:
-            drawing = Drawing(picture_of(graph, "functions", "TB", how, values, saved), graph)
+            drawing = Drawing(picture_of(graph, "functions", "TB", how, **shown), graph)
         more = ", and what belongs together is one box" * (how != fold)
         note = f"Only the functions are drawn, from top to bottom{more}: view='graph' would be wider than a page."
         drawing.picture.notes.insert(0, note)
@@ -151,8 +151,7 @@ def picture_of(
     view: str | None,
     direction: str = "LR",
     fold: bool | str | None = None,
-    values: bool | None = None,
-    saved: bool = False,
+    **shown: bool | None,  # values, saved
 ) -> Picture:
     """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
@@ -175,7 +174,6 @@ def picture_of(
         found = groups(graph, "repeat")  # a row of hundreds of boxes says less than one that says how often
         said = f"{_folded(graph, found)} because they repeat. fold=False draws each of them."
         notes += [said] if found else []
-    shown = {"values": values, "saved": saved}
     whole = len(graph) <= WHOLE_UP_TO or fold is not None
     picture = build(graph, wanted, direction, title, found, **shown) if whole else None
     if picture is None or (fold is None and cost(picture) > WHOLE_COST):
@@ -192,13 +190,12 @@ def pictures_of(
     view: str | None,
     direction: str | None = None,
     fold: bool | str | None = None,
-    values: bool | None = None,
-    saved: bool = False,
+    **shown: bool | None,  # values, saved
 ) -> list[Picture]:
     """The pictures among which the pane takes the one that fits: what was asked for in both directions; by default the
     views for a graph of this size, and one with its modules folded."""
     if direction is not None:
-        return [picture_of(graph, view, direction, fold, values, saved)]
+        return [picture_of(graph, view, direction, fold, **shown)]
     if view is not None or fold is not None:
         compact = view == "functions" or fold not in (None, False)  # these are read in the order of the pass
         wanted = [(view, "LR", fold), (view, "BT" if compact else "TB", fold)]
@@ -206,11 +203,11 @@ def pictures_of(
         both = [("graph", "LR", None), ("graph", "TB", None)]
         wanted = both[: 2 if 2 * len(graph) <= SMALL else 1 if len(graph) <= SMALL else 0]
         wanted.append(("functions" if len(graph) <= GRAPH_UP_TO else None, "BT", None))
-        if len(graph) > MAP_FROM and (saved or values) is not True:
+        if len(graph) > MAP_FROM and True not in shown.values():
             wanted += [("functions", "BT", how) for how in ("module", "row") if groups(graph, how)]
     found, seen = [], []
     for v, d, f in wanted:
-        picture = picture_of(graph, v, d, f, values, saved)
+        picture = picture_of(graph, v, d, f, **shown)
         boxes = [(item.name, item.members) for item in picture.items if item.members]
         if boxes and boxes in seen:
             continue  # folded by itself it is the same

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from ..read.text import fit, width
+from ..read.text import fit, plural, width
 from ..read.values import Value
 from .dot import COLOURS, EDGES, FRAME, INK, colours, scale, shade, shown
 from .layout import Places
@@ -44,9 +44,10 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 
 def summary(p: Picture) -> str:
     """The picture in one sentence, for those who do not see it."""
-    functions = sum(i.kind == "function" for i in p.items)
-    leaves = sum(i.kind == "leaf" for i in p.items)
-    return f"Graph of {p.title}: {functions} function{'s' * (functions != 1)}, {leaves} lea{'f' if leaves == 1 else 'ves'}"
+    kinds = [item.kind for item in p.items]
+    return (
+        f"Graph of {p.title}: {', '.join(plural(kinds.count(kind), kind) for kind in ('function', 'leaf'))}"
+    )
 
 
 def _n(x: float) -> str:

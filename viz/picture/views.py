@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..read import rules
 from ..read.graph import Edge, Function, Graph, Output
 from ..read.names import UNKNOWN, operand_names
-from ..read.text import fit, one_line, shape_text, width
+from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
 from .fold import Group, calls, parts
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
@@ -113,7 +113,7 @@ def _hook_words(f: Function) -> str:
     """What hooks there are, for a tooltip."""
     places = ("on the gradient", "on the node", "after .grad is added to")
     counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
-    said = [f"{n} hook{'s' * (n != 1)} {where}" for where, n in counts if n]
+    said = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]
     return "; ".join(["", *said])
 
 
@@ -136,7 +136,7 @@ def _plain_words(e: Edge) -> tuple[list[Line], str]:
 
 
 class _View:
-    """What every view does: leaves and other inputs, once each or once for each use."""
+    """What every view does: leaves and other inputs, once each or once for each use; ``leaf_item`` is a view's own."""
 
     def __init__(self, graph: Graph, picture: Picture):
         self.graph, self.p = graph, picture
@@ -154,9 +154,6 @@ class _View:
         """Whether an edge is drawn straight: the longest way, and in smaller graphs all but those that end beside it."""
         far = self.depth[e.target]
         return 0 < far == self.depth[e.source] - 1 or (far > 1 and len(self.graph) <= FRAMES_UP_TO)
-
-    def leaf_item(self, f: Function) -> Item:
-        raise NotImplementedError
 
     def leaf(self, f: Function) -> Item:
         """The item for one use of a leaf: in a large graph, or for a hub, every use after the first is an alias."""
@@ -334,7 +331,7 @@ class _GraphView(_View):
 
 
 class _Compact(_View):
-    """One item for each node or group of nodes, one arrow for each edge between them."""
+    """One item for each node or group of nodes, one arrow for each edge between them; ``function_item`` is a view's own."""
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
@@ -353,9 +350,6 @@ class _Compact(_View):
         self.folds: dict[Group, Item] = {}
         self.joined: dict[tuple[Item, Item], Link] = {}  # links to or from a fold: one stands for many
         self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
-
-    def function_item(self, f: Function) -> Item:
-        raise NotImplementedError
 
     def about_leaf(self, f: Function) -> dict:
         out, marks = f.outputs[0], _marks(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
@@ -420,7 +414,7 @@ class _Compact(_View):
             return self.folds[group]
         members = self.members[group]
         leaves = sum(f.kind == "accumulate" for f in members)
-        about = group.about + (f", {leaves} lea{'f' if leaves == 1 else 'ves'}" if leaves else "")
+        about = f"{group.about}, {plural(leaves, 'leaf')}" if leaves else group.about
         column = Column.of([name_line(group.title), sub_line(about, size=SMALLEST)], 90, 12, 9)
         ends = f"from {group.functions[0].name} to {group.functions[-1].name}"
         tip = f"{group.title}: {len(group.functions):,} functions, {ends}"

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import KEPT, Value, dtype_name, scalar_text, shape_of, size_of
+from .values import Value, dtype_name, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 # PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
@@ -204,6 +204,12 @@ def is_tensor(x: Any) -> bool:
     )
 
 
+def framework(tensor: Any) -> str:
+    """The package that a tensor is of; of a user's subclass that of the framework's class."""
+    kinds = (kind for kind in reversed(type(tensor).__mro__) if hasattr(kind, "backward"))
+    return next(kinds, type(tensor)).__module__.partition(".")[0]
+
+
 def place(tensor: Any) -> tuple | None:
     """Where in memory the numbers of a tensor are, and their shape: what ``detach()`` leaves the same. None if unknown."""
     if hasattr(tensor, "fake_mode"):  # PyTorch would warn
@@ -244,101 +250,76 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
 
 
 def read(tensors: list[Any]) -> Graph:
-    """The graph that leads to ``tensors``, through ``next_functions``.
+    """The graph that leads to ``tensors``, through ``next_functions``; errors are those of :func:`read_nodes`."""
+    most = MOST_OF_TORCH if framework(tensors[0]) == "torch" else MOST
+    graph = read_nodes([t.grad_fn for t in tensors], most)
+    for t in tensors:
+        root = Root(t, graph.by_fn[t.grad_fn], int(getattr(t, "output_nr", 0)))
+        graph.roots.append(root)
+        describe_output(root.function.output(root.nr), t)
+    return graph
+
+
+def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
+    """The graph behind live nodes, without roots.
 
     Iterative, each node once, inputs before their users, in the order in which the program ran: the same program gives
-    the same positions. Raises ValueError for a cycle, a broken node, or more than 200,000 nodes (PyTorch: 25,000).
+    the same positions. Raises ValueError for a cycle, a broken node, or more than ``most`` nodes.
     """
-    torch = type(tensors[0]).__module__.split(".")[0] == "torch"
-    most = MOST_OF_TORCH if torch else MOST
     functions: dict[Any, Function] = {}
-    order: list[Function] = []
-    open_, done = 1, 2
-    state: dict[Any, int] = {}
     # next_functions of each node: a framework may build them anew for each look
     inputs: dict[Any, tuple] = {}
-
-    def begin(fn: Any) -> tuple[Any, Iterator]:
-        state[fn] = open_
-        inputs[fn] = _next_functions(fn)
-        return fn, iter(inputs[fn])
-
-    for tensor in tensors:
-        stack: list[tuple[Any, Iterator]] = []
-        root = tensor.grad_fn
-        if root not in state:
-            stack.append(begin(root))
-        while stack:
-            fn, rest = stack[-1]
-            for target, _ in rest:
-                if target is None:
-                    continue
-                seen = state.get(target)
-                if seen == open_:
-                    raise ValueError(
-                        f"This graph has a cycle: {_name(target)} is reached from itself through next_functions. "
-                        "A backward pass could never end. Check the code that sets next_functions."
-                    )
-                if seen is None:
-                    if len(state) >= most:
-                        why = "; looking at more can crash PyTorch when the graph is deleted" if torch else ""
-                        raise ValueError(
-                            f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
-                            "smaller input."
-                        )
-                    stack.append(begin(target))
-                    break
-            else:
-                stack.pop()
-                state[fn] = done
-                f = Function(len(order), fn, *_name_and_kind(fn, bool(inputs[fn])))
-                functions[fn] = f
-                order.append(f)
-    order = _program_order(order, functions, inputs)
+    stack = [(fn, False) for fn in reversed(nodes)]
+    while stack:
+        fn, has_inputs = stack.pop()
+        if has_inputs:
+            functions[fn] = Function(len(functions), fn, *_name_and_kind(fn, bool(inputs[fn])))
+        elif fn not in inputs:
+            if len(inputs) >= most:
+                why = "; looking at more can crash PyTorch when the graph is deleted" if most < MOST else ""
+                raise ValueError(
+                    f"This graph has more than {most:,} nodes{why}. Draw a part: one layer, fewer time steps, or a "
+                    "smaller input."
+                )
+            inputs[fn] = _next_functions(fn)
+            stack.append((fn, True))
+            stack += [(target, False) for target, _ in reversed(inputs[fn]) if target is not None]
+        elif fn not in functions:
+            raise ValueError(
+                f"This graph has a cycle: {_name(fn)} is reached from itself through next_functions. "
+                "A backward pass could never end. Check the code that sets next_functions."
+            )
     edges: list[Edge] = []
+    order = _program_order(functions, inputs)
     for f in order:
         for slot, (target, nr) in enumerate(inputs[f.fn]):
-            edge = Edge(len(edges), f, slot, functions[target] if target is not None else None, int(nr))
+            edge = Edge(len(edges), f, slot, functions.get(target), int(nr))
             edges.append(edge)
             f.edges.append(edge)
             if edge.target is not None:
                 edge.target.users.append(edge)
                 edge.target.output(edge.nr)
-    roots = [Root(t, functions[t.grad_fn], int(getattr(t, "output_nr", 0))) for t in tensors]
-    graph = Graph(order, edges, roots)
-    for f in order:
         _describe(f)
-    for r in roots:
-        describe_output(r.function.output(r.nr), r.tensor)
-    return graph
+    return Graph(order, edges, [])
 
 
-def _program_order(
-    order: list[Function], functions: dict[Any, Function], inputs: dict[Any, tuple]
-) -> list[Function]:
-    """``order`` as the program made the functions, each leaf before its first use, where the nodes tell (they have a
-    sequence number); else unchanged. It is checked that inputs still come first."""
+def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple]) -> list[Function]:
+    """``functions`` as the program made them, each leaf before its first use, where the nodes tell (they have a sequence
+    number); else unchanged. It is checked that inputs still come first."""
+    order = list(functions.values())
     try:
         number = {f: int(f.fn._sequence_nr()) for f in order if f.kind != "accumulate"}
     except AttributeError:
         return order
-    out: list[Function] = []
-    placed: set[Function] = set()
+    placed: dict[Function, None] = {}
     for f in sorted(number, key=number.__getitem__):  # stable: equal numbers keep their order
-        for target, _ in inputs[f.fn]:
-            if target is None:
-                continue
-            made_by = functions[target]
-            if made_by not in placed:
-                if made_by.kind != "accumulate":
-                    return order
-                placed.add(made_by)
-                out.append(made_by)
-        placed.add(f)
-        out.append(f)
-    for i, f in enumerate(out):
+        made_by = [functions[target] for target, _ in inputs[f.fn] if target is not None]
+        if any(g in number and g not in placed for g in made_by):
+            return order
+        placed |= dict.fromkeys([*made_by, f])  # what has its place keeps it
+    for i, f in enumerate(placed):
         f.index = i
-    return out
+    return list(placed)
 
 
 def describe_output(output: Output, tensor: Any) -> None:
@@ -432,11 +413,10 @@ def _signed(value: Any) -> Any:
 
 def _kept(name: str, tensor: Any) -> Saved:
     shape, dtype = shape_of(tensor), dtype_name(tensor)
-    size = size_of(shape)
-    value = Value.seen(tensor) if size <= KEPT else None
+    value = Value.small(tensor)
     text = "" if value is not None else f"{shape}, {dtype}"
     width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
-    return Saved(name, "kept", value, text, size * width, tensor)
+    return Saved(name, "kept", value, text, size_of(shape) * width, tensor)
 
 
 def _why(error: RuntimeError) -> tuple[str, None, str]:

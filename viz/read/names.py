@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -18,7 +18,7 @@ from . import rules
 from .graph import Edge, Function, Graph, describe_output, is_tensor, place
 from .shapes import infer_shapes
 from .text import SUBSCRIPTS, one_line
-from .values import KEPT, Value, dtype_name, shape_of, size_of
+from .values import Value, dtype_name, shape_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
@@ -108,7 +108,7 @@ def give_names(
             else:
                 places.setdefault(place(tensor), name)  # of another graph
             continue
-        nr = int(getattr(tensor, "output_nr", 0)) if tensor.grad_fn is not None else 0
+        nr = int(getattr(tensor, "output_nr", 0))
         out = f.output(nr)
         places.setdefault(place(tensor), (f, nr))
         if not out.named:
@@ -140,8 +140,8 @@ def give_names(
 
 def _keep(out: Any, tensor: Any) -> None:
     describe_output(out, tensor)
-    if out.value is None and size_of(out.shape) <= KEPT:
-        out.value = Value.seen(tensor)
+    if out.value is None:
+        out.value = Value.small(tensor)
 
 
 def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> None:
@@ -184,10 +184,12 @@ def _label_constants(graph: Graph, places: dict) -> None:
 
 def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:
     """Note that an input is what ``detach()`` returned of the output ``at``, made before, or of what is called so."""
-    if at is None or (not isinstance(at, str) and at[0].index >= edge.source.index):
-        return
-    name, out = at, None if isinstance(at, str) else at[0].output(at[1])
-    if out is not None:
+    name = at
+    if isinstance(at, tuple):
+        made_by, nr = at
+        if made_by.index >= edge.source.index:
+            return
+        out = made_by.output(nr)
         edge.detached, name = at, out.name if out.named else None
     if name and edge.label is None:
         edge.label, edge.tensor = f"{name}.detach()", True
@@ -246,7 +248,7 @@ def _name_the_rest(graph: Graph) -> None:
             if out.named:
                 continue
             if f.kind == "accumulate":
-                out.name = _free(f"leaf {(leaf_count := leaf_count + 1)}", taken)
+                out.name = free(f"leaf {(leaf_count := leaf_count + 1)}", taken)
                 continue
             text = rules.expression(f, operand_names(f)) if len(graph) <= 2_000 else ""
             if len(f.outputs) > 1 and text:
@@ -255,12 +257,13 @@ def _name_the_rest(graph: Graph) -> None:
             if times[text] > 1 and text:
                 text = rules.operand(text) + str(times[text]).translate(SUBSCRIPTS)
             if not text or len(text) > LONGEST or text in taken or ("…" in text and len(text) > 10):
-                text = _free(f"t{(count := count + 1)}", taken)
+                text = free(f"t{(count := count + 1)}", taken)
             out.name = text
             taken.add(text)
 
 
-def _free(name: str, taken: set) -> str:
+def free(name: str, taken: Container[str]) -> str:
+    """``name``, with as many primes as make it another than those that are taken."""
     while name in taken:
         name += "′"
     return name

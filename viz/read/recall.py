@@ -26,9 +26,9 @@ def recall(graph: Graph) -> None:
     taken = {o.name for f in graph.functions for o in f.outputs if o.named}
     numbered = {sequence(f.fn): f for f in graph.functions if f.edges}
     for f in graph.functions:
-        metadata = getattr(f.fn, "metadata", None)
-        made = metadata.get(KEY) if isinstance(metadata, dict) else None
-        if f.kind == "accumulate" and isinstance(metadata, dict):
+        metadata = getattr(f.fn, "metadata", {})
+        made = metadata.get(KEY)
+        if f.kind == "accumulate":
             f.outputs[0].tangent = metadata.get(TANGENT)
         if not made:
             continue

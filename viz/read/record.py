@@ -18,13 +18,11 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
-from .graph import Graph, behind, is_tensor, place, read
+from .graph import behind, is_tensor, place, read_nodes
 from .names import give_names, itself, members, variables
 from .replay import replay
 from .transforms import accumulator, tangent_of, whole
-from .values import KEPT, Value, scalar_text, size_of, unseen
+from .values import Value, same, scalar_text, unseen
 
 KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
 # the methods whose results may be temporaries that no variable ever holds
@@ -35,6 +33,7 @@ METHODS = (
     "cumsum clone"
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
+CAN_BE_CHANGED = 1 << 9  # of the flags of a class: it was made by a class statement
 CALLS = count()  # no two calls of modules are taken for one, in whatever recordings they are
 NAMES_IN = 500  # tensors looked at after each line
 # the tensor classes whose operations are noted: what stood in the class, and who listens. Several threads may record at once
@@ -173,18 +172,24 @@ class Recording:
     # -- the results of operations
 
     def _watch(self, kind: type) -> None:
-        """Until the block ends, note what the operations of this tensor class return."""
-        if kind in self._watched:
-            return
-        self._watched.add(kind)
-        with LOCK:
-            own, recordings = WATCHED.setdefault(kind, ({}, []))
-            recordings.append(self)
-            for name in OPERATIONS if len(recordings) == 1 else ():
-                method = getattr(kind, name, None)
-                if callable(method):
-                    own[name] = kind.__dict__.get(name)
-                    setattr(kind, name, _noting(method, recordings))
+        """Until the block ends, note what the operations of this tensor class return.
+
+        Each is replaced in the class that has it, at last in the lowest that can be changed: a subclass with an ``__rmul__``
+        of its own, such as Parameter, would be asked before the left operand.
+        """
+        owners = [c for c in kind.__mro__ if c.__flags__ & CAN_BE_CHANGED and hasattr(c, "backward")] or [
+            kind
+        ]
+        for owner in {*owners} - self._watched:
+            self._watched.add(owner)
+            with LOCK:
+                own, recordings = WATCHED.setdefault(owner, ({}, []))
+                recordings.append(self)
+                for name in OPERATIONS if len(recordings) == 1 else ():
+                    method = getattr(owner, name, None)
+                    if callable(method) and (owner is owners[-1] or name in vars(owner)):
+                        own[name] = vars(owner).get(name)
+                        setattr(owner, name, _noting(method, recordings))
 
     @looking
     def _made(self, made: Any, args: tuple) -> None:
@@ -198,11 +203,10 @@ class Recording:
             plain = [a for a in args[:2] if not is_tensor(a) or not a.requires_grad]
             if len(plain) == 1 and (is_tensor(plain[0]) or isinstance(plain[0], int | float)):
                 other = whole(plain[0])[0]
-                small = is_tensor(other) and size_of(other.shape) <= KEPT
-                self._others[out.grad_fn] = (other, Value.seen(other) if small else None)  # as it is now
-        if size_of(out.shape) <= KEPT:
-            self._values[at] = (Value.seen(out), tangent_of(out))
-            self._places[place(out)] = at
+                now = Value.small(other) if is_tensor(other) else None
+                self._others[out.grad_fn] = (other, now)
+        self._values[at] = (Value.small(out), tangent_of(out))
+        self._places[place(out)] = at
 
     def _unwatch(self) -> None:
         with LOCK:
@@ -334,9 +338,8 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            small = size_of(tensor.shape) <= KEPT
-            value, tangent = (Value.seen(tensor), tangent_of(tensor)) if small else (None, None)
-            made["outputs"][nr] = {"name": name, "count": count, "value": value, "tangent": tangent}
+            more = {"value": Value.small(tensor), "tangent": tangent_of(tensor)}
+            made["outputs"][nr] = {"name": name, "count": count} | more
 
     def _new(self, tensor: Any) -> list[Any]:
         """Functions behind ``tensor`` that no recording has seen, inputs first."""
@@ -360,10 +363,9 @@ class Recording:
             if fn in self._seen:
                 self._seen[fn]["other"] = self._described(*other)
                 self._seen[fn]["detached"] = self._cut_from(*other)
-        ends = list(self._seen)
-        if not ends or len(ends) > 2_000:
+        if len(self._seen) > 2_000:
             return
-        graph = _graph_of(ends)
+        graph = read_nodes(list(self._seen))
         give_names(graph, None)
         for f in graph.leaves:
             known = self._leaves.get(id(f.leaf))
@@ -390,9 +392,7 @@ class Recording:
     def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
         """Of what ``other`` was detached, where its numbers are still those: the number of the function, and the output."""
         at = self._places.get(place(other)) if value is not None else None
-        seen = self._values[at][0] if at is not None else None
-        same = seen is not None and np.array_equal(seen.array, value.array, equal_nan=True)
-        return (sequence(at[0]), at[1]) if same else None
+        return (sequence(at[0]), at[1]) if at is not None and same(self._values[at][0], value) else None
 
     def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
         """Label, value, and whether it is a named tensor, of an operand that needs no gradient."""
@@ -417,25 +417,6 @@ def _tensors(values: Any) -> list[Any]:
 def sequence(fn: Any) -> int:
     number = getattr(fn, "_sequence_nr", None)
     return int(number()) if number is not None else 0
-
-
-class _End:
-    """Just enough of a tensor to read a graph from a node."""
-
-    requires_grad, output_nr, shape, dtype = True, 0, (), "float32"
-
-    def __init__(self, fn: Any):
-        self.grad_fn = fn
-
-    def detach(self) -> None:
-        raise AttributeError
-
-
-def _graph_of(functions: list[Any]) -> Graph:
-    used = {target for fn in functions for target, _ in fn.next_functions}
-    graph = read([_End(fn) for fn in functions if fn not in used])
-    graph.roots = []
-    return graph
 
 
 def record() -> Recording:

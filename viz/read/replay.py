@@ -29,10 +29,10 @@ def _softmax(x: Array, dim: int) -> Array:
     return e / e.sum(axis=dim, keepdims=True)
 
 
-def _axes(k: dict) -> tuple[int, ...] | None:
-    dim = k.get("dim")
-    dims = (dim,) if isinstance(dim, int) else tuple(dim or ())
-    return tuple(d - 2**64 if d > 2**62 else d for d in dims) or None
+def axes(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
+    """Axes from 0 up; None and () stand for all of them."""
+    several = dim if isinstance(dim, tuple | list) else () if dim is None else (dim,)
+    return tuple(int(d) % len(shape) for d in several) if several and shape else tuple(range(len(shape)))
 
 
 # of the inputs alone
@@ -51,8 +51,8 @@ FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
     "PowBackward0": lambda x, k, s: x[0] ** k["exponent"],
     "LeakyRelu": lambda x, k, s: np.where(x[0] > 0, x[0], k["negative_slope"] * x[0]),
     "Addmm": lambda x, k, s: k.get("beta", 1) * x[0] + k.get("alpha", 1) * (x[1] @ x[2]),
-    "SumBackward1": lambda x, k, s: x[0].sum(axis=_axes(k)).reshape(s),
-    "MeanBackward1": lambda x, k, s: x[0].mean(axis=_axes(k)).reshape(s),
+    "SumBackward1": lambda x, k, s: x[0].sum(axis=axes(x[0].shape, k.get("dim"))).reshape(s),
+    "MeanBackward1": lambda x, k, s: x[0].mean(axis=axes(x[0].shape, k.get("dim"))).reshape(s),
     "Expand": lambda x, k, s: np.broadcast_to(x[0], s),
     "Softmax": lambda x, k, s: _softmax(x[0], k["dim"]),
     "LogSoftmax": lambda x, k, s: np.log(_softmax(x[0], k["dim"])),

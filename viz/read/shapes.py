@@ -6,13 +6,13 @@ cannot be known for certain it stays None.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from . import rules
-from .graph import Function, Graph
-from .replay import kept_numbers
+from .graph import Edge, Function, Graph
+from .replay import axes, kept_numbers
 
 Shape = tuple[int, ...]
 
@@ -22,9 +22,19 @@ _UNARY = (
     "Flip Roll Tril Triu ClampMin ClampMax Clamp ToCopy MaskedFill CopyBackwards CopySlices"
 )
 UNARY = frozenset(_UNARY.split())
-BINARY = frozenset(["Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"])
-_SCALAR = "SumBackward0 MeanBackward0 MseLoss NllLoss Dot MaxBackward1 MinBackward1 ProdBackward0"
-SCALAR = frozenset(_SCALAR.split())
+BINARY = ["Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"]
+SCALAR = ["SumBackward0", "MeanBackward0", "Dot", "MaxBackward1", "MinBackward1", "ProdBackward0"]
+REDUCED = [
+    "SumBackward1",
+    "MeanBackward1",
+    "ProdBackward1",
+    "MaxBackward0",
+    "MinBackward0",
+    "Amax",
+    "Amin",
+    "Var",
+    "Std",
+]
 
 
 def infer_shapes(graph: Graph) -> None:
@@ -43,11 +53,6 @@ def infer_shapes(graph: Graph) -> None:
         _from_inputs(f)
 
 
-def _from_inputs(f: Function) -> None:
-    if f.kind != "accumulate" and len(f.outputs) == 1 and f.outputs[0].shape is None:
-        f.outputs[0].shape = _forward(f)
-
-
 def _inputs_from_sizes(f: Function) -> None:
     """A node that keeps the sizes of an input (``_saved_self_sym_sizes``) tells the shape of that input."""
     for name, e in zip(rules.input_names(f), f.edges, strict=True):
@@ -60,82 +65,64 @@ def _inputs_from_sizes(f: Function) -> None:
                 out.shape = tuple(sizes)
 
 
-def _forward(f: Function) -> Shape | None:
-    base = rules.base_name(f.name)
-    if base in SCALAR or f.name in SCALAR:
-        return ()
-    for s in f._saved or ():
-        if s.name == "result" and s.value is not None:
-            return s.value.shape
-    shapes = [_of(e) for e in f.edges]
-    if base in UNARY:
-        return shapes[0] if shapes else None
-    if base in BINARY:
-        known, from_right = None not in shapes, (s[::-1] for s in shapes)
-        fits = known and all(len(set(n) - {1}) < 2 for n in zip(*from_right, strict=False))
-        return np.broadcast_shapes(*shapes) if fits else None
-    if base == "Mm" and None not in shapes and all(len(s) == 2 for s in shapes):
-        return (shapes[0][0], shapes[1][1])
-    if base == "Addmm" and None not in shapes[1:] and all(len(s) == 2 for s in shapes[1:]):
-        return (shapes[1][0], shapes[2][1])
-    if not shapes or shapes[0] is None:
-        return None
-    if base in ("Cat", "Stack"):
-        return _joined(base, [s for s in shapes if s is not None], len(shapes), kept_numbers(f))
-    axes = AXES.get(base) or AXES.get(f.name)
+def _from_inputs(f: Function) -> None:
+    """The shape of an only result: that of the result that the node keeps, or what the operation makes of its inputs."""
+    if f.kind == "accumulate" or len(f.outputs) > 1 or f.outputs[0].shape is not None:
+        return
+    kept = [s.value.shape for s in f._saved or () if s.name == "result" and s.value is not None]
+    made = MADE.get(f.name) or MADE.get(rules.base_name(f.name))
     try:
-        return axes(shapes[0], kept_numbers(f)) if axes is not None else None
-    except (KeyError, ValueError, ZeroDivisionError):  # it tells no axes, or is not what its name says
-        return None
+        f.outputs[0].shape = kept[0] if kept else made and made([_of(e) for e in f.edges], kept_numbers(f))
+    except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError):
+        return  # a shape or an axis is not known, or the operation is not what its name says
 
 
-def _dims(s: Shape, dim: Any) -> set[int]:
-    """Axes from 0 up; None and () stand for all of them."""
-    several = dim if isinstance(dim, tuple | list) else () if dim is None else (dim,)
-    return {int(d) % len(s) for d in several} if several and s else set(range(len(s)))
-
-
-def _reduced(s: Shape, k: dict) -> Shape:
-    gone = _dims(s, k.get("dim"))
-    if k.get("keepdim"):
-        return tuple(1 if i in gone else n for i, n in enumerate(s))
-    return tuple(n for i, n in enumerate(s) if i not in gone)
-
-
-def _squeezed(s: Shape, k: dict) -> Shape:
-    gone = _dims(s, k.get("dim"))
-    return tuple(n for i, n in enumerate(s) if n != 1 or i not in gone)
-
-
-# what these make of the shape of their input and of the axes that they keep
-AXES = {
-    "Squeeze": _squeezed,
-    "Select": lambda s, k: tuple(n for i, n in enumerate(s) if i != k["dim"] % len(s)),
-    "Unsqueeze": lambda s, k: np.expand_dims(np.broadcast_to(0, s), k["dim"]).shape,
-    "Transpose": lambda s, k: np.broadcast_to(0, s).swapaxes(k["dim0"], k["dim1"]).shape,
-    "Permute": lambda s, k: np.broadcast_to(0, s).transpose(k["dims"]).shape,
-    "T": lambda s, k: s[::-1],
-} | dict.fromkeys(
-    ["SumBackward1", "MeanBackward1", "ProdBackward1", "MaxBackward0", "MinBackward0", "Amax", "Amin"]
-    + ["Var", "Std", "Logsumexp", "LinalgVectorNorm"],
-    _reduced,
-)
-
-
-def _joined(base: str, known: list[Shape], count: int, k: dict) -> Shape | None:
-    first = known[0]
-    if "dim" not in k:
-        return None
-    if base == "Stack":
-        at = k["dim"] % (len(first) + 1)
-        return (*first[:at], count, *first[at:])
-    if len(known) < count or not first:
-        return None
-    at = k["dim"] % len(first)
-    return tuple(sum(s[i] for s in known) if i == at else n for i, n in enumerate(first))
-
-
-def _of(e) -> Shape | None:
+def _of(e: Edge) -> Shape | None:
     if e.target is not None:
         return e.target.output(e.nr).shape
     return e.value.shape if e.value is not None else None
+
+
+def _broadcast(s: list[Shape | None], k: dict) -> Shape | None:
+    return None if None in s else np.broadcast_shapes(*s)
+
+
+def _reduced(s: list[Shape], k: dict) -> Shape:
+    gone = axes(s[0], k.get("dim"))
+    return tuple(1 if i in gone else n for i, n in enumerate(s[0]) if i not in gone or k.get("keepdim"))
+
+
+def _squeezed(s: list[Shape], k: dict) -> Shape:
+    gone = axes(s[0], k.get("dim"))
+    return tuple(n for i, n in enumerate(s[0]) if n != 1 or i not in gone)
+
+
+def _stacked(s: list[Shape | None], k: dict) -> Shape:
+    one = next((shape for shape in s if shape is not None), None)
+    at = k["dim"] % (len(one) + 1)
+    return (*one[:at], len(s), *one[at:])
+
+
+def _joined(s: list[Shape], k: dict) -> Shape:
+    at = k["dim"] % len(s[0])
+    return tuple(sum(shape[i] for shape in s) if i == at else n for i, n in enumerate(s[0]))
+
+
+# what these make of the shapes of their inputs and of the numbers that they keep
+MADE: dict[str, Callable[[list, dict], Shape | None]] = {
+    **dict.fromkeys(UNARY, lambda s, k: s[0]),
+    **dict.fromkeys(BINARY, _broadcast),
+    **dict.fromkeys(SCALAR, lambda s, k: ()),
+    **dict.fromkeys(["MseLoss", "NllLoss"], lambda s, k: () if k.get("reduction", 1) else None),
+    **dict.fromkeys([*REDUCED, "Logsumexp", "LinalgVectorNorm"], _reduced),
+    "Squeeze": _squeezed,
+    "Stack": _stacked,
+    "Cat": _joined,
+    "Mm": lambda s, k: (*s[0][:-1], s[1][-1]),
+    "Addmm": lambda s, k: (*s[1][:-1], s[2][-1]),
+    "Select": lambda s, k: tuple(n for i, n in enumerate(s[0]) if i != k["dim"] % len(s[0])),
+    "Unsqueeze": lambda s, k: np.expand_dims(np.broadcast_to(0, s[0]), k["dim"]).shape,
+    "Transpose": lambda s, k: np.broadcast_to(0, s[0]).swapaxes(k["dim0"], k["dim1"]).shape,
+    "Permute": lambda s, k: np.broadcast_to(0, s[0]).transpose(k["dims"]).shape,
+    "T": lambda s, k: s[0][::-1],
+}

@@ -68,8 +68,16 @@ def clipped(text: str, limit: int) -> str:
 
 
 def plural(n: int, what: str) -> str:
-    """``1 step``, ``3 steps``."""
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
+    """``1 step``, ``3 steps``, ``2 leaves``."""
+    several = "leaves" if what == "leaf" else f"{what}s"
+    return f"{n:,} {what if n == 1 else several}"
+
+
+def table(rows: list[tuple[str, ...]], most: int) -> list[str]:
+    """Lines of a table for a terminal: all columns but the last are as wide as they must, and at most ``most``."""
+    widths = [min(max(map(len, column)), most) for column in zip(*rows, strict=True)][:-1]
+    cut = ([clipped(t, w).ljust(w) for t, w in zip(row, widths, strict=False)] + [row[-1]] for row in rows)
+    return ["  ".join(row).rstrip() for row in cut]
 
 
 def write_whole(path: Path, data: str | bytes) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .graph import is_tensor
+from .graph import framework, is_tensor
 from .values import Value
 
 
@@ -27,8 +27,7 @@ def _all_examples(tensor: Any) -> tuple[Any, int] | None:
         return tensor.value, int(tensor.bdim)
     if not is_tensor(tensor):
         return None
-    framework = sys.modules.get(type(tensor).__module__.split(".")[0])
-    functorch = getattr(getattr(framework, "_C", None), "_functorch", None)
+    functorch = getattr(getattr(sys.modules.get(framework(tensor)), "_C", None), "_functorch", None)
     names = ("is_batchedtensor", "get_unwrapped", "maybe_get_bdim")
     if not all(hasattr(functorch, name) for name in names) or not functorch.is_batchedtensor(tensor):
         return None
@@ -37,15 +36,14 @@ def _all_examples(tensor: Any) -> tuple[Any, int] | None:
 
 def tangent_of(tensor: Any) -> Value | None:
     """The tangent of a dual tensor while forward mode runs; None where there is none, or no forward mode at all."""
-    framework = type(tensor).__module__.split(".")[0]
-    forward_ad = sys.modules.get(f"{framework}.autograd.forward_ad")
+    forward_ad = sys.modules.get(f"{framework(tensor)}.autograd.forward_ad")
     if not hasattr(forward_ad, "unpack_dual"):
         return None
     tangent = forward_ad.unpack_dual(tensor).tangent
-    return None if tangent is None else Value.seen(tangent)
+    return None if tangent is None else Value.small(tangent)
 
 
 def accumulator(leaf: Any) -> Any:
     """The node that adds into a leaf, where the framework tells (``autograd.graph.get_gradient_edge``)."""
-    graph = sys.modules.get(f"{type(leaf).__module__.split('.')[0]}.autograd.graph")
+    graph = sys.modules.get(f"{framework(leaf)}.autograd.graph")
     return graph.get_gradient_edge(leaf).node if hasattr(graph, "get_gradient_edge") else None

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from .text import clipped
+
 KEPT = 1 << 20  # arrays of more numbers than this are not copied just to be shown
 FULL = 64  # as many numbers as are sent and printed one by one
-_WHOLE = (bool, int, np.bool_, np.integer)
 SIDE = 8  # a picture of an array has at most SIDE x SIDE cells
 
 
@@ -64,10 +65,7 @@ def shape_of(tensor: Any) -> tuple[int, ...] | None:
 
 def size_of(shape: Any) -> int:
     """How many numbers an array of this shape has; 0 where the shape is not known."""
-    n = int(shape is not None)
-    for k in shape or ():
-        n *= int(k)
-    return n
+    return 0 if shape is None else math.prod(map(int, shape))
 
 
 def dtype_name(tensor: Any) -> str:
@@ -77,18 +75,12 @@ def dtype_name(tensor: Any) -> str:
 
 def number(x: Any) -> str:
     """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
-    if isinstance(x, _WHOLE):
-        return str(x)
-    if isinstance(x, complex):
-        return f"{x:.4g}"
-    text = f"{float(x):.4g}"
-    return "0" if text == "-0" else text
+    return str(x) if isinstance(x, int) else f"{x:z.4g}"
 
 
-def _nested(values: Any) -> str:
-    if isinstance(values, list):
-        return "[" + ", ".join(map(_nested, values)) + "]"
-    return number(values)
+def nested(values: Any) -> str:
+    """A number, or nested lists of numbers, as ``number`` writes each: ``[[0.5], [1]]``."""
+    return "[" + ", ".join(map(nested, values)) + "]" if isinstance(values, list) else number(values)
 
 
 def _plain(values: list) -> list:
@@ -123,6 +115,11 @@ class Value:
         except Exception:  # the value is unknown, and nothing else
             return None
 
+    @classmethod
+    def small(cls, tensor: Any) -> Value | None:
+        """As ``seen``; None, too, where there are more numbers than are copied just to be shown."""
+        return cls.seen(tensor) if size_of(shape_of(tensor)) <= KEPT else None
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.array.shape
@@ -138,7 +135,7 @@ class Value:
     def short(self, limit: int = 60) -> str:
         """The numbers where they fit in ``limit`` characters, else the shape and the range."""
         if self.array.size <= min(FULL, limit // 3 + 1):  # a number and a comma are three characters
-            text = _nested(self.array.tolist())
+            text = nested(self.array.tolist())
             if len(text) <= limit:
                 return text
         low, high = self.range()
@@ -153,7 +150,7 @@ class Value:
     def text(self) -> str:
         """One line as a tensor prints: ``tensor([[0.3333], [0.6667]])``."""
         if self.array.size <= FULL:
-            return f"tensor({_nested(self.array.tolist())})"
+            return f"tensor({nested(self.array.tolist())})"
         return f"tensor({self.short()}, {self.dtype})"
 
     def range(self) -> tuple[float, float]:
@@ -222,8 +219,14 @@ class Value:
 
 def scalar_text(value: Any) -> str:
     """How a saved value that is not a tensor is written: ``2``, ``(3, 4)``, ``None``; long ones are cut."""
-    text = number(value) if isinstance(value, int | float) else repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return clipped(number(value) if isinstance(value, int | float) else repr(value), 60)
+
+
+def same(a: Value | None, b: Value | None) -> bool:
+    """Whether two values that may be missing are the same numbers, of one dtype and shape."""
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and np.array_equal(a.array, b.array, equal_nan=True)
 
 
 def short(value: Value | None, limit: int = 40) -> str:

@@ -68,5 +68,9 @@ def _check(step: Any, values: dict) -> dict | None:
             worst, told = relative, f"nudging {nudged}: measured {number(measured)}, rule {number(claimed)}"
     if not compared:
         return None
-    ok = worst < TOLERANCE
-    return {"ok": ok, "difference": worst, "text": f"{'by' if ok else 'does NOT agree with'} {told}"}
+    if worst < TOLERANCE:
+        return {"ok": True, "difference": worst, "text": f"by {told}"}
+    why = (
+        "a hook on the node changed it" if f.hooks else "the rule is wrong, or a hook on the node changed it"
+    )
+    return {"ok": False, "difference": worst, "text": f"does NOT agree with {told}: {why}"}

@@ -20,7 +20,8 @@ import numpy as np
 from ..read.graph import Function, Graph
 from ..read.names import target_name
 from ..read.rules import base_name
-from ..read.values import Value
+from ..read.text import table
+from ..read.values import Value, short
 from .steps import Step, Trace
 from .trace import trace
 
@@ -79,9 +80,7 @@ class Comparison:
         rows = [("", *self.labels, "")]
         for p in self.pairs:
             rows.append(("≠" if p.difference else "", _cell(p.left), _cell(p.right), p.difference or ""))
-        wide = [max(len(r[c]) for r in rows) for c in range(3)]
-        lines = ["  ".join([*map(str.ljust, r, wide), r[3]]).rstrip() for r in rows]
-        return "\n".join([*lines, self.sentence])
+        return "\n".join([*table(rows, most=80), self.sentence])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         def row(kind: str, texts: tuple, style: str = "") -> str:
@@ -241,7 +240,7 @@ def _longest_rising(numbers: list[int]) -> set[int]:
 
 
 def _cell(s: Step | None) -> str:
-    return "" if s is None else f"{s.name} of {s.tensor}: {'None' if s.total is None else s.total.short(30)}"
+    return "" if s is None else f"{s.name} of {s.tensor}: {short(s.total, 30)}"
 
 
 def _differs(x: Step, y: Step, tolerance: float) -> str | None:

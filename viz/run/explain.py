@@ -12,7 +12,7 @@ from ..read import rules
 from ..read.graph import Function
 from ..read.names import target_name
 from ..read.text import clipped, plural
-from ..read.values import Value, short
+from ..read.values import Value, same, short
 from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
 
 LISTED = 40  # of a long queue, as many nodes are listed at each step
@@ -79,12 +79,10 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
 
 def _share(s: Step) -> None:
     """What arrived is the very thing that was sent where one part came and nobody changed it: it is kept once."""
-    if len(s.parts) == len(s.totals) == 1 and s.total is not None and s.parts[0].value is not None:
-        sent = s.parts[0].value
-        if _same(sent, s.total):
-            s.totals[0] = sent
-            if s.accumulate is not None:
-                s.accumulate.contribution = sent
+    if len(s.parts) == len(s.totals) == 1 and same(s.parts[0].value, s.total):
+        s.totals[0] = s.parts[0].value
+        if s.accumulate is not None:
+            s.accumulate.contribution = s.total
 
 
 def _one_by_one(s: Step, steps: list[Step]) -> bool:
@@ -119,15 +117,9 @@ def _reason(sent: Sent, target: Function | None) -> str:
     return f"not computed: {target.outputs[0].name} is not needed for inputs="
 
 
-def _same(a: Value, b: Value) -> bool:
-    return (a.dtype, a.shape) == (b.dtype, b.shape) and a.array.tobytes() == b.array.tobytes()
-
-
 def _sum(values: list[Value]) -> np.ndarray:
-    total = values[0].array.astype(np.complex128 if values[0].array.dtype.kind == "c" else np.float64)
-    for value in values[1:]:
-        total = total + value.array
-    return total
+    arrays = [value.array for value in values]
+    return np.sum(arrays, axis=0, dtype=np.result_type(arrays[0], np.float64))
 
 
 def _equal(value: Value, array: np.ndarray) -> bool:
@@ -147,7 +139,7 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
             continue
         if (len(parts) == 1 and parts[0] is total) or _equal(total, _sum(parts)):
             continue
-        earlier = [p.value for p in before if p.nr == nr and p.value is not None]
+        earlier = [p.value for p in before if p.nr == nr and p.value and p.value.shape == total.shape]
         shown = [short(p, 24) for p in parts[:4]] + ["…"] * (len(parts) > 4)
         sent = " and ".join(shown) if len(shown) < 3 else ", ".join(shown)
         if f.hooks or f.output(nr).hooks:
@@ -172,9 +164,7 @@ def wrong_store(a: Accumulated, f: Function) -> str | None:
         gone = a.contribution is not None and bool(f.after_hooks)
         return f"a hook that runs after it took {a.leaf}.grad away" if gone else None
     terms = [a.contribution] if a.before is None else [a.before, a.contribution]
-    if any(t.shape != a.after.shape for t in terms) or (len(terms) == 1 and _same(a.after, terms[0])):
-        return None
-    if _equal(a.after, _sum(terms)):
+    if any(t.shape != a.after.shape for t in terms) or _equal(a.after, _sum(terms)):
         return None
     if f.after_hooks:
         return f"a hook that runs after it changed {a.leaf}.grad to {short(a.after)}"
@@ -267,13 +257,11 @@ def _received(s: Step, name: str, out: Trace) -> str:
     got = [p for p in s.parts if p.value is not None]
     if any(total is not None for total in s.totals[1:]):
         return _received_by_each(s)
-    if s.wrong:
-        return f"receives {short(s.total)}, the gradient for {name}"
-    if len(got) > 1:
+    if len(got) > 1 and not s.wrong:
         parts = " + ".join(short(p.value, 24) for p in got[:4])
         receives = f"adds {plural(len(got), 'contribution')} for {name}: {parts}"
         return receives + f"{' + …' if len(got) > 4 else ''} = {short(s.total)}"
-    if got and got[0].edge is None:
+    if got and got[0].edge is None and not s.wrong:
         seed = f"the gradient of {name} with respect to itself"
         if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
             seed = f"the gradient {'that was given ' if out.given else ''}for {name}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..read.graph import Edge, Function, Graph, Saved
 from ..read.names import target_name
-from ..read.text import clipped, plural
+from ..read.text import plural, table
 from ..read.values import Value, short
 
 
@@ -124,29 +124,14 @@ class Trace:
         """A table for a terminal: a line for each step, and one for each gradient that it sends."""
         rows = [("step", "node", "tensor", "receives", "sends")]
         for s in self.steps:
-            receives = short(s.total, 28)
+            sends = [x.reason or f"{target_name(x.edge)}: {short(x.value, 28)}" for x in s.sent]
             if s.accumulate is not None:
-                a = s.accumulate
-                before = "None" if a.before is None else short(a.before, 24)
-                sends = f".grad: {before} → {short(a.after, 24)}"
-                rows.append((str(s.number), s.name, s.tensor, receives, sends))
-                continue
-            first = (str(s.number), s.name, s.tensor, receives)
-            for sent in s.sent or [None]:
-                if sent is None:
-                    text = ""
-                elif sent.reason:
-                    text = sent.reason
-                else:
-                    text = f"{target_name(sent.edge)}: {short(sent.value, 28)}"
-                rows.append((*first, text))
-                first = ("", "", "", "")
-        wide = [max(len(r[c]) for r in rows) for c in range(5)]
-        wide = [min(w, 34) for w in wide[:4]] + [0]
-        cells = ([clipped(t, w).ljust(w) if w else t for t, w in zip(r, wide, strict=True)] for r in rows)
-        lines = ["  ".join(row).rstrip() for row in cells]
-        lines.insert(1, "─" * max(len(x) for x in lines))
-        return "\n".join(lines)
+                sends = [f".grad: {short(s.accumulate.before, 24)} → {short(s.accumulate.after, 24)}"]
+            first, *others = sends or [""]
+            rows.append((str(s.number), s.name, s.tensor, short(s.total, 28), first))
+            rows += [("", "", "", "", other) for other in others]
+        head, *lines = table(rows, most=34)
+        return "\n".join([head, "─" * max(map(len, [head, *lines])), *lines])
 
     def of(self, name: str) -> Step:
         """The step of the tensor or node called ``name``; KeyError lists what there is."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..read.graph import Function, Graph, is_tensor
+from ..read.graph import Function, Graph, framework, is_tensor
 from ..read.recall import prepare
 from ..read.values import KEPT, Value, as_array, shape_of, size_of
 from .check import check_steps
@@ -78,7 +78,7 @@ def run(
             )
     _refuse_without_numbers(graph, verb)
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
-    recorder = _Recorder(graph)
+    recorder = _Recorder()
 
     def listening(handles: list) -> None:
         for f in graph.functions:
@@ -118,19 +118,20 @@ def _stop(f: Function):
 class _Recorder:
     """Two hooks a node: one just before its rule runs, one just after."""
 
-    def __init__(self, graph: Graph):
-        self.graph, self.steps, self.before_grad = graph, [], {}
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.before_rule: dict[Function, tuple[Value | None, list[Value | None]]] = {}
 
     def before(self, f: Function):
-        def prehook(grad_outputs):
-            if f.kind == "accumulate":
-                self.before_grad[f.index] = _copy(getattr(f.leaf, "grad", None))
+        def prehook(grad_outputs):  # of what is received here: a rule, or a hook after it, may write into it
+            self.before_rule[f] = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
 
         return prehook
 
     def after(self, f: Function):
         def hook(grad_inputs, grad_outputs):
-            step = Step(len(self.steps) + 1, f, f.outputs[0].name, list(map(_copy, _tuple(grad_outputs))))
+            before, totals = self.before_rule.pop(f)
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
             sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
@@ -138,7 +139,7 @@ class _Recorder:
                     f"An edge of {f.name} cannot be cut: what a hook on the node returns is not used in place of the gradients."
                 )
             if f.kind == "accumulate":
-                before, after = self.before_grad.get(f.index), _copy(getattr(f.leaf, "grad", None))
+                after = _copy(getattr(f.leaf, "grad", None))
                 step.accumulate = Accumulated(f.outputs[0].name, before, step.total, after)
                 step.accumulate.wrong = wrong_store(step.accumulate, f)
             self.steps.append(step)
@@ -160,10 +161,9 @@ def _match(f: Function, grads: tuple) -> list:
 
 
 def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
-    many = len(graph.roots) > 1
-    given = list(gradient) if isinstance(gradient, list | tuple) else [] if many else [gradient]
+    given = list(gradient) if isinstance(gradient, list | tuple) else [gradient]
     if gradient is None:
-        given = [None] * len(graph.roots)
+        given *= len(graph.roots)
     if len(given) != len(graph.roots):
         raise ValueError(
             f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
@@ -172,17 +172,12 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     for root, g in zip(graph.roots, given, strict=True):
         out = root.function.outputs[root.nr]
         shape = tuple(root.tensor.shape)
-        size = int(np.prod(shape, dtype=np.int64))
-        if g is None and size != 1:
-            if verb in ("explore", "beside"):
-                raise RuntimeError(
-                    f"viz.{verb} starts from one number, but {out.name} has shape {shape}. Take a scalar of it, such as "
-                    f"{out.name}.sum()."
-                )
+        if g is None and size_of(shape) != 1:
+            advice = f"take a scalar of it, such as {out.name}.sum()."
+            if verb not in ("explore", "beside"):
+                advice = f"pass gradient= with this shape (for example ones), or {advice}"
             raise RuntimeError(
-                f"viz.{verb} needs gradient= here: {out.name} has shape {shape}, not one number, so there is no "
-                "single slope to start from. Pass gradient= with the same shape (for example ones), or step from "
-                f"a scalar such as {out.name}.sum()."
+                f"viz.{verb} starts from one number, but {out.name} has shape {shape}: {advice}"
             )
         if g is not None:
             if not hasattr(g, "shape") or not is_tensor(g):
@@ -249,11 +244,11 @@ def _backward(
             options["gradient"] = gradients[0]
         tensors[0].backward(**options)
         return
-    framework = sys.modules.get(type(tensors[0]).__module__.split(".")[0])
-    together = getattr(getattr(framework, "autograd", None), "backward", None)
+    package = framework(tensors[0])
+    together = getattr(getattr(sys.modules.get(package), "autograd", None), "backward", None)
     if together is None:
         raise TypeError(
             "Going backward from several tensors at once needs the framework's autograd.backward, which "
-            f"{type(tensors[0]).__module__} does not have. Add the tensors up and pass their sum."
+            f"{package} does not have. Add the tensors up and pass their sum."
         )
     together(tensors, gradients if any(g is not None for g in gradients) else None, **options)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..read.values import nested
+
 MODES = ("gradients", "order")
 HOOK = "a hook changed it"  # how explain.py ends what it says of a total that is not the sum of its parts
 NAN = "Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
@@ -43,12 +45,6 @@ def array_of(value: Mapping | None, *, finite: bool = True) -> np.ndarray | None
 def _plain(a: np.ndarray) -> dict:
     """As data: what is not finite is the text "nan", "inf" or "-inf", as in the payload."""
     return {"shape": list(a.shape), "values": [v if np.isfinite(v) else str(v) for v in a.ravel().tolist()]}
-
-
-def text_of(a: np.ndarray) -> str:
-    """A short printed form: 12, [1, 2] or [[0.5], [1]]."""
-    text = np.array2string(a, separator=", ", formatter={"float_kind": lambda x: f"{x:.4g}"})
-    return re.sub(r"\s+", " ", text)
 
 
 class Pass:
@@ -148,7 +144,7 @@ def _about_sending(p: Pass, i: int, out: Mapping) -> list[Mistake]:
     found: list[Mistake] = []
     local = p.local(i, out)
     if local is not None:
-        says = f"That is the local derivative alone. The chain rule multiplies it by what arrives, {text_of(total)}."
+        says = f"That is the local derivative alone. The chain rule multiplies it by what arrives, {nested(total.tolist())}."
         found.append(Mistake(local, "local derivative only", says))
     if total is not None:
         if total.shape == right.shape:
@@ -196,13 +192,11 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
     after = array_of(accumulate["after"], finite=False)
     leaf = accumulate["leaf"]
     if before is not None and given is not None:
-        held = f"{leaf}.grad already held {text_of(before)}"
+        held = f"{leaf}.grad already held {nested(before.tolist())}"
         says = f"That is this pass alone. {held}, and backward adds to it."
         found.append(Mistake(given, "overwrite", says))
     if len(p.parts[i]) > 1 and before is None:
         found += _about_parts(p, i)
-    if after is None:
-        return found
 
     def elsewhere(m: int, delta: np.ndarray, cause: str, says: str) -> None:
         """What is stored here where the total of step ``m`` is another."""
@@ -309,7 +303,7 @@ def _order_question(p: Pass, i: int) -> dict:
                 after = array_of(p.steps[leaf]["accumulate"]["after"])
                 if after is not None and after.size <= SMALL and not np.allclose(delta, 0):
                     stored = p.steps[leaf]["accumulate"]["leaf"]
-                    wrong, right = text_of(after + delta), text_of(after)
+                    wrong, right = (nested(x.tolist()) for x in (after + delta, after))
                     says += f" Fired now, it would give {stored}.grad = {wrong} in the place of {right}."
         early[waiting["node"]] = says
     who = p.steps[i]["node"]

@@ -27,12 +27,13 @@ import numpy as np
 
 from ..picture.draw import pictures_of
 from ..read import rules
-from ..read.graph import Edge, Graph, is_tensor
+from ..read.graph import Edge, Graph, framework, is_tensor
+from ..read.names import free
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
 from ..read.text import clipped
-from ..read.values import Value
+from ..read.values import Value, nested, number, same
 from ..run.trace import run
 from .page import frame, sent
 from .payload import MOST_STEPS, describe, ident
@@ -46,7 +47,7 @@ def _framework(f: Callable, leaves: Mapping[str, Any]) -> ModuleType:
     """The module that makes tensors: that of a tensor among the leaves, else one that the function's own code names."""
     for leaf in leaves.values():
         if is_tensor(leaf):
-            return sys.modules[type(leaf).__module__.partition(".")[0]]
+            return sys.modules[framework(leaf)]
     known = inspect.getclosurevars(f) if inspect.isfunction(f) else None
     around = [*known.nonlocals.values(), *known.globals.values()] if known else []
     around += list(getattr(f, "__globals__", {}).values())
@@ -111,8 +112,8 @@ class _Leaf:
                 control.min, control.max = min(control.min, x), max(control.max, x)
             control.value = float(x)
 
-    def tensor(self, framework: ModuleType) -> Any:
-        return framework.tensor(self.values.tolist(), requires_grad=bool(self.grad.value))
+    def tensor(self, maker: ModuleType) -> Any:
+        return maker.tensor(self.values.tolist(), requires_grad=bool(self.grad.value))
 
 
 @dataclass(slots=True)
@@ -137,9 +138,7 @@ def _labelled(graph: Graph) -> dict[str, Edge]:
     for e, label in zip(edges, plain, strict=True):
         if often[label] > 1:
             label += f" ({rules.input_names(e.source)[e.slot]})"
-        while label in found:  # two functions whose results have one name
-            label += "′"
-        found[label] = e
+        found[free(label, found)] = e  # two functions' results may have one name
     return found
 
 
@@ -274,9 +273,9 @@ class Explore(widgets.VBox):
                 what = self._ends[label]
                 said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
         said += [f"{label} is joined again." for label in a.cut if label not in b.cut]
-        if not _same(a.result, b.result):
+        if not same(a.result, b.result):
             said.append(f"The result was {_short(a.result.array)}, is {_short(b.result.array)}.")
-        moved = [n for n in b.grads if not _same(a.grads.get(n), b.grads[n])]
+        moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
         said += [f".grad of {n} was {_words(a.grads.get(n))}, is {_words(b.grads[n])}." for n in moved]
         lost = [n for n in b.unreached if n in a.reached]
         found = [n for n in a.unreached if n in b.reached]
@@ -365,14 +364,11 @@ def _words(value: Any) -> str:
     return "None" if value is None else _short(value) if isinstance(value, np.ndarray) else value.short(48)
 
 
-def _same(a: Value | None, b: Value | None) -> bool:
-    return a is b or (a is not None and b is not None and np.array_equal(a.array, b.array, equal_nan=True))
-
-
 def _short(values: np.ndarray) -> str:
     if values.size == 1:
-        return f"{float(values.ravel()[0]):.4g}"
-    return "[" + ", ".join(f"{x:.4g}" for x in values.ravel()[:4]) + (", …]" if values.size > 4 else "]")
+        return number(values.item())
+    first = nested(values.ravel()[:4].tolist())
+    return f"{first[:-1]}, …]" if values.size > 4 else first
 
 
 def explore(f: Callable, *, view: str | None = "cards", **leaves: Any) -> Explore:

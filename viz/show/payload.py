@@ -18,7 +18,7 @@ from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names, target_name
 from ..read.recall import prepare
 from ..read.source import mark_second, source_of
-from ..read.text import one_line, shape_text
+from ..read.text import one_line, plural, shape_text
 from ..read.values import Value
 from ..run.steps import Sent, Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
@@ -66,7 +66,9 @@ def payload(
         remember(root, trace, source)
     else:
         trace, source = known  # a cell that is run again: the graph is freed, the pass is known
-    data = describe(trace, *pictures_of(trace.graph, view, direction, fold, values, saved), source=source)
+    data = describe(
+        trace, *pictures_of(trace.graph, view, direction, fold, values=values, saved=saved), source=source
+    )
     if known is None:
         return data
     again = "This pass ran before and freed its graph: what was recorded then is shown again."
@@ -301,7 +303,7 @@ def _start(trace: Trace) -> dict:
     else:
         start = f"starts with the gradient{'s that were' if len(trace.seeds) > 1 else ' that was'} given"
     return {
-        "sentence": f"The forward pass is done. The backward pass {start} and fires {n} node{'s' * (n != 1)}, "
-        f"{first} first, to reach {leaves} lea{'f' if leaves == 1 else 'ves'}.",
+        "sentence": f"The forward pass is done. The backward pass {start} and fires {plural(n, 'node')}, "
+        f"{first} first, to reach {plural(leaves, 'leaf')}.",
         "seed": _json(trace.seeds[0]),
     }

@@ -17,7 +17,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from ..read.text import plural, write_whole
+from ..read.text import clipped, plural, write_whole
 from .ask import questions
 from .frames import save_gif, save_pngs
 from .page import asset, frame, page, sent
@@ -83,8 +83,7 @@ class Stepper(widgets.VBox):
     def __repr__(self) -> str:
         nodes = self.data["nodes"].values()
         fires = sum(n.get("members") or (n["kind"] in FIRING or n.get("step") is not None) for n in nodes)
-        title = " ".join(str(self.data.get("title") or "tensor").split())
-        title = title if len(title) <= 40 else title[:39] + "…"
+        title = clipped(" ".join(str(self.data.get("title") or "tensor").split()), 40)
         return f"Stepper({title}: {plural(fires, 'node')}, step {self.step} of {self.last})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
