@@ -101,8 +101,6 @@ def _normalise_output(output: nbformat.NotebookNode, count: int) -> None:
         output.execution_count = count
     if output.output_type in ("execute_result", "display_data"):
         output.data.pop(LIVE_ONLY, None)
-        if "text/html" in output.data:
-            output.data.pop("image/png", None)  # a figure is kept once, as exercises/figures.py shows it
         output.metadata = nbformat.from_dict({})
     if output.output_type == "error":
         output.traceback = [f"{output.ename}: {output.evalue}"]  # the frames hold paths of this machine

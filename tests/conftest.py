@@ -79,6 +79,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _what_other_modules_keep_is_no_garbage() -> None:
+    """Nor is what the modules before this one have left: a test that collects garbage looks through what is its own."""
+    gc.collect()
+    gc.freeze()
+
+
 def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
         _, _, reason = report.longrepr  # of a skip: file, line, reason

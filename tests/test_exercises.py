@@ -102,7 +102,11 @@ def test_a_solved_lesson_shows_correct_everywhere(path, monkeypatch):
     monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
     notebook = solved(path)
     NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOKS)}}
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        shutdown_kernel="immediate",  # nothing is left to be put away
+        resources={"metadata": {"path": str(NOTEBOOKS)}},
     ).execute()
     for cell in notebook.cells:
         if key := tagged(cell, "exercise"):

@@ -209,7 +209,7 @@ def hooks_left(loss: torch.Tensor) -> int:
 def recorded(loss: torch.Tensor) -> None:
     x, _ = chain(1)
     with viz.record():
-        for _ in range(300):
+        for _ in range(100):
             x = x * 1.0
 
 
@@ -223,6 +223,7 @@ JOBS: dict[str, Callable[[torch.Tensor], object]] = {
     "record": recorded,
     "film": filmed,
 }
+NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that interrupts")
@@ -230,12 +231,12 @@ JOBS: dict[str, Callable[[torch.Tensor], object]] = {
 def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
     methods = dict(vars(torch.Tensor))
     chance, stopped = random.Random(0), 0
-    _, loss = chain(5_000 if name == "backward" else 300)
+    _, loss = chain(NODES[name])
     started = time.perf_counter()
     JOBS[name](loss)
     took = time.perf_counter() - started  # the first time takes longest, so some are not interrupted
     for _ in range(25):
-        _, loss = chain(5_000 if name == "backward" else 300)
+        _, loss = chain(NODES[name])
         try:
             with interrupted(chance.uniform(0.02, 0.8) * took):
                 JOBS[name](loss)
@@ -290,15 +291,16 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
 def test_ctrl_c_at_every_call_leaves_no_recording_behind():
     """A recording traces lines itself, so here what is interrupted is each function that it calls, and each return."""
     methods, before = dict(vars(torch.Tensor)), sys.gettrace()
+    recording = type(viz.record()).start.__code__.co_filename
     at, stopped = 0, True
     while stopped:
         at, stopped, left = at + 1, False, at
 
         def profiling(frame: FrameType, event: str, arg: object):
             nonlocal left, stopped
-            code = frame.f_code
-            ends = event == "return" or (event == "call" and code.co_name in ("__enter__", "stop"))
-            if code.co_filename.replace("\\", "/").endswith("read/record.py") and not ends:
+            if frame.f_code.co_filename != recording:
+                return
+            if event != "return" and not (event == "call" and frame.f_code.co_name in ("__enter__", "stop")):
                 left -= 1
                 if left < 0 and not stopped:
                     stopped = True

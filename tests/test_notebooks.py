@@ -40,13 +40,6 @@ def test_no_line_of_code_is_longer_than_a_cell_is_wide(path):
 
 
 @each_book
-def test_a_lesson_is_saved_in_the_one_form(path):
-    """With what notebooks/conftest.py compares, whenever a lesson is run: to build it again changes nothing."""
-    text = path.read_text(encoding="utf-8")
-    assert build.dump(build.normalise(nbformat.reads(text, 4))) == text
-
-
-@each_book
 def test_cells_that_end_in_a_value_show_it(path):
     for cell in code_cells(path):
         last = cell.source.strip().splitlines()[-1]
@@ -228,7 +221,8 @@ def test_text_form_gives_the_lesson_back(path):
 
 @each_book
 def test_saved_lessons_are_in_normal_form(path):
-    """What `make notebooks` writes; so a lesson saved by JupyterLab, with its timings and widget state, is noticed."""
+    """What `make notebooks` writes; so a lesson saved by JupyterLab, with its timings and widget state, is noticed. With
+    what notebooks/conftest.py compares, whenever a lesson is run: to build it again changes nothing."""
     assert build.dump(build.normalise(nbformat.read(path, 4))) == path.read_text(encoding="utf-8")
 
 

@@ -34,9 +34,10 @@ def install() -> None:
     import matplotlib
     from IPython import get_ipython
     from matplotlib.figure import Figure
-    from matplotlib_inline import backend_inline  # noqa: F401  when it is first imported, it takes all formatters away
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
 
     if (shell := get_ipython()) is not None:
+        set_matplotlib_formats()  # none of its own: a figure is drawn once
         shell.display_formatter.formatters["text/html"].for_type(Figure, as_html)
         matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=CYCLE)
 

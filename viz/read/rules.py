@@ -30,6 +30,7 @@ class Rule:
     conjugates: bool
 
 
+@cache
 def base_name(name: str) -> str:
     """``Mul`` for ``MulBackward0``, ``T`` for ``TBackward0_copy``; the name itself where it does not end that way."""
     return re.sub(r"Backward(AutogradNestedTensor)?(\d*|\d+_copy)$", "", name) or name
@@ -46,10 +47,9 @@ def rule_for(name: str) -> Rule | None:
 
 def forward_name(name: str) -> str:
     """How an operation without a rule is written: ``log_ndtr`` for ``LogNdtrBackward0``, ``Cube`` for ``CubeBackward``."""
-    base = base_name(name)
     if name.endswith("Backward"):
-        return base
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", base).lower()
+        return base_name(name)
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", base_name(name)).lower()
 
 
 def _rules(text: str) -> dict[str, Rule]:
