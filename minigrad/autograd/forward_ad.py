@@ -63,9 +63,8 @@ def transposed(rules: list[tuple], results: tuple) -> Tangents:
     """J t as the derivative of uᵀJ t with respect to u. rules: each as a function of u, with the tangent of its input."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
-        us = [zeros_of(r) for r in results]
-        if level is not None:
-            us = list(map(level.lift, us))  # outer transforms must see what becomes of them
+        # transforms must see what becomes of them
+        us = [zeros_of(r) if level is None else level.lift(zeros_of(r)) for r in results]
         for u in us:
             u._requires_grad = True
         found = [(rule(us if len(us) > 1 else us[0]), t) for rule, t in rules]

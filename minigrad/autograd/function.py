@@ -206,11 +206,11 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     outputs = result if isinstance(result, tuple) else (result,)
     for dirty in ctx.dirty_tensors:
         count_write(dirty)
-        told = "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
-        expect(is_among(dirty, outputs), told + "are modified inplace must all be outputs of the Function.")
+        told = "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+        expect(id(dirty) in map(id, outputs), told + "modified inplace must all be outputs of the Function.")
     ctx._sequence = next_sequence()
     floating = [isinstance(out, Tensor) and out.is_floating_point() for out in outputs]
-    constant = [not recording or is_among(out, ctx.non_differentiable) for out in outputs]
+    constant = [not recording or id(out) in map(id, ctx.non_differentiable) for out in outputs]
     recorded = [f and not c for f, c in zip(floating, constant, strict=True)]
     outputs = tuple(finish_output(ctx, out, i, tensors, recorded) for i, out in enumerate(outputs))
     ctx._outputs, ctx._output_count = looks(outputs), len(outputs)
@@ -223,15 +223,11 @@ def run_forward(cls: type[Function], args: tuple, known: tuple = ()) -> tuple[ob
     return outputs if isinstance(result, tuple) else outputs[0], ctx
 
 
-def is_among(t: object, others: tuple | list) -> bool:
-    return any(t is other for other in others)
-
-
 def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, recorded: list[bool]) -> object:
     """One output as the caller gets it, with its history. `recorded` tells of each output whether it has one."""
     if not isinstance(out, Tensor):
         return out
-    is_input, is_dirty = is_among(out, inputs), is_among(out, ctx.dirty_tensors)
+    is_input, is_dirty = id(out) in map(id, inputs), id(out) in map(id, ctx.dirty_tensors)
     if recorded[number] and is_dirty:
         return written_output(ctx, out, number, len(recorded))
     if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):

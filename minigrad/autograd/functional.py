@@ -140,8 +140,7 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
     """The vectors of a product, of the shapes of `like`; ones in the place of None if that is a single number."""
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
-    whose = "user-provided function"
-    whose = f"{whose} returns" if caller == "vjp" else f"input to the {whose} is"
+    whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"
     told = "The vector v can only be None if the {} a single Tensor with a single element."
     expect(v is not None, told, whose)
     vectors = Group(v, "v", caller)

@@ -151,11 +151,9 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
     one_number, itself = op.name in ("fill", "zero"), op.name == "copy" and inputs[1] is target
+    new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or keeps) else inputs)
     if not itself and (len(inputs) > 1 or not one_number):
         check_memory(inputs)
-    if "self" in op.saves and (recording or keeps):
-        inputs = (old(target), *inputs[1:])
-    new = compute(inputs)
     check_result(new._array, target._array)
     store(target, new)
     count_write(target)

@@ -5,6 +5,7 @@ Images are (N, C, H, W): a batch of N examples with C channels.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -12,8 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..basics import offers
-from ..ops import images, nn
-from ..ops.nn import MEAN, NONE, SUM
+from ..ops import images, linalg, nn
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
 from ..ops.signature import offering
@@ -21,10 +21,10 @@ from ..random import rng
 from ..tensor import Tensor, wrap
 from ..words import expect
 
-globals().update(NN)  # linear, relu, sigmoid, ...
+globals().update(NN)  # relu, sigmoid, softmax, ...
 __all__ = [
     *NN, "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv2d", "cross_entropy",
-    "dropout", "embedding", "l1_loss", "layer_norm", "max_pool2d", "mse_loss", "nll_loss", "smooth_l1_loss",
+    "dropout", "embedding", "l1_loss", "layer_norm", "linear", "max_pool2d", "mse_loss", "nll_loss", "smooth_l1_loss",
 ]  # fmt: skip
 __dir__, __getattr__ = offers(__name__, __all__)
 Sides = int | tuple  # of each spatial dimension, or one number for both
@@ -39,6 +39,22 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
     expect(not isinstance(value, str), told, value, error=ValueError)
     height, width = (value, value) if isinstance(value, int) else value
     return height, width
+
+
+@function(at="")
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
+    if bias is None:
+        return input @ weight.t()
+    n = input._array.ndim
+    if n == 2:
+        return linalg.addmm(bias, input, weight.t())
+    whole = input._array.flags.c_contiguous and bias._array.flags.c_contiguous
+    if n and weight._array.ndim == 2 and bias._array.ndim == 1 and whole:
+        *batch, length = input._array.shape
+        out = linalg.addmm(bias, input.view(math.prod(batch), length), weight.t())
+        return out.view(*batch, weight._array.shape[0])
+    return (input @ weight.t()).add_(bias)
 
 
 def conv2d(
@@ -120,8 +136,9 @@ def layer_norm(
 def _check_dtypes(dtype: np.dtype, kernel: str, *others: Tensor | None) -> None:
     if dtype.kind != "f":
         raise dtypes.not_implemented(kernel, dtype)
-    alike = all(t is None or t._array.dtype == dtype for t in others)
-    expect(alike, "mixed dtype (CPU): all inputs must share same datatype.")
+    told = "mixed dtype (CPU): all inputs must share same datatype."
+    for t in others:
+        expect(t is None or t._array.dtype == dtype, told)
 
 
 def batch_norm(
@@ -145,8 +162,8 @@ def batch_norm(
     expect(not training or x.size != channels, told, input.shape, error=ValueError)
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, given in named.items():
-        size = channels if given is None else given._array.size
-        expect(size == channels, "{} should contain {} elements not {}", name, channels, size)
+        if given is not None and given._array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
     _check_dtypes(x.dtype, "batch_norm", weight, bias, running_mean, running_var)
     if not training:
         return images.native_batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
@@ -157,7 +174,7 @@ def batch_norm(
     return out
 
 
-REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
+REDUCTIONS = {"none": nn.NONE, "mean": nn.MEAN, "sum": nn.SUM}
 INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
 
 
@@ -255,5 +272,5 @@ def cross_entropy(
     return nn.mul_number(loss, 1 - label_smoothing) + smooth
 
 
-for _name in set(__all__) - {*NN, "cross_entropy", "embedding"}:
+for _name in set(__all__) - {*NN, "cross_entropy", "embedding", "linear"}:
     globals()[_name] = offering(globals()[_name])

@@ -19,7 +19,7 @@ from .indexing import eye_beside
 from .pointwise import mul, where
 from .publish import LINALG, function, method, publish
 from .reduction import vector_norm
-from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze, view
+from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze
 from .table import is_array, op
 
 ndarray = np.ndarray
@@ -250,22 +250,6 @@ def times(self: Tensor, other: Tensor) -> Tensor:
         out._own_counter().version = 1
         return out
     return folded(self, other) if should_fold(self, other) else batched(self, other)
-
-
-@function(at="F")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weightᵀ + bias, for an input of shape (*, n), a weight (m, n) or (n,) and a bias (m,): shape (*, m)."""
-    if bias is None:
-        return times(input, t(weight))
-    n = input._array.ndim
-    if n == 2:
-        return addmm(bias, input, t(weight))
-    whole = input._array.flags.c_contiguous and bias._array.flags.c_contiguous
-    if n and weight._array.ndim == 2 and bias._array.ndim == 1 and whole:
-        *batch, length = input._array.shape
-        out = addmm(bias, view(input, (math.prod(batch), length)), t(weight))
-        return view(out, (*batch, weight._array.shape[0]))
-    return times(input, t(weight)).add_(bias)
 
 
 @function(at="torch Tensor", aliases="ger")

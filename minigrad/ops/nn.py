@@ -67,11 +67,11 @@ def _softplus(self: ndarray, beta: float, threshold: float) -> ndarray:
     return y if below(x, threshold) is x else np.where(x > threshold, self, y)
 
 
-def sums(x, dim: int, weight=None):
-    """The sums over a dimension, which is kept, of an array or a Tensor, times a weight if one is given."""
+def sums(x, dim: int):
+    """The sums over a dimension, which is kept, of an array or a Tensor."""
     if type(x) is ndarray and dim == x.ndim - 1:  # a product with ones takes a fraction of the time
-        return x.dot(constant((x.shape[dim], 1), x.dtype.char) if weight is None else weight[:, None])
-    return sum_dim(weighted(x, weight), (dim,), True) if len(x.shape) else x
+        return x.dot(constant((x.shape[dim], 1), x.dtype.char))
+    return sum_dim(x, (dim,), True) if len(x.shape) else x
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
@@ -82,7 +82,7 @@ def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]
         y = x
     elif (
         dim == x.ndim - 1 and x.flags.c_contiguous
-    ):  # its place in a row is found in a fifth of the time of the largest
+    ):  # the place of the largest is found in a fifth of the time
         y = x - x.take(x.argmax(dim) + rows(x.shape))[..., None]
     else:
         y = x - np.maximum.reduce(x, axis=dim if x.ndim else None, keepdims=True)

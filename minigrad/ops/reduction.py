@@ -139,7 +139,7 @@ def order(self: ndarray, dim: int, descending: bool, kind: str = "stable") -> nd
         return np.zeros((), np.int64)
     turned = (*(slice(None),) * dim, slice(None, None, -1 if descending else 1))
     found = self[turned].argsort(dim, kind)[turned]
-    return self.shape[dim] - 1 - found if descending else found
+    return constant((), found.dtype, self.shape[dim] - 1) - found if descending else found
 
 
 def taken(self: ndarray, index: ndarray, dim: int) -> tuple[ndarray, ndarray]:
@@ -234,8 +234,12 @@ def selected_self(grad, indices, self_sym_sizes, dim, keepdim):
     sizes = tuple(self_sym_sizes)
     if not sizes:
         return grad
-    grad, indices = (restored(x, sizes, (dim,), keepdim) for x in (grad, indices))
-    return scatter(zeros_beside(grad, sizes), dim, indices, grad)
+    grad, indices = restored(grad, sizes, (dim,), keepdim), restored(indices, sizes, (dim,), keepdim)
+    spread = zeros_beside(grad, sizes)
+    if not is_array(grad):
+        return scatter(spread, dim, indices, grad)
+    spread.put(located(indices, sizes, dim, known=True), grad)
+    return spread
 
 
 # ---------------------------------------------------------------- declarations

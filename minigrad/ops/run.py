@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .table import Op
 
 ndarray, asarray, NoneType = np.ndarray, np.asarray, type(None)
+arrays = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
 
 # ---------------------------------------------------------------- arguments
 
@@ -78,8 +79,8 @@ def as_dims(dims: object, ndim: int) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for ()."""
     size = () if dims is None else as_size(dims)
     found = tuple([wrap_dim(d, ndim) for d in size])
-    twice = [d for i, d in enumerate(found) if d in found[:i]]
-    expect(not twice, "dim {} appears multiple times in the list of dims", *twice)
+    for i, d in enumerate(found):
+        expect(d not in found[:i], "dim {} appears multiple times in the list of dims", d)
     if dims and not size:
         return ()  # `x.permute(())`
     return found[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0

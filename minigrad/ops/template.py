@@ -88,8 +88,8 @@ def call_text(op: Op, operator: bool = False, in_place: bool = False) -> Iterato
     otherwise = f"return general(op, {called}, how)"
     foreign = "(type({t}) is not Tensor and type({t}) not in plain_types)"
     unlike = any_of(op, [first] if op.numbers else op.inputs, foreign)
-    alone, beside = [f"type({first}) is ndarray"], "ndarray" + ", float, int" * op.numbers
-    alone += [unless_absent(op, n, f"type({n}) in ({beside},)", "True") for n in others]
+    alone, number = [f"type({first}) in arrays"], " or type({t}) in (float, int)" * op.numbers
+    alone += [f"({unless_absent(op, n, 'type({t}) in arrays' + number, 'True')})" for n in others]
     if op.variadic:
         unlike = f"type({first}) not in (list, tuple) or not {first} or not plain_types.issuperset(map(type, {first}))"
         alone = [f"type({first}) is list and {first} and type({array}) is ndarray"]
