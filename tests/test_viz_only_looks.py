@@ -371,6 +371,11 @@ def subclass(t: Any) -> Any:
     return y.detach().as_subclass(t.Tensor), type(x * 2).__name__
 
 
+def made_of_elements(t: Any) -> Any:
+    x = t.ones(2, 2)
+    return t.tensor([x[0, 0], x[0, 1]])
+
+
 def operands_of_subclasses(t: Any) -> Any:
     """Python asks a subclass first if its reflected method is another: a Parameter on the right must stay on the right."""
     p = t.nn.Parameter(t.tensor([1.0, 2.0]))
@@ -490,7 +495,7 @@ def hooked(t: Any) -> Any:
 
 BOTH = "class_and_instance raises_in_a_module raises_in_a_property raises func_grad func_jvp func_in_a_graph threads "
 BOTH += "generator under_modes copied recordings_in_threads func_vjp func_of_a_module "
-BOTH += "refuses_to_be_looked_at operands_of_subclasses"
+BOTH += "refuses_to_be_looked_at operands_of_subclasses made_of_elements"
 TORCH = "scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed "
 TORCH += "traced_by_fx scripted_module compiled_backward dispatched counted nested opaque"
 TORCH += " composed parametrized two_outputs packed jagged autocast reentrant hooked"

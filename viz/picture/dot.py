@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Collection
 
 import graphviz
 
@@ -42,12 +43,10 @@ POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 _STYLE = {"forward": "dashed", "not_computed": "dotted", "saved": "dotted", "cut": "dotted"}
 
 
-def colours(item: Item) -> tuple[str, str, str, str]:
+def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     """Fill and line of an item, light then dark."""
-    for css in ("second", "custom"):
-        if css in item.classes and item.kind in ("function", "accumulate"):
-            return COLOURS[css]
-    return COLOURS[item.kind]
+    own = [css for css in ("second", "custom") if css in classes and kind in ("function", "accumulate")]
+    return COLOURS[(own or [kind])[0]]
 
 
 def digraph(p: Picture) -> graphviz.Digraph:
@@ -98,7 +97,7 @@ _NODE_STYLES = dict.fromkeys(("card", "fold", "tag"), "filled,rounded") | {"stub
 
 
 def _node(item: Item) -> str:
-    fill, line, _, _ = colours(item)
+    fill, line, _, _ = colours(item.kind, item.classes)
     style = _NODE_STYLES.get(item.outline, "filled")
     if "freed" in item.classes or "unreached" in item.classes:
         style = style.replace("filled", "dashed")

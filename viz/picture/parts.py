@@ -5,6 +5,7 @@ No colours, no coordinates on the page: sizes come from a width table of our own
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from ..read.graph import Edge, Function, Output
@@ -168,7 +169,4 @@ def grid(shape: tuple[int, ...] | None) -> tuple[int, int]:
     """Rows and columns of the painted cells of an array of this shape (at most 8 by 8)."""
     if not shape:
         return 1, 1
-    rows = 1
-    for n in shape[:-1]:
-        rows *= n
-    return max(1, min(rows, SIDE)), max(1, min(shape[-1], SIDE))
+    return max(1, min(math.prod(shape[:-1]), SIDE)), max(1, min(shape[-1], SIDE))

@@ -162,7 +162,7 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
 
 
 def _item(item: Item, x: float, y: float, standalone: bool) -> str:
-    fill, line, _, _ = colours(item)
+    fill, line, _, _ = colours(item.kind, item.classes)
     freed, unreached = "freed" in item.classes, "unreached" in item.classes
     dash = "1.5 3.5" if unreached else "5 3" if freed else None
     paint = {

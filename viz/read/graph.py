@@ -147,11 +147,9 @@ class Graph:
     def __init__(self, functions: list[Function], edges: list[Edge], roots: list[Root]):
         self.functions, self.edges, self.roots = functions, edges, roots
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
+        self.by_leaf = {id(f.leaf): f for f in self.leaves}
         self.source: dict | None = None  # the lines that made it, where a recording knows them
         self.classes: dict[str, str] = {}  # module -> its class, of modules that the caller can name
-
-    def __repr__(self) -> str:
-        return f"Graph({len(self.functions)} nodes, {len(self.edges)} edges)"
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -159,6 +157,11 @@ class Graph:
     @property
     def leaves(self) -> list[Function]:
         return [f for f in self.functions if f.kind == "accumulate"]
+
+    def made(self, tensor: Any) -> tuple[Function | None, int]:
+        """The function that made a live tensor, or adds into it, None if it is not of this graph; and which output it is."""
+        f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)
+        return f, int(getattr(tensor, "output_nr", 0))
 
     def cut(self, edges: Iterable[Edge]) -> None:
         """Mark edges as cut, and the functions that no gradient reaches then. A recorded pass stops there (trace.run)."""
@@ -176,7 +179,7 @@ class Graph:
 
     def release(self) -> None:
         """Let go of every live object, so that the framework can free the graph; what was read stays."""
-        self.by_fn = {}
+        self.by_fn, self.by_leaf = {}, {}
         for f in self.functions:
             f.fn = f.leaf = None
             for s in f._saved or ():
@@ -253,10 +256,9 @@ def read(tensors: list[Any]) -> Graph:
     """The graph that leads to ``tensors``, through ``next_functions``; errors are those of :func:`read_nodes`."""
     most = MOST_OF_TORCH if framework(tensors[0]) == "torch" else MOST
     graph = read_nodes([t.grad_fn for t in tensors], most)
-    for t in tensors:
-        root = Root(t, graph.by_fn[t.grad_fn], int(getattr(t, "output_nr", 0)))
-        graph.roots.append(root)
-        describe_output(root.function.output(root.nr), t)
+    graph.roots = [Root(t, *graph.made(t)) for t in tensors]
+    for root in graph.roots:
+        describe_output(root.function.output(root.nr), root.tensor)
     return graph
 
 

@@ -97,18 +97,16 @@ def give_names(
     """
     plain: dict[int, str] = {}
     graph.classes = classes(frame)
-    leaves = {id(f.leaf): f for f in graph.leaves}
     places: dict[tuple | None, Any] = {place(f.leaf): (f, 0) for f in graph.leaves}
     for name, tensor in [*overrides(names), *variables(frame)]:
         name = one_line(name) or "?"
-        f = leaves.get(id(tensor)) if tensor.grad_fn is None else graph.by_fn.get(tensor.grad_fn)
+        f, nr = graph.made(tensor)
         if f is None:
             if not tensor.requires_grad:
                 plain.setdefault(id(tensor), name)
             else:
                 places.setdefault(place(tensor), name)  # of another graph
             continue
-        nr = int(getattr(tensor, "output_nr", 0))
         out = f.output(nr)
         places.setdefault(place(tensor), (f, nr))
         if not out.named:
@@ -148,16 +146,12 @@ def _values_from_saved(graph: Graph, plain: dict[int, str], places: dict) -> Non
     """A temporary that no variable holds may be alive as a saved tensor of its user: then we know its value and place."""
     if len(graph) > 2_000:
         return
-    leaves = {id(f.leaf): f for f in graph.leaves}
     for f in graph.functions:
         for s in f.saved:
             if s.tensor is None:
                 continue
-            if s.tensor.grad_fn is None:
-                made_by, nr = leaves.get(id(s.tensor)), 0
-                s.label = plain.get(id(s.tensor))
-            else:
-                made_by, nr = graph.by_fn.get(s.tensor.grad_fn), int(getattr(s.tensor, "output_nr", 0))
+            s.label = plain.get(id(s.tensor))
+            made_by, nr = graph.made(s.tensor)
             if made_by is not None:
                 out = made_by.output(nr)
                 places.setdefault(place(s.tensor), (made_by, nr))

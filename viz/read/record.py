@@ -175,7 +175,8 @@ class Recording:
         """Until the block ends, note what the operations of this tensor class return.
 
         Each is replaced in the class that has it, at last in the lowest that can be changed: a subclass with an ``__rmul__``
-        of its own, such as Parameter, would be asked before the left operand.
+        of its own, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a class: it
+        would be a sequence for ever, and PyTorch reads ``torch.tensor([x[0], x[1]])`` otherwise then.
         """
         owners = [c for c in kind.__mro__ if c.__flags__ & CAN_BE_CHANGED and hasattr(c, "backward")] or [
             kind
@@ -187,7 +188,9 @@ class Recording:
                 recordings.append(self)
                 for name in OPERATIONS if len(recordings) == 1 else ():
                     method = getattr(owner, name, None)
-                    if callable(method) and (owner is owners[-1] or name in vars(owner)):
+                    if name in vars(owner) or (
+                        owner is owners[-1] and callable(method) and name != "__getitem__"
+                    ):
                         own[name] = vars(owner).get(name)
                         setattr(owner, name, _noting(method, recordings))
 
@@ -325,15 +328,11 @@ class Recording:
 
     def _skip(self, tensor: Any) -> None:
         for fn in self._new(tensor):
-            metadata = getattr(fn, "metadata", None)
-            if metadata is not None:
-                metadata.setdefault(KEY, None)
+            getattr(fn, "metadata", {})[KEY] = None
 
     def _note(self, tensor: Any, name: str | None, file: str, line: int) -> None:
         for fn in self._new(tensor):
-            metadata = getattr(fn, "metadata", None)
-            if metadata is not None:
-                metadata[KEY] = self._seen[fn] = {"file": file, "line": line, "outputs": {}}
+            getattr(fn, "metadata", {})[KEY] = self._seen[fn] = {"file": file, "line": line, "outputs": {}}
         made = self._seen.get(tensor.grad_fn)
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:

@@ -53,6 +53,10 @@ FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
     "Addmm": lambda x, k, s: k.get("beta", 1) * x[0] + k.get("alpha", 1) * (x[1] @ x[2]),
     "SumBackward1": lambda x, k, s: x[0].sum(axis=axes(x[0].shape, k.get("dim"))).reshape(s),
     "MeanBackward1": lambda x, k, s: x[0].mean(axis=axes(x[0].shape, k.get("dim"))).reshape(s),
+    "Select": lambda x, k, s: np.take(x[0], k["index"], k["dim"]),
+    "Slice": lambda x, k, s: np.moveaxis(
+        np.moveaxis(x[0], k["dim"], 0)[k["start"] : k["end"] : k["step"]], 0, k["dim"]
+    ),
     "Expand": lambda x, k, s: np.broadcast_to(x[0], s),
     "Softmax": lambda x, k, s: _softmax(x[0], k["dim"]),
     "LogSoftmax": lambda x, k, s: np.log(_softmax(x[0], k["dim"])),

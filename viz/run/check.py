@@ -46,7 +46,7 @@ def _check(step: Any, values: dict) -> dict | None:
     if near and rules.base_name(f.name) in KINKED:
         return None  # exactly at a kink both slopes are right
     rng = np.random.default_rng(0)
-    worst, told, compared = 0.0, "", False
+    worst, told = 0.0, ""
     for slot, sent in enumerate(step.sent):
         if sent.value is None or inputs[slot] is None:
             continue
@@ -62,11 +62,10 @@ def _check(step: Any, values: dict) -> dict | None:
         relative = difference / (float(np.abs(terms).sum()) + abs(measured) + noise / TOLERANCE + 1e-12)
         if not np.isfinite(relative):
             return None
-        compared = True
         if relative >= worst:
-            nudged = f"{sent.input}" if one else f"the entries of {sent.input} together"
+            nudged = sent.input if one else f"the entries of {sent.input} together"
             worst, told = relative, f"nudging {nudged}: measured {number(measured)}, rule {number(claimed)}"
-    if not compared:
+    if not told:
         return None
     if worst < TOLERANCE:
         return {"ok": True, "difference": worst, "text": f"by {told}"}

@@ -23,16 +23,15 @@ def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
     """Everything that can be said once the order is known: parts, queue, rules in words, sentences."""
     graph, steps = out.graph, out.steps
     fired = {s.function: s for s in steps}
-    seeds: dict[Function, list[Part]] = {}
+    incoming: dict[Function, list[Part]] = {}
     for root, value in zip(graph.roots, out.seeds, strict=True):
-        seeds.setdefault(root.function, []).append(Part(None, root.nr, value))
-    incoming: dict[Function, list[Part]] = {f: list(p) for f, p in seeds.items()}
+        incoming.setdefault(root.function, []).append(Part(None, root.nr, value))
     # what was there when a node fired before: a right engine fires each once
     counted: dict[Function, list[Part]] = {}
     needs = {f: sum(e.source in fired and not e.cut for e in f.users) for f in fired}
     got = dict.fromkeys(fired, 0)
     done: set[Function] = set()
-    ready = {f for f in seeds if f in fired and needs[f] == 0}
+    ready = {f for f in incoming if f in fired and needs[f] == 0}
     waiting: dict[Function, None] = {}
     for s in steps:
         f = s.function
@@ -152,9 +151,8 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
             why = "only the first part was kept, where all should be added"
         else:
             why = "something on the way changed it, a hook for example"
-        many = len(parts) > 1
-        what = f"{plural(len(parts), 'contribution')}, {sent}, were sent" if many else f"{sent} was sent"
-        return f"{what}, but {short(total)} arrived: {why}"
+        what = f"{sent} was" if len(parts) == 1 else f"{plural(len(parts), 'contribution')}, {sent}, were"
+        return f"{what} sent, but {short(total)} arrived: {why}"
     return None
 
 

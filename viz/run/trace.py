@@ -46,20 +46,22 @@ def trace(
     the framework or a hook raises on the way; in every case all hooks of ours are removed.
     """
     graph, plain = prepare(tensors, "trace", names, frame or sys._getframe(1))
-    return run(graph, plain, gradient, inputs, retain_graph, create_graph, check)
+    how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
+    return run(graph, plain, gradient, check, **how)
 
 
 def run(
     graph: Graph,
     plain: dict[int, str],
     gradient: Any = None,
-    inputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
     check: bool = False,
     verb: str = "trace",
+    **how: Any,
 ) -> Trace:
-    """Run the backward pass of a graph that was read, and record it; then let go of the live nodes."""
+    """Run the backward pass of a graph that was read, and record it; then let go of the live nodes.
+
+    ``how``: ``inputs``, ``retain_graph`` and ``create_graph``, as of ``backward``.
+    """
     gradients = _gradients(graph, gradient, verb)
     gone = first_freed(graph)
     if gone is not None:
@@ -87,15 +89,15 @@ def run(
             if not f.unreached:
                 handles.append(f.fn.register_prehook(recorder.before(f)))
                 handles.append(f.fn.register_hook(recorder.after(f)))
-        _backward(graph, gradients, inputs, retain_graph, create_graph)
+        _backward(graph, gradients, how)
 
     hanging(listening)
     seeds = [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)]
     out = Trace(graph, recorder.steps, seeds, title)
-    out.create_graph, out.given = create_graph, any(g is not None for g in gradients)
-    out.wanted = _wanted(graph, inputs)
-    keep = create_graph if retain_graph is None else retain_graph
-    finish(out, plain, keep)
+    out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
+    out.wanted = _wanted(graph, how.get("inputs"))
+    keep = how.get("retain_graph")
+    finish(out, plain, out.create_graph if keep is None else keep)
     if check:
         check_steps(out)
     for f in graph.leaves:
@@ -191,8 +193,8 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
 
 def _wanted(graph: Graph, inputs: Any) -> set[tuple[Function, int]]:
     tensors = inputs if isinstance(inputs, list | tuple) else [] if inputs is None else [inputs]
-    made = [(graph.by_fn.get(t.grad_fn), int(getattr(t, "output_nr", 0))) for t in tensors if is_tensor(t)]
-    return {(f, nr) for f, nr in made if f is not None}
+    made = (graph.made(t) for t in tensors if is_tensor(t))
+    return {(f, nr) for f, nr in made if f is not None and f.kind != "accumulate"}
 
 
 def _seed(root: Any, gradient: Any) -> Value:
@@ -233,11 +235,9 @@ def _refuse_without_numbers(graph: Graph, verb: str) -> None:
             )
 
 
-def _backward(
-    graph: Graph, gradients: list, inputs: Any, retain_graph: bool | None, create_graph: bool
-) -> None:
-    given = {"retain_graph": retain_graph, "create_graph": create_graph or None, "inputs": inputs}
-    options = {name: value for name, value in given.items() if value is not None}
+def _backward(graph: Graph, gradients: list, how: Mapping[str, Any]) -> None:
+    usual = {"inputs": None, "retain_graph": None, "create_graph": False}
+    options = {name: value for name, value in how.items() if value is not usual[name]}
     tensors = [r.tensor for r in graph.roots]
     if len(tensors) == 1:
         if gradients[0] is not None:

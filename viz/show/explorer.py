@@ -28,7 +28,7 @@ import numpy as np
 from ..picture.draw import pictures_of
 from ..read import rules
 from ..read.graph import Edge, Graph, framework, is_tensor
-from ..read.names import free
+from ..read.names import free, target_name
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
@@ -163,8 +163,6 @@ class Explore(widgets.VBox):
         self._past: list[_State] = []
         self._last = ""  # what was changed last: a slider that is dragged is one change
         self.message = widgets.HTML()
-        self.edges: list[str] = []
-        self._ends: dict[str, str] = {}  # what each edge leads to
         self.data, self._now = self._record()
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
@@ -209,8 +207,7 @@ class Explore(widgets.VBox):
         trace = run(graph, plain, check=True, verb="explore")
         data = describe(trace, *(p for view in views for p in pictures_of(graph, view)), source=source)
         data["edge names"] = {ident(e): label for label, e in edges.items()}
-        self.edges = list(edges)
-        self._ends = {label: e.target.output(e.nr).name for label, e in edges.items()}
+        self.edges, self._ends = list(edges), {label: target_name(e) for label, e in edges.items()}
         self.grads = {name: None if t.grad is None else t.grad.numpy() for name, t in tensors.items()}
         state = self._state()
         state.result = Value.of(self.result)

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import COLOURS, FRAME, cells_table, escaped, quoted
+from ..picture.dot import FRAME, cells_table, colours, escaped, quoted
 from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
@@ -202,8 +202,7 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
 def _look(data: Mapping, ident: str, node: Mapping, now: _Moment) -> str:
     """Shape and colours of a node at this moment."""
     classes = node.get("classes") or []
-    own = {"second", "custom"} & set(classes) if node["kind"] == "function" else ()
-    fill, line = COLOURS[max(own, default=node["kind"])][:2]
+    fill, line, _, _ = colours(node["kind"], classes)
     of = node.get("function")
     style, wide = ["filled"], 1.2
     fired = now.fired.get(ident, now.fired.get(of) if node["kind"] in ("tensor", "leaf") else None)

@@ -62,7 +62,8 @@ def payload(
     known = remembered(graph) if first_freed(graph) is not None else None
     if known is None:
         source, root = graph.source or source_of(graph, frame), graph.roots[0].function.fn
-        trace = run(graph, plain, gradient, inputs, retain_graph, create_graph, check, verb)
+        how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}
+        trace = run(graph, plain, gradient, check, verb, **how)
         remember(root, trace, source)
     else:
         trace, source = known  # a cell that is run again: the graph is freed, the pass is known
@@ -105,7 +106,11 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
         "hidden": {ident(f): {"kind": f.kind, "label": f.name, "name": f.outputs[0].name} for f in hidden},
         "steps": [_step(s) for s in trace.steps],
         "forward": _forward(graph, pictures[0]),
-        "leaves": [_leaf(f) for f in graph.leaves],
+        "leaves": [
+            {"name": out.name, "node": ident(f), "before": _json(f.leaf_grad), "shape": list(out.shape)}
+            for f in graph.leaves
+            for out in f.outputs
+        ],
         "source": source,
         "start": _start(trace),
     }
@@ -285,11 +290,6 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
             }
         )
     return out
-
-
-def _leaf(f: Function) -> dict:
-    out = f.outputs[0]
-    return {"name": out.name, "node": ident(f), "before": _json(f.leaf_grad), "shape": list(out.shape)}
 
 
 def _start(trace: Trace) -> dict:
