@@ -14,6 +14,7 @@ import pytest
 import minigrad
 import viz
 import viz.show.payload
+from viz.picture.draw import FEW
 from viz.picture.fold import calls
 from viz.read.graph import as_tensors, read
 from viz.read.names import give_names
@@ -434,20 +435,60 @@ def test_boxes_tell_the_class_of_their_module(t):
     assert told == {"net.0": "Linear", "net.2": "Linear"}
 
 
-def test_rows_without_a_fork_are_folded_where_a_map_is_still_large(t):
-    x = t.ones(4, requires_grad=True)
-    h = x
+def lstm_by_hand(t, steps=3):
+    w, b = [t.ones(3, 3, requires_grad=True) for _ in range(4)], t.zeros(3, requires_grad=True)
+    h = c = t.ones(2, 3)
+    for _ in range(steps):
+        i, f, o, g = (h @ v + b for v in w)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+    return h.sum()
+
+
+def branches(t):
+    h = t.ones(4, requires_grad=True)
     for _ in range(3):
-        a, b = h.sin().cos().tanh(), h.exp().sin().cos()
-        h = a + b
+        h = h.sin().cos().tanh() + h.exp().sin().cos()
+    return h.sum()
+
+
+@pytest.mark.parametrize("program", [lstm_by_hand, branches])
+def test_for_a_small_window_a_graph_is_folded_into_few_boxes_none_on_a_cycle(t, program):
+    data = viz.show.payload.payload(program(t))
+    (few,) = [p for p in [data, *data["pictures"]] if p["fold"] == FEW]
+    nodes = {ident for ident, node in few["nodes"].items() if node["kind"] in ("fold", "function")}
+    leaves = {box for f, box in few["folds"].items() if data["hidden"][f]["kind"] == "accumulate"}
+    users = {e["to"]: set() for e in few["edges"].values()}
+    for e in few["edges"].values():
+        users[e["to"]].add(e["from"])
+    alone = {
+        box
+        for box in leaves
+        if all(data["hidden"][f]["kind"] == "accumulate" for f in few["folds"] if few["folds"][f] == box)
+    }
+    assert len(nodes - alone) <= FEW
+    while users:
+        done = [box for box, those in users.items() if those.isdisjoint(users)]
+        assert done, f"a circle among {sorted(users)}"
+        for box in done:
+            del users[box]
+    assert set(few["insides"]) == set(few["folds"].values())
+    for box, inside in few["insides"].items():
+        assert set(inside["nodes"]) == {f for f, where in few["folds"].items() if where == box}
+
+
+def test_leaves_that_the_same_boxes_use_are_one_box(t):
+    cell = t.nn.Linear(3, 3)
+    h = t.ones(2, 3)
+    for k in range(6):
+        h = cell(h).tanh() * (k + 1) + h.sin().exp().cos()
     data = viz.show.payload.payload(h.sum())
-    (rows,) = [p for p in [data, *data["pictures"]] if p["fold"] == "row"]
-    names = [n["name"] for n in rows["nodes"].values() if n["kind"] == "fold"]
-    assert names == ["Tanh … Sin", "Cos … Exp"] * 3 + ["Sum … Add"]
-    assert set(rows["insides"]) == set(rows["folds"].values())
-    for box, inside in rows["insides"].items():
-        members = {f for f, where in rows["folds"].items() if where == box}
-        assert set(inside["nodes"]) == members
+    (few,) = [p for p in [data, *data["pictures"]] if p["fold"] == FEW]
+    (box,) = {box for f, box in few["folds"].items() if data["hidden"][f]["kind"] == "accumulate"}
+    assert few["nodes"][box]["name"] == "cell" and "2 leaves" in few["svg"]
+    inside = few["insides"][box]["nodes"].values()
+    assert sorted(node["name"] for node in inside) == ["cell.bias", "cell.weight"]
+    assert all(node["kind"] == "leaf" for node in inside)
 
 
 @pytest.mark.parametrize("recorded", [False, True])

@@ -54,7 +54,7 @@ def test_no_file_is_long_and_each_says_what_it_is_for(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 500
     assert max(map(len, lines)) <= (128 if path.suffix == ".py" else 400)
-    assert re.match(r'"""\S|// \w|/\* \w', lines[0])
+    assert re.match(r'"""\S|// \w|/\* \w|<!-- \w', lines[0])
 
 
 def test_it_stays_as_short_as_it_was():

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 import minigrad
 from tests.browser.pages import opened, until
-from tests.browser.test_stepper_fit import PROGRAMS
+from tests.browser.test_stepper_fit import PROGRAMS, TEXTS_UP_TO, check
 from tests.viz_gallery import GALLERY
 from tools.gallery import OWN
 from viz.show.page import page
@@ -95,7 +95,80 @@ def encoder(t: Any) -> tuple[Any, Any]:
     return net, net(t.randn(2, 3, 8)).pow(2).mean()
 
 
-NAMED: dict[str, Callable] = {f.__name__: f for f in (unet, gan, towers, deep, gated, encoder)}
+def skips(t: Any) -> tuple[Any, Any]:
+    conv, f = t.nn.Conv2d, t.nn.functional
+
+    class Net(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = t.nn.ModuleList([conv(1, 4, 3, padding=1), conv(4, 8, 3, padding=1)])
+            self.middle, self.out = conv(8, 8, 3, padding=1), conv(4, 1, 1)
+            self.decoder = t.nn.ModuleList([conv(16, 4, 3, padding=1), conv(8, 4, 3, padding=1)])
+
+        def forward(self, x):
+            kept = []
+            for layer in self.encoder:
+                kept.append(layer(x).relu())
+                x = f.max_pool2d(kept[-1], 2)
+            x = self.middle(x).relu()
+            for layer in self.decoder:
+                x = layer(t.cat([f.interpolate(x, scale_factor=2), kept.pop()], 1)).relu()
+            return self.out(x)
+
+    net = Net()
+    return net, net(t.randn(1, 1, 8, 8)).pow(2).mean()
+
+
+def judged(t: Any) -> tuple[Any, Any]:
+    n, loss = t.nn, t.nn.BCELoss()
+    maker = n.Sequential(n.Linear(2, 8), n.ReLU(), n.Linear(8, 4))
+    judge = n.Sequential(n.Linear(4, 8), n.LeakyReLU(0.2), n.Linear(8, 1), n.Sigmoid())
+    real, made = judge(t.randn(3, 4)), judge(maker(t.randn(3, 2)))
+    return n.ModuleDict({"G": maker, "D": judge}), loss(real, t.ones(3, 1)) + loss(made, t.zeros(3, 1))
+
+
+def dense(t: Any) -> tuple[Any, Any]:
+    class Layer(t.nn.Module):
+        def __init__(self, wide):
+            super().__init__()
+            self.norm, self.conv = t.nn.BatchNorm2d(wide), t.nn.Conv2d(wide, 3, 3, padding=1)
+
+        def forward(self, x):
+            return self.conv(self.norm(x).relu())
+
+    net, made = t.nn.ModuleList([Layer(2 + 3 * i) for i in range(4)]), [t.randn(2, 2, 5, 5)]
+    for layer in net:
+        made.append(layer(t.cat(made, 1)))
+    return net, t.cat(made, 1).mean()
+
+
+def cells(t: Any) -> tuple[Any, Any]:
+    cell, h = t.nn.LSTMCell(3, 4), t.zeros(2, 4)
+    c = h
+    for x in t.randn(2, 2, 3):
+        h, c = cell(x, (h, c))
+    return cell, t.nn.functional.mse_loss(h, t.ones(2, 4))
+
+
+def triplet(t: Any) -> tuple[Any, Any]:
+    net = t.nn.Sequential(t.nn.Linear(4, 6), t.nn.Tanh(), t.nn.Linear(6, 3))
+    a, b, c = (net(t.randn(3, 4)) for _ in range(3))
+    return net, ((a - b).pow(2).sum(1) - (a - c).pow(2).sum(1) + 1).relu().mean()
+
+
+def vae(t: Any) -> tuple[Any, Any]:
+    sizes = {"enc": (6, 5), "mu": (5, 2), "logvar": (5, 2), "dec": (2, 5), "out": (5, 6)}
+    net, x = t.nn.ModuleDict({name: t.nn.Linear(*size) for name, size in sizes.items()}), t.rand(3, 6)
+    h = net["enc"](x).relu()
+    mu, logvar = net["mu"](h), net["logvar"](h)
+    z = mu + (0.5 * logvar).exp() * t.randn(3, 2)
+    again = net["out"](net["dec"](z).relu()).sigmoid()
+    apart = -0.5 * (1 + logvar - mu.pow(2) - logvar.exp()).sum()
+    return net, t.nn.functional.binary_cross_entropy(again, x, reduction="sum") + apart
+
+
+FEW: dict[str, Callable] = {f.__name__: f for f in (unet, gan, skips, judged, dense, cells, triplet, vae)}
+NAMED: dict[str, Callable] = {f.__name__: f for f in (towers, deep, gated, encoder)} | FEW
 
 
 def look(browser: Browser, data: dict, tmp: Path) -> None:
@@ -135,3 +208,37 @@ def test_in_a_picture_of_the_gallery_nothing_lies_over_anything(browser, tmp_pat
         return  # it can only be drawn
     result, names = (GALLERY | OWN)[name](minigrad)
     look(browser, payload(*(result if isinstance(result, list) else [result]), names=names), tmp_path)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("name", FEW)
+def test_what_is_small_enough_is_seen_whole_in_every_window_from_900_pixels_on(
+    browser, tmp_path, torch, name, named
+):
+    torch.manual_seed(0)
+    net, loss = FEW[name](torch)
+    if not named:
+        del net
+    data = payload(loss)
+    assert 20 < len(data["steps"]) <= TEXTS_UP_TO
+    check(page(data), browser, tmp_path, len(data["steps"]))
+
+
+@pytest.mark.parametrize("name", ["transformer", *FEW])
+def test_what_stands_in_boxes_that_were_opened_lies_over_nothing(browser, tmp_path, torch, name):
+    torch.manual_seed(0)
+    loss = PROGRAMS[name](torch) if name in PROGRAMS else FEW[name](torch)[1]
+    with opened(browser, page(payload(loss)), tmp_path, viewport={"width": 900, "height": 768}) as pane:
+        boxes = pane.page.locator('[data-toggle][aria-expanded="false"]')
+        assert boxes.count() > 1
+        for _ in range(min(6, boxes.count())):
+            left = boxes.count()
+            boxes.first.press("Enter")
+            expect(pane.page.locator('[data-toggle][aria-expanded="true"]')).not_to_have_count(0)
+            until(
+                pane.page,
+                f"document.querySelectorAll('[data-toggle][aria-expanded=\"false\"]').length !== {left}",
+            )
+            seen = pane.page.evaluate(OVERLAPS)
+            assert seen["found"] == []
+            assert min(seen["sizes"].values()) >= SMALLEST

@@ -26,8 +26,8 @@ from .parts import Picture
 from .views import VIEWS, build
 
 SMALL = 40  # nodes; up to this many the graph view is offered without being asked for, to half as many in both directions
-# boxes: of a larger map one with rows folded too, where that has few enough of them
-LARGE_MAP, FEW_ROWS = 20, 0.8
+# boxes: into so many a graph is folded where a picture of its modules is too wide, and for the windows of a pane
+SOME, FEW = 40, 8
 MAP_FROM = 8  # nodes; from here on also a picture in which the modules are folded
 WIDEST = 2_600  # points; a graph view that would be wider is not drawn unless it is asked for
 GRAPH_UP_TO = 250  # nodes; above this the graph view becomes the functions view
@@ -119,7 +119,7 @@ def draw(
     shown = {"values": values, "saved": saved}
     drawing = Drawing(picture_of(graph, view, direction or "LR", fold, **shown), graph)
     free = view is None and direction is None and len(graph) > MAP_FROM
-    for how in (fold, *(("module", "row") if fold is None else ())) if free else ():
+    for how in (fold, *(("module", SOME) if fold is None else ())) if free else ():
         fits = least_width(drawing.picture) <= WIDEST and drawing.places.width <= WIDEST
         if fits or (how != fold and not groups(graph, how)):
             continue
@@ -150,7 +150,7 @@ def picture_of(
     graph: Graph,
     view: str | None,
     direction: str = "LR",
-    fold: bool | str | None = None,
+    fold: bool | str | int | None = None,
     **shown: bool | None,  # values, saved
 ) -> Picture:
     """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
@@ -164,7 +164,7 @@ def picture_of(
             f"This graph has {len(graph):,} nodes, so only the functions are drawn (view='graph' is for small graphs)."
         )
     if fold:
-        found = groups(graph, fold if fold in ("module", "row") else "repeat")
+        found = groups(graph, "repeat" if fold is True else fold)
         if not found:
             why = "no block of functions comes at least four times in a row."
             if fold == "module":
@@ -174,6 +174,7 @@ def picture_of(
         found = groups(graph, "repeat")  # a row of hundreds of boxes says less than one that says how often
         said = f"{_folded(graph, found)} because they repeat. fold=False draws each of them."
         notes += [said] if found else []
+    shown["bare"] = fold in (SOME, FEW)
     whole = len(graph) <= WHOLE_UP_TO or fold is not None
     picture = build(graph, wanted, direction, title, found, **shown) if whole else None
     if picture is None or (fold is None and cost(picture) > WHOLE_COST):
@@ -204,7 +205,8 @@ def pictures_of(
         wanted = both[: 2 if 2 * len(graph) <= SMALL else 1 if len(graph) <= SMALL else 0]
         wanted.append(("functions" if len(graph) <= GRAPH_UP_TO else None, "BT", None))
         if len(graph) > MAP_FROM and True not in shown.values():
-            wanted += [("functions", "BT", how) for how in ("module", "row") if groups(graph, how)]
+            folds = ["module", FEW] if len(graph) <= GRAPH_UP_TO else ["module"]
+            wanted += [("functions", "BT", how) for how in folds if groups(graph, how)]
     found, seen = [], []
     for v, d, f in wanted:
         picture = picture_of(graph, v, d, f, **shown)
@@ -212,7 +214,7 @@ def pictures_of(
         if boxes and boxes in seen:
             continue  # folded by itself it is the same
         seen.append(boxes)
-        if f != "row" or (len(picture.items) < FEW_ROWS * len(found[-1].items) > FEW_ROWS * LARGE_MAP):
+        if f != FEW or len(picture.items) < 0.8 * len(found[-1].items):
             found.append(picture)
     return found
 

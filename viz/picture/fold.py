@@ -7,6 +7,7 @@ topological order can be drawn as one box without making a cycle; for a call tha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..read.graph import Function, Graph
@@ -33,13 +34,14 @@ class Group:
     period: int = 1  # functions of one repetition
 
 
-def groups(graph: Graph, by: str) -> list[Group]:
-    """Groups of ``graph``: ``by`` is "repeat", "module", "row" (what stands in a row, besides modules), or "size" (repeats
-    first, then stretches until it is small)."""
+def groups(graph: Graph, by: str | int) -> list[Group]:
+    """Groups of ``graph``: ``by`` is "repeat", "module", "size" (repeats first, then stretches until it is small), or how
+    many boxes there may be."""
     order = [f for f in graph.functions if f.kind != "accumulate"]
-    if by == "row":
+    if by not in ("repeat", "module", "size"):
         found = groups(graph, "module")
-        return found + _rows(order, {f for g in found for f in g.functions})
+        many = len(order) - sum(len(g.functions) - 1 for g in found) > MOST
+        return _few(order, groups(graph, "size") if many else found, by)
     if by == "module":
         found = _modules(graph)
         hidden = sum(len(g.functions) for g in found)
@@ -142,17 +144,19 @@ def _outer_modules(order: list[Function], classes: dict[str, str]) -> list[Group
 def _can_be_one(functions: list[Function]) -> bool:
     """Whether no way leads out of the group and back into it: one box would then be on a cycle with what is between."""
     inside, last = set(functions), functions[-1].index
-    stack = [e.source for f in functions for e in f.users if e.source not in inside]
-    seen = set(stack)
+    start = {e.source for f in functions for e in f.users} - inside
+    return not _leads(start, inside, lambda f: {e.source for e in f.users} if f.index < last else set())
+
+
+def _leads(start: set, goals: set, users: Callable) -> bool:
+    seen, stack = set(start), list(start)
     while stack:
-        f = stack.pop()
-        for e in f.users if f.index < last else ():
-            if e.source in inside:
-                return False
-            if e.source not in seen:
-                seen.add(e.source)
-                stack.append(e.source)
-    return True
+        new = users(stack.pop()) - seen
+        if new & goals:
+            return True
+        seen |= new
+        stack += new
+    return False
 
 
 def calls(graph: Graph) -> dict[tuple[str, int], tuple[str, list[Function]]]:
@@ -212,23 +216,51 @@ def _module(f: Function) -> str:
     return (f.outputs[0].name or "").rpartition(".")[0] if f.kind == "accumulate" else ""
 
 
-def _rows(order: list[Function], taken: set[Function]) -> list[Group]:
-    """Rows without a fork: each function the only one that uses the one before, and using no other."""
-    found = []
-    for f in order:
-        row = [f]
-        while f not in taken:
-            taken.add(f)
-            g = f.users[0].source if len(f.users) == 1 else f
-            inputs = [e.target for e in g.edges if e.target is not None and e.target.kind != "accumulate"]
-            if g in taken or len(inputs) != 1:
-                break
-            row.append(g)
-            f = g
-        if len(row) > 1:
-            first, last = (f.name.split("Backward")[0] for f in (row[-1], row[0]))
-            found.append(Group(f"{first} … {last}", plural(len(row), "function"), row))
-    return found
+def _few(order: list[Function], found: list[Group], most: int) -> list[Group]:
+    """So many boxes at most: two that an arrow joins become one, those in a row and the smallest first, where no cycle comes
+    of it; and the leaves of a module that the same boxes use are one."""
+    title = {f: g.title for g in found for f in g.functions}
+    same = {tuple(g.functions): g for g in found}
+    boxes = [*same, *((f,) for f in order if f not in title)]
+    while len(boxes) > most:
+        at = {f: i for i, box in enumerate(boxes) for f in box}
+        users = [
+            {at[e.source] for f in box for e in f.users if e.source in at} - {i}
+            for i, box in enumerate(boxes)
+        ]
+        uses = Counter(j for those in users for j in those)
+        pairs = sorted(
+            (len(boxes[i] + boxes[j]) + 2 * (len(users[i]) > 1) + 2 * (uses[j] > 1), i, j)
+            for i in range(len(boxes))
+            for j in users[i]
+        )
+        pair = next(((i, j) for _, i, j in pairs if not _leads(users[i] - {j}, {j}, users.__getitem__)), None)
+        if pair is None:
+            break
+        i, j = pair
+        boxes[i] = tuple(sorted(boxes[i] + boxes[j], key=lambda f: f.index))
+        del boxes[j]
+    folded = [Group(*_ends(box, title), list(box)) for box in boxes if len(box) > 1 and box not in same]
+    return folded + [same[box] for box in boxes if box in same] + _shared(boxes)
+
+
+def _shared(boxes: list[tuple[Function, ...]]) -> list[Group]:
+    """The leaves of a module that the same boxes use."""
+    at = {f: i for i, box in enumerate(boxes) for f in box}
+    found: dict[tuple, dict[Function, str]] = {}
+    for leaf in (e.target for f in at for e in f.edges if e.target and e.target.kind == "accumulate"):
+        where = sorted({at[e.source] for e in leaf.users})
+        found.setdefault((_module(leaf), *where), {})[leaf] = leaf.outputs[0].name or "?"
+    several = {key: names for key, names in found.items() if len(key) > 2 and len(names) > 1}
+    titles = {key: key[0] or _ends([*names], names)[0] for key, names in several.items()}
+    return [Group(titles[key], plural(len(names), "leaf"), [*names]) for key, names in several.items()]
+
+
+def _ends(functions: Sequence[Function], title: dict[Function, str]) -> tuple[str, str]:
+    """What a box is called by what stands at its ends, and how much is in it."""
+    last, first = (title.get(f) or f.name.split("Backward")[0] for f in (functions[-1], functions[0]))
+    beside = first.removeprefix(f"{last.rpartition('.')[0]}.")  # of two in one module
+    return f"{last} … {beside}", plural(len(functions), "function")
 
 
 def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:

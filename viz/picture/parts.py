@@ -121,6 +121,7 @@ class Picture:
     # write values into the tensors of the graph view; leave them out of the cards if False there
     values: bool = False
     saved: bool = False  # draw what each function keeps
+    bare: bool = False  # write nothing on arrows
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     same_rank: list[tuple[Item, ...]] = field(default_factory=list)

@@ -34,13 +34,15 @@ def build(
     *,
     values: bool | None = None,
     saved: bool = False,
+    bare: bool = False,
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (not in the graph view).
 
-    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view).
+    values: write values (by default in cards only). saved: draw what each function keeps (in the graph view). bare: write
+    nothing on arrows.
     """
     values = view == "cards" if values is None else values
-    picture = Picture(view, direction, one_line(title)[:80], values, saved)
+    picture = Picture(view, direction, one_line(title)[:80], values, saved, bare)
     made = calls(graph) if len(graph) <= FRAMES_UP_TO and not groups else {}
     for (module, _), (_, functions) in made.items():
         for f in functions:
@@ -141,7 +143,7 @@ class _View:
     def __init__(self, graph: Graph, picture: Picture):
         self.graph, self.p = graph, picture
         self.roots = {(r.function, r.nr) for r in graph.roots}
-        self.labelled = len(graph) <= LABELS_UP_TO
+        self.labelled = len(graph) <= LABELS_UP_TO and not picture.bare
         self.first_use: dict[Function, Item] = {}
         self.plain: dict[str, Item] = {}
         self.cuts: set[tuple[Item, Item]] = set()
@@ -358,6 +360,8 @@ class _Compact(_View):
     def draw(self) -> None:
         for f in self.order:
             if f.kind == "accumulate":
+                if self.within.isdisjoint(e.source for e in f.users):
+                    self.leaf(f)
                 continue
             group = self.group_of.get(f)
             if group is None:
@@ -403,6 +407,7 @@ class _Compact(_View):
         known = self.joined.get((item, source))
         if known is not None:
             known.more.append(e)
+            known.label = "grad" if known.label else ""  # of several tensors
             return
         link = self.backward_link(f, e, item, source, spine=self.spine(e))
         if "fold" in (item.kind, source.kind):
@@ -413,7 +418,7 @@ class _Compact(_View):
         if group in self.folds:
             return self.folds[group]
         members = self.members[group]
-        leaves = sum(f.kind == "accumulate" for f in members)
+        leaves = len(members) - len(group.functions)  # that only these functions use
         about = f"{group.about}, {plural(leaves, 'leaf')}" if leaves else group.about
         column = Column.of([name_line(group.title), sub_line(about, size=SMALLEST)], 90, 12, 9)
         ends = f"from {group.functions[0].name} to {group.functions[-1].name}"

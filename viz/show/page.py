@@ -162,56 +162,6 @@ def packed(content: Mapping[str, Any] | str) -> str:
     return base64.b85encode(zlib.compress(text.encode(), 9)).decode().translate(HARMLESS)
 
 
-# it tells its height: whoever holds it in a frame may give it that, also before the frame is scrolled into sight
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
-style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
-<style>
-:root{{color-scheme:light dark}}
-body{{margin:{margin};background:Canvas;font:15px/1.5 system-ui,sans-serif}}
-body>*{{max-width:1280px;margin-inline:auto}}
-h1{{font-size:19px;overflow-wrap:anywhere}}
-</style>
-</head>
-<body>
-{heading}<main id="pane"></main>
-<noscript><p>To step through the pass, this page needs JavaScript.</p></noscript>
-<script type="text/plain" id="packed">{packed}</script>
-<script>
-(async () => {{
-  const digits = "{digits}", text = packed.textContent;
-  const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4), words = new DataView(bytes.buffer);
-  for (let i = 0; i < text.length; i += 5) {{
-    let word = 0;
-    for (let j = i; j < i + 5; j++) word = word * 85 + (j < text.length ? digits.indexOf(text[j]) : 84);
-    words.setUint32(i / 5 * 4, word);
-  }}
-  const {{ body }} = new Response(bytes.subarray(0, Math.floor(text.length * 4 / 5)));
-  const stream = body.pipeThrough(new DecompressionStream("deflate"));
-  const {{ js, css, data, options }} = JSON.parse(await new Response(stream).text());
-  globalThis.recorded = {{ data, options }};
-  document.head.append(Object.assign(document.createElement("style"), {{ textContent: css }}));
-  recorded.tell = (pane) => {{
-    pane?.settle();
-    if (parent !== self) parent.postMessage({{ viz: document.body.offsetHeight }}, "*");
-  }};
-  const program = `${{js}}\\nconst pane = mount(document.getElementById("pane"), recorded.data, recorded.options);
-    recorded.ready = performance.now();
-    for (const wait of [0, 100, 1000]) setTimeout(() => recorded.tell(pane), wait);`;
-  document.body.append(Object.assign(document.createElement("script"), {{ type: "module", textContent: program }}));
-  new ResizeObserver(() => recorded.tell()).observe(document.body);
-}})();
-</script>
-</body>
-</html>
-"""
-
-
 def page(
     data: Mapping[str, Any],
     *,
@@ -235,7 +185,11 @@ def whole(title: str, content: Mapping[str, Any] | str, bare: bool) -> str:
     """The page of a program with its data: ``content`` has js, css, data and options; ``title`` is HTML."""
     heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
     parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
-    return re.sub(r"\n +", "\n", _PAGE).format(**parts, packed=packed(content))
+    around = re.sub(
+        r"<!-- .*? -->\n|(?<=\n) +", "", (FRONT / "page.html").read_text(encoding="utf-8"), flags=re.S
+    )
+    parts["packed"] = packed(content)
+    return re.sub(r"@(\w+)@", lambda found: parts[found[1]], around)
 
 
 # a frame that is printed runs no script (JupyterLab's File > Print), or was never laid out: the picture under it is printed
@@ -250,10 +204,12 @@ def frame(
 ) -> str:
     """HTML for a saved notebook: a plain picture, and over it the stepper in a sandboxed frame.
 
-    An untrusted notebook and paper keep the picture and lose the frame: of the pictures the one that is largest on a page
-    of text. Where the frame is allowed it covers the picture, which has a fixed height for that.
+    An untrusted notebook and paper keep the picture and lose the frame: of the pictures the richest that can be read on a
+    page of text. Where the frame is allowed it covers the picture, which has a fixed height for that.
     """
-    shown = max([data, *data.get("pictures", ())], key=lambda p: min(1, 720 / p["width"], 900 / p["height"]))
+    shown = max(
+        [data, *data.get("pictures", ())], key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"])
+    )
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
     inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text))

@@ -136,7 +136,10 @@ class Pane {
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
-    this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
+    let rests = ""; // where the pointer stands: what a step moves under it there asks for no tip
+    const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
+    this.frame.addEventListener("pointermove", (event) => { rests = place(event); });
+    this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved || place(event) === rests ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
     this.view.addEventListener("pointerout", () => this.hideTip());
     this.holdPresses();
     this.offerHands();

@@ -6,11 +6,11 @@ import { opened } from "./opening.js";
 
 const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside the picture, of these at least
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
-const RICH = ["graph", "cards", "functions", "map", "rows"];
-const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded", rows: "modules and rows, folded" };
+const RICH = ["graph", "cards", "functions", "map", "few"];
+const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
 
-const kindOf = (picture) => (picture.fold === "row" ? "rows" : Object.keys(picture.folds).length ? "map" : picture.view);
-export const viewName = (picture) => `${NAMES[kindOf(picture)]} ${picture.direction === "LR" ? "→" : "↓"}`;
+const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.folds).length ? "map" : picture.view);
+export const viewName = (picture) => `${NAMES[kindOf(picture)] || `at most ${picture.fold} boxes`} ${picture.direction === "LR" ? "→" : "↓"}`;
 
 // The smallest scale at which every text of a node can be read; those on arrows may be smaller.
 function readable(picture) {
@@ -26,10 +26,11 @@ export function choose(pictures, width, height) {
       const set = most === 1 ? { width: picture.width, height: picture.height, k: 1, crossed: 0 } : columns(picture, k);
       if (!set) break;
       const scale = Math.min(LARGEST, width / set.width, height / set.height), shown = Math.max(least, scale);
-      const screens = Math.max(1, (set.width * shown) / width) * Math.max(1, (set.height * shown) / height) * (1 + 0.04 * (k - 1));
+      const wide = (set.width * shown) / width, tall = (set.height * shown) / height;
+      const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
-      const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.02 * set.crossed;
-      sets.push({ picture, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: RICH.indexOf(kindOf(picture)), screens, seen });
+      const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
+      sets.push({ picture, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: RICH.indexOf(kindOf(picture)) - (picture.fold > 0 && picture.fold / 100) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
