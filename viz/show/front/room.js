@@ -48,7 +48,7 @@ export const room = {
     this.settled = key;
     this.el.classList.toggle("mgv-wide", wide >= WIDE);
     this.el.classList.toggle("mgv-slim", wide < WIDE);
-    const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(260, most - around);
+    const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
     const open = [...this.open].join();
     if (open !== this.opened?.open) this.opened = { open, picture: open ? opened(this.base, this.open) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
@@ -68,7 +68,7 @@ export const room = {
     const { style } = this.frame;
     style.setProperty("--side", `${side}px`);
     style.setProperty("--stage", `${tall}px`);
-    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(130, Math.min(340, free - tall))}px`);
+    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(340, free - tall))}px`);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
     this.el.dataset.scale = chosen.scale.toFixed(3);
