@@ -118,10 +118,12 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
     if "hooked" in link.classes:
-        (x, y), (ux, uy) = points[-1], _unit(points[-1], tip or points[-1])
-        # a short arrow, and its label is on it: the mark stands beside the head, else before it
-        by = (12 * abs(uy), 12 * abs(ux)) if link.kind == "store" else (-9 * ux, -9 * uy)
-        out.append(_hook_mark(x + by[0], y + by[1]))
+        first = (
+            link.kind == "store"
+        )  # a short arrow with its label on it: the mark stands before that, else before the head
+        (x, y), to, by = (points[0], points[1], 6) if first else (points[-1], tip or points[-1], -9)
+        ux, uy = _unit((x, y), to)
+        out.append(_hook_mark(x + by * ux, y + by * uy))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
@@ -178,8 +180,10 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         look = {"fill": ink, "font_weight": weight, "font_family": family}
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
-        inset = 0.86 if item.outline == "ellipse" else 0.97
-        out.append(_hook_mark(x + item.width * inset, y + item.height * 0.14))
+        right, down = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}.get(
+            item.outline, (0.97, 0.14)
+        )  # on the border
+        out.append(_hook_mark(x + item.width * right, y + item.height * down))
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
