@@ -42,7 +42,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def imports_of(path: Path) -> frozenset[str]:
-    return frozenset(imported(source_of(path), ".".join(path.relative_to(ROOT).parent.parts)))
+    return frozenset(imported(tree_of(path), ".".join(path.relative_to(ROOT).parent.parts)))
 
 
 def inside(name: str, *packages: str) -> bool:
@@ -75,7 +75,7 @@ def test_viz_knows_only_the_graph_protocol(path):
 def test_lessons_import_no_torch(path):
     cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     lines = [line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    assert not {name for name in imported("\n".join(lines)) if inside(name, "torch")}
+    assert not {name for name in imported(ast.parse("\n".join(lines))) if inside(name, "torch")}
 
 
 @pytest.mark.parametrize("path", modules("notebooks"), ids=lambda path: str(path.relative_to(ROOT)))
@@ -176,8 +176,9 @@ def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
 @each_module
 def test_text_is_read_and_written_in_utf_8_on_every_system(path):
     """Windows has an encoding of its own, in which half of the mathematics here cannot be written."""
-    tree = tree_of(path)
-    assert [f"line {call.lineno}: {ast.unparse(call)}" for call in opened_as_text(tree)] == []
+    if re.search(r"\b(open|read_text|write_text)\b", source_of(path)):
+        tree = tree_of(path)
+        assert [f"line {call.lineno}: {ast.unparse(call)}" for call in opened_as_text(tree)] == []
 
 
 @pytest.mark.parametrize(

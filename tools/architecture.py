@@ -11,6 +11,7 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -84,14 +85,14 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(source: str, package: str = "") -> Iterator[str]:
-    """The full dotted name of every module, and of every name in a module, that `source` imports when it runs,
+def imported(program: ast.Module, package: str = "") -> Iterator[str]:
+    """The full dotted name of every module, and of every name in a module, that `program` imports when it runs,
     wherever in the file. `package` is where a relative import starts."""
 
     def runs(node: ast.AST) -> bool:
         return not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
 
-    waiting: list[ast.AST] = [ast.parse(source)]
+    waiting: list[ast.AST] = [program]
     while waiting:
         node = waiting.pop()
         waiting += [
@@ -122,6 +123,7 @@ def doors(name: str) -> bool:
     return name.split(".")[-1] in {"minigrad", "viz", "autograd", "__main__"}
 
 
+@cache
 def arrows() -> set[tuple[str, str]]:
     """Who imports whom: room to room, or room to floor where the package as a whole is meant."""
     known = modules()
@@ -129,7 +131,8 @@ def arrows() -> set[tuple[str, str]]:
     for name, path in known.items():
         here = room_of(name)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        for other in () if doors(name) else imported(path.read_text(encoding="utf-8"), package):
+        program = ast.parse(path.read_text(encoding="utf-8"))
+        for other in () if doors(name) else imported(program, package):
             is_package = other in known and known[other].name == "__init__.py"
             if is_package and other.split(".")[0] == name.split(".")[0]:
                 continue  # of `from ..ops import shape` only what is imported counts, not the package
