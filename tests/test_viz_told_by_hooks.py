@@ -93,6 +93,11 @@ def two_outputs(t: Any) -> Program:
     return (product * 3).sum() + total.sum(), {"a": a, "b": b}
 
 
+def operators_of_a_parameter(t: Any) -> Program:
+    p, x = t.nn.Parameter(t.ones(2)), leaf(t, 2)
+    return ((x - p) / (p + 2) * (x * p) ** 2).sum(), {"p": p, "x": x}
+
+
 def unused_output(t: Any) -> Program:
     x = leaf(t, 3, 2)
     first, _, third = x.sin().unbind(0)
@@ -161,6 +166,14 @@ def jagged(t: Any) -> Program:
     return of_module(t, layer, (layer(rows * 2).values() ** 2).sum(), rows=rows)
 
 
+def attention_on_jagged(t: Any) -> Program:
+    t.manual_seed(0)
+    rows = t.nested.nested_tensor([t.rand(2, 8), t.rand(3, 8)], layout=t.jagged, requires_grad=True)
+    heads = (rows * 2).unflatten(-1, [2, 4]).transpose(1, 2)
+    made = t.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+    return made.transpose(1, 2).flatten(-2).values().sum(), {"rows": rows}
+
+
 def strided(t: Any) -> Program:
     rows = t.nested.nested_tensor([t.ones(2, 3), t.ones(4, 3)], requires_grad=True)
     return ((rows * rows).to_padded_tensor(0.0) ** 2).sum(), {"rows": rows}
@@ -191,6 +204,37 @@ def compiled(t: Any) -> Program:
     return (made**2).sum(), {"x": x, "w": w}
 
 
+def compiled_module(t: Any) -> Program:
+    net, x = small(t), leaf(t, 2, 3)
+    return of_module(t, net, t.compile(net, backend="aot_eager")(x * 2).tanh().sum(), x=x)
+
+
+def checkpointed_in_parts(t: Any) -> Program:
+    net, x = small(t), leaf(t, 2, 3)
+    made = t.utils.checkpoint.checkpoint_sequential(net, 2, x * 1, use_reentrant=False)
+    return of_module(t, net, made.sum(), x=x)
+
+
+def mapped_function(t: Any) -> Program:
+    class Square(t.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad * ctx.saved_tensors[0]
+
+    x = leaf(t, 3, 2)
+    return t.func.vmap(Square.apply)(x).sum(), {"x": x}
+
+
 def scripted(t: Any) -> Program:
     x = leaf(t, 3)
     return t.jit.trace(lambda x: (x * 2).sin(), (t.ones(3),))(x).sum(), {"x": x}
@@ -219,9 +263,9 @@ def subclass(t: Any) -> Program:
 
 
 BOTH = "mapped gradients_in_a_map jacobian dual checkpointed packs_what_is_saved kept_elsewhere two_outputs unused_output "
-BOTH += "second_order hooked written_into as_many_modules"
+BOTH += "operators_of_a_parameter second_order hooked written_into as_many_modules"
 TORCH = "checkpointed_anew parametrized packed jagged strided sparse autocast complex_numbers compiled scripted dispatched "
-TORCH += "subclass"
+TORCH += "subclass attention_on_jagged compiled_module checkpointed_in_parts mapped_function"
 PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
     (name, "torch") for name in f"{BOTH} {TORCH}".split()
 ]

@@ -41,7 +41,7 @@ def as_array(tensor: Any) -> np.ndarray:
     there are no numbers: on the device "meta", of a tracer's or a transform's tensor.
     """
     if getattr(tensor, "is_nested", False):
-        tensor = sys.modules["torch"].nested.to_padded_tensor(tensor.detach(), 0.0)
+        tensor = sys.modules["torch"].nested.to_padded_tensor(tensor.detach().contiguous(), 0.0)
     sparse = not str(getattr(tensor, "layout", "strided")).endswith("strided")
     for method in ("detach", *["to_dense"] * sparse, "resolve_conj", "resolve_neg", "cpu"):
         if hasattr(tensor, method):
