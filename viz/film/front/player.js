@@ -204,7 +204,7 @@ class Player {
       const kinds = [...new Map(found.map((f) => [f.kind, f]).reverse()).values()].reverse(); // the first of each kind, the rest counted
       for (const f of kinds.slice(0, this.films.length > 1 ? 1 : 3)) {
         const others = found.filter((other) => other.kind === f.kind).length - 1, since = f.from === view.frame ? "begins here" : `at step ${view.film.steps[f.from]}, and since`;
-        out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, others ? `and ${others} more; ${since}` : since)));
+        out.push(h("button", { type: "button", class: "mgf-word", title: f.text, onclick: () => this.goTo(f, view) }, mark(f.kind), h("span", {}, title, f.text), h("i", {}, others ? `${others} more like this; ${since}` : since)));
       }
     }
     const text = out.map((part) => part && part.textContent).join("|");
