@@ -61,16 +61,16 @@ def conv2d(
     input: Tensor, weight: Tensor, bias: Weight = None, stride: Sides = 1, padding: Sides = 0
 ) -> Tensor:
     """Convolution of (N, C, H, W) with a weight (O, C, KH, KW)."""
-    size, window = input._array.shape, weight._array.shape
-    expect(len(size) == 4, NO_BATCH, len(size), error=ValueError)
+    x, window = input._array, weight._array.shape
+    expect(x.ndim == 4, NO_BATCH, x.ndim, error=ValueError)
     stride, padding = pair(stride), pair(padding)
     told = "Given groups=1, weight of size {}, expected input{} to have {} channels, but got {} channels "
-    expect(size[1] == window[1], told + "instead", window, size, window[1], size[1])
-    h, w = [n + 2 * p for n, p in zip(size[2:], padding, strict=True)]
+    expect(x.shape[1] == window[1], told + "instead", window, x.shape, window[1], x.shape[1])
+    h, w = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
     told = "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
     expect(h >= window[2] and w >= window[3], told + "actual input size", h, w, *window[2:])
-    for t in (weight, weight if bias is None else bias):
-        expect(input.dtype is t.dtype, "expected scalar type {.word} but found {.word}", input.dtype, t.dtype)
+    others = [t._array.dtype for t in (weight, bias) if t is not None and t._array.dtype != x.dtype]
+    expect(not others, "expected scalar type {.word} but found {.word}", x.dtype, *others)
     return images.convolution(input, weight, bias, stride, padding)
 
 

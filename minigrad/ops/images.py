@@ -43,7 +43,7 @@ def put_back(parts: ndarray, size: tuple, kernel: tuple, stride: tuple, padding:
     (h, w), (p, q) = size, padding
     out = np.zeros((*parts.shape[:-4], h + 2 * p, w + 2 * q), parts.dtype)
     met = windows(out, kernel, stride)
-    if stride[0] >= kernel[0] and stride[1] >= kernel[1]:
+    if (stride[0] >= kernel[0] and stride[1] >= kernel[1]) or met.shape[-4:-2] == (1, 1):
         met[...] = parts
     else:
         for i, j in itertools.product(*map(range, kernel)):
