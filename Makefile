@@ -8,8 +8,9 @@ TESTS  ?= not torch and not browser
 
 BIN    := .venv/bin
 SETUP  := $(PYTHON) tools/set_up.py
-# bytecode is kept, whatever the environment says: the tests start a hundred Pythons
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -p tests.early
+# bytecode is kept, whatever the environment says: the tests start a hundred Pythons. Tests run two at a time, each on one core:
+# threads of NumPy's own would only wait for each other
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
 .PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery site clean
