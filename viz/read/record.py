@@ -178,19 +178,19 @@ class Recording:
         of its own, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a class: it
         would be a sequence for ever, and PyTorch reads ``torch.tensor([x[0], x[1]])`` otherwise then.
         """
-        owners = [c for c in kind.__mro__ if c.__flags__ & CAN_BE_CHANGED and hasattr(c, "backward")] or [
-            kind
-        ]
-        for owner in {*owners} - self._watched:
+        if kind in self._watched:
+            return
+        changeable = (c for c in kind.__mro__ if c.__flags__ & CAN_BE_CHANGED and hasattr(c, "backward"))
+        owners = list(changeable) or [kind]
+        for owner in set(owners) - self._watched:
             self._watched.add(owner)
+            given = vars(owner).keys() | (set(OPERATIONS) - {"__getitem__"} if owner is owners[-1] else set())
             with LOCK:
                 own, recordings = WATCHED.setdefault(owner, ({}, []))
                 recordings.append(self)
                 for name in OPERATIONS if len(recordings) == 1 else ():
                     method = getattr(owner, name, None)
-                    if name in vars(owner) or (
-                        owner is owners[-1] and callable(method) and name != "__getitem__"
-                    ):
+                    if name in given and callable(method):
                         own[name] = vars(owner).get(name)
                         setattr(owner, name, _noting(method, recordings))
 
