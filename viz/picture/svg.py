@@ -45,9 +45,8 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 def summary(p: Picture) -> str:
     """The picture in one sentence, for those who do not see it."""
     kinds = [item.kind for item in p.items]
-    return (
-        f"Graph of {p.title}: {', '.join(plural(kinds.count(kind), kind) for kind in ('function', 'leaf'))}"
-    )
+    said = ", ".join(plural(kinds.count(kind), kind) for kind in ("function", "leaf"))
+    return f"Graph of {p.title}: {said}"
 
 
 def _n(x: float) -> str:
