@@ -66,12 +66,16 @@ def _alarm(seconds: float) -> Iterator[None]:
 def _watcher(seconds: float) -> Iterator[None]:
     done, left = threading.Event(), _clock(seconds)
     lock = threading.Lock()
-    target = ctypes.c_ulong(threading.get_ident())
+    thread, target = threading.current_thread(), ctypes.c_ulong(threading.get_ident())
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def lives() -> bool:
+        """A thread that has ended may have left its number to another; one that Python did not start does not tell its end."""
+        return thread.is_alive() and target.value in sys._current_frames()
 
     def watch() -> None:
         wait = seconds
-        while not done.wait(wait) and target.value in sys._current_frames():
+        while not done.wait(wait) and lives():
             if (more := left()) > 0:
                 wait = max(more, 0.001)
                 continue
