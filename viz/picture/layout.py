@@ -80,17 +80,17 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
             items[o["name"]] = (x - w / 2, y - h / 2)
     lines, labels = {}, {}
     for e in data.get("edges", ()):
-        tip, curve = None, []
-        for part in e.get("pos", "").split():
-            if part[0] in "es":
-                tip = point(part[2:])
-            else:
-                curve.append(point(part))
-        lines[e["id"]] = (curve, tip)
+        parts = e.get("pos", "").split()
+        tip = next((point(part[2:]) for part in parts if part[0] in "es"), None)
+        lines[e["id"]] = ([point(part) for part in parts if part[0] not in "es"], tip)
         if "lp" in e:
             labels[e["id"]] = point(e["lp"])
-    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, [])
-    at.frames = [frames[f"cluster_frame{k}"] for k in range(len(p.clusters))]
+    for link in p.links if p.direction == "TB" else ():
+        x, y = labels.get(link.id, (0.0, 0.0))
+        if link.kind == "grad_fn" and link.id in labels and (by := lines[link.id][0][0][1] - y) < 12:
+            labels[link.id] = (x, y + 2 * by)  # below the arrow: others come from above
+    framed = [frames[f"cluster_frame{k}"] for k in range(len(p.clusters))]
+    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, framed)
     _forward_rail_first(p, at, sizes)
     return at
 

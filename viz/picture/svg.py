@@ -120,7 +120,7 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         first = (
             link.kind == "store"
         )  # a short arrow with its label on it: the mark stands before that, else before the head
-        (x, y), to, by = (points[0], points[1], 6) if first else (points[-1], tip or points[-1], -9)
+        (x, y), to, by = (points[0], points[1], 6) if first else (points[-1], tip or points[-1], -6)
         ux, uy = _unit((x, y), to)
         out.append(_hook_mark(x + by * ux, y + by * uy))
     return _tag("g", link.css, "".join(out), id=link.id)

@@ -63,7 +63,7 @@ export const painting = {
     for (const [id, item] of edges) {
       const [dx, dy] = item.shift, way = edges.size <= 80 ? this.wayOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
       way.forEach(([x, y], i) => (way[i + 1] ? box(x, y, 0, 0, 1, item) : box(x - 5, y - 5, 10, 10, 3)));
-      for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6 + dx, y - 6 + dy, 12, 12, 3); }
+      for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6 + dx, y - 1 + dy, 12, 12, 3); } // its path begins at the top
       const [x, y, w, h] = this.drawn.edges[id].label_box ?? [];
       if (w) box(x + (item.move ?? item.shift)[0], y + (item.move ?? item.shift)[1], w, h, 9, id);
     }
@@ -93,9 +93,9 @@ export const painting = {
     const over = (a, b, by) => Math.abs(a - b) < by / 2 + 1, trouble = ([x, y]) => near.reduce((n, one) => n + (over(x, one[0], w + one[2]) && over(y, one[1], h + one[3]) ? one[4] : 0),
       (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300);
     let best = [...start.slice(0, 2), trouble(start)];
-    if (best[2] >= 1) for (const [x, y] of way.slice(way.length >> 3)) for (const dx of [0, w / 2 + 7, -w / 2 - 7, w / 4, -w / 4]) {
-      const price = trouble([x + dx, y]) + (dx ? 0.2 : 0);
-      if (price < best[2]) best = [x + dx, y, price];
+    if (best[2] >= 1) for (const [x, y] of way.slice(way.length >> 3)) for (const [dx, dy] of [[0, 0], [w / 2 + 7, 0], [-w / 2 - 7, 0], [w / 4, 0], [-w / 4, 0], [0, -h / 2 - 8], [0, h / 2 + 8]]) {
+      const price = trouble([x + dx, y + dy]) + (dx || dy ? 0.2 : 0);
+      if (price < best[2]) best = [x + dx, y + dy, price];
     }
     others.push([best[0], best[1], w, h, 9, id]);
     return best;
