@@ -107,6 +107,27 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").wait_for()
 
 
+def test_who_writes_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
+    """Words go into that cell, undo takes them back there, and the pass goes on to its end beside it."""
+    pane, keys = pane_of(stepper), stepper.page.keyboard
+    other = stepper.page.locator(".jp-CodeCell >> nth=1").locator(".cm-content")
+    before = other.inner_text()
+    pane.button("Play").click()
+    other.click(position={"x": 2, "y": 2})
+    keys.press("Control+Home")
+    keys.type("left = 1 ", delay=60)
+    expect(stepper.page.locator(".mgv")).not_to_have_attribute("data-step", "0")
+    expect(other).to_be_focused()
+    assert other.inner_text() == f"left = 1 {before}"
+    while other.inner_text() != before:
+        length = len(other.inner_text())
+        keys.press("Control+z")
+        assert len(other.inner_text()) < length
+    pane.at(5)
+    expect(other).to_be_focused()
+    assert other.inner_text() == before and pane.grads() == {"x": [12.0]}
+
+
 def test_there_is_one_toolbar(stepper: Lesson):
     assert stepper.page.get_by_role("button", name="Play", exact=True).count() == 1
     assert stepper.page.locator(".jp-OutputArea input[type=range]").count() == 1
