@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
 import minigrad
 from exercises import check, hint, lessons, predict, progress, solution, store
@@ -97,17 +100,22 @@ def test_a_prediction_is_noted_and_answered_by_its_thought(question):
     assert repr(predict(question.id)) == repr(predict(question.id, ...)) == f"{question.id} not yet predicted"
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    """One for all solved lessons; that each runs in one of its own is tried with the lessons as they stand."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(NOTEBOOKS), env=os.environ | {"MINIGRAD_PROGRESS": "off"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_solved_lesson_shows_correct_everywhere(path, monkeypatch):
-    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
     notebook = solved(path)
-    NotebookClient(
-        notebook,
-        timeout=120,
-        kernel_name="python3",
-        shutdown_kernel="immediate",  # nothing is left to be put away
-        resources={"metadata": {"path": str(NOTEBOOKS)}},
-    ).execute()
+    notebook.cells.insert(0, new_code_cell("%reset -f"))
+    client = NotebookClient(notebook, timeout=120, km=kernel)
+    client.execute()
+    client.kc.stop_channels()
     for cell in notebook.cells:
         if key := tagged(cell, "exercise"):
             assert f"{key} correct" in printed(cell), printed(cell)
