@@ -100,6 +100,16 @@ def test_a_prediction_is_noted_and_answered_by_its_thought(question):
     assert repr(predict(question.id)) == repr(predict(question.id, ...)) == f"{question.id} not yet predicted"
 
 
+# pictures are drawn where the lessons run as they stand
+BEGIN_ANEW = """\
+%reset -f
+shown = get_ipython().display_formatter
+shown.active_types = ["text/plain"]
+shown.mimebundle_formatter.enabled = False
+del shown
+"""
+
+
 @pytest.fixture(scope="module")
 def kernel():
     """One for all solved lessons; that each runs in one of its own is tried with the lessons as they stand."""
@@ -112,7 +122,7 @@ def kernel():
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
     notebook = solved(path)
-    notebook.cells.insert(0, new_code_cell("%reset -f"))
+    notebook.cells.insert(0, new_code_cell(BEGIN_ANEW))
     client = NotebookClient(notebook, timeout=120, km=kernel)
     client.execute()
     client.kc.stop_channels()
