@@ -288,6 +288,33 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_after_any_line_leaves_no_recording_behind(monkeypatch):
+    """Also after the last one, where Python has left the block and not yet asked the recording to."""
+    methods, before, recording = dict(vars(torch.Tensor)), sys.gettrace(), type(viz.record())
+    looks, at, stopped = recording._after_line, 0, True
+    while stopped:
+        at, stopped, left = at + 1, False, at
+
+        def striking(self: object, *args: object) -> None:
+            nonlocal left, stopped
+            left -= 1
+            if left < 0 and not stopped:
+                stopped = True
+                raise KeyboardInterrupt
+            looks(self, *args)
+
+        monkeypatch.setattr(recording, "_after_line", striking)
+        x = torch.ones(3, requires_grad=True)
+        try:
+            with viz.record():
+                y = x * 1.0
+                y.sum()
+        except KeyboardInterrupt:
+            assert stopped
+        assert (dict(vars(torch.Tensor)), sys.gettrace()) == (methods, before), f"at line {at}"
+    assert at > 4
+
+
 def test_ctrl_c_at_every_call_leaves_no_recording_behind():
     """A recording traces lines itself, so here what is interrupted is each function that it calls, and each return."""
     methods, before = dict(vars(torch.Tensor)), sys.gettrace()

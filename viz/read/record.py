@@ -126,9 +126,9 @@ class Recording:
         self._globals = frame.f_globals if frame is not None else None
         if frame is not None:
             self._look_around(frame)
-            frame.f_trace = self._local
+            frame.f_trace = self._trace
             self._at[frame] = frame.f_lineno
-        sys.settrace(self._call)
+        sys.settrace(self._trace)
 
     @looking
     def _look_around(self, frame: FrameType) -> None:
@@ -270,7 +270,16 @@ class Recording:
 
     # -- following the program
 
-    def _call(self, frame: FrameType, event: str, arg: object):
+    def _trace(self, frame: FrameType, event: str, arg: object) -> Callable | None:
+        """What Python calls for each line. Ctrl+C in here ends the recording, as it ends the tracing: where the block's last
+        line has been run, nobody would leave it."""
+        try:
+            return self._call(frame) if event == "call" else self._local(frame, event, arg)
+        except BaseException:
+            self._leave()
+            raise
+
+    def _call(self, frame: FrameType) -> Callable | None:
         mine = frame.f_globals is self._globals if self._globals is not None else False
         if self._filename is not None and frame.f_code.co_filename == self._filename:
             mine, self._globals = True, frame.f_globals
@@ -279,7 +288,7 @@ class Recording:
         self._at[frame] = frame.f_lineno
         self._given[frame] = {}
         self._take_given(frame)
-        return self._local
+        return self._trace
 
     @looking
     def _take_given(self, frame: FrameType) -> None:
@@ -290,14 +299,14 @@ class Recording:
             look = members if isinstance(here.get(name), list | tuple | dict) else itself
             self._given[frame] |= {called: id(tensor) for called, tensor in look(name, here.get(name))}
 
-    def _local(self, frame: FrameType, event: str, arg: object):
+    def _local(self, frame: FrameType, event: str, arg: object) -> Callable:
         if event in ("line", "return"):
             self._after_line(frame, arg if event == "return" else None)
             self._at[frame] = frame.f_lineno
             if event == "return":
                 self._at.pop(frame, None)
                 self._given.pop(frame, None)
-        return self._local
+        return self._trace
 
     @looking
     def _after_line(self, frame: FrameType, returned: Any = None) -> None:

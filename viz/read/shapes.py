@@ -24,17 +24,8 @@ _UNARY = (
 UNARY = frozenset(_UNARY.split())
 BINARY = ["Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"]
 SCALAR = ["SumBackward0", "MeanBackward0", "Dot", "MaxBackward1", "MinBackward1", "ProdBackward0"]
-REDUCED = [
-    "SumBackward1",
-    "MeanBackward1",
-    "ProdBackward1",
-    "MaxBackward0",
-    "MinBackward0",
-    "Amax",
-    "Amin",
-    "Var",
-    "Std",
-]
+_REDUCED = "SumBackward1 MeanBackward1 ProdBackward1 MaxBackward0 MinBackward0 Amax Amin Var Std"
+REDUCED = _REDUCED.split()
 
 
 def infer_shapes(graph: Graph) -> None:
