@@ -165,6 +165,23 @@ def test_a_folded_picture_still_has_every_step(t):
     assert set(data["lines"].values()) <= set(data["edges"])
 
 
+@pytest.mark.parametrize("fold", [True, 1])
+def test_true_folds_what_repeats_whether_anything_does_or_not(t, fold):
+    """The pane names its views by this: ``true`` was taken for a number of boxes."""
+    for steps in (2, 10):
+        x = t.tensor(0.5, requires_grad=True)
+        y = x
+        for _ in range(steps):
+            y = (y * x).tanh()
+        wanted, got = (payload(y, fold=how, retain_graph=True) for how in ("repeat", fold))
+        assert (got["fold"], got["nodes"].keys(), len(got["pictures"])) == (
+            "repeat",
+            wanted["nodes"].keys(),
+            len(wanted["pictures"]),
+        )
+        assert {picture["fold"] for picture in got["pictures"]} <= {"repeat"}
+
+
 def test_a_pass_that_nobody_could_walk_through_is_refused_with_what_to_do():
     x = minigrad.tensor(1.0, requires_grad=True)
     y = x

@@ -156,6 +156,7 @@ def picture_of(
     """The picture of a graph that has been read and named; a note says what was folded or why another view was taken."""
     title = ", ".join(r.function.outputs[r.nr].name or "?" for r in graph.roots)
     notes, found, wanted = [], [], view or "graph"
+    fold = {True: "repeat"}.get(fold, fold)  # 1 is equal to True
     if fold and wanted == "graph":
         wanted = "functions"
     elif len(graph) > GRAPH_UP_TO and wanted == "graph":
@@ -164,7 +165,7 @@ def picture_of(
             f"This graph has {len(graph):,} nodes, so only the functions are drawn (view='graph' is for small graphs)."
         )
     if fold:
-        found = groups(graph, "repeat" if fold is True else fold)
+        found = groups(graph, fold)
         if not found:
             why = "no block of functions comes at least four times in a row."
             if fold == "module":
