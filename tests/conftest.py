@@ -73,15 +73,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = without
 
 
-def pytest_collection_finish() -> None:
-    """The 12,000 tests themselves are no garbage: not to be looked through whenever one of them collects garbage."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(scope="module", autouse=True)
-def _what_other_modules_keep_is_no_garbage() -> None:
-    """Nor is what the modules before this one have left: a test that collects garbage looks through what is its own."""
+def _what_was_there_before_is_no_garbage() -> None:
+    """Neither the 9,000 tests themselves, nor what the modules before this one have left: a test that collects garbage looks
+    through what is its own."""
     gc.collect()
     gc.freeze()
 

@@ -117,9 +117,8 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
     if "hooked" in link.classes:
-        first = (
-            link.kind == "store"
-        )  # a short arrow with its label on it: the mark stands before that, else before the head
+        # on a short arrow with a label the mark stands before that, else before the head
+        first = link.kind == "store"
         (x, y), to, by = (points[0], points[1], 6) if first else (points[-1], tip or points[-1], -6)
         ux, uy = _unit((x, y), to)
         out.append(_hook_mark(x + by * ux, y + by * uy))
@@ -179,9 +178,8 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         look = {"fill": ink, "font_weight": weight, "font_family": family}
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
-        right, down = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}.get(
-            item.outline, (0.97, 0.14)
-        )  # on the border
+        on_border = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}
+        right, down = on_border.get(item.outline, (0.97, 0.14))
         out.append(_hook_mark(x + item.width * right, y + item.height * down))
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))

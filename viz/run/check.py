@@ -69,7 +69,6 @@ def _check(step: Any, values: dict) -> dict | None:
         return None
     if worst < TOLERANCE:
         return {"ok": True, "difference": worst, "text": f"by {told}"}
-    why = (
-        "a hook on the node changed it" if f.hooks else "the rule is wrong, or a hook on the node changed it"
-    )
-    return {"ok": False, "difference": worst, "text": f"does NOT agree with {told}: {why}"}
+    doubt = "" if f.hooks else "the rule is wrong, or "
+    text = f"does NOT agree with {told}: {doubt}a hook on the node changed it"
+    return {"ok": False, "difference": worst, "text": text}

@@ -34,6 +34,7 @@ _BLANKS = {
         _KEPT + r"|;\s*(\})| ([+-]) (?![+-])|([;{,(\[])\s+(?!export)| *([*/%=<>!&|?:;,(){}\[\]]) *"
     ),
     ".css": re.compile(r"""("[^"]*")|;?\s*(})\s*|\s*([{;,])\s*|(?<=[\w-])(:) """),
+    ".html": re.compile(r"<!-- .*? -->\s*(<)", re.S),
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
 # the digits of base85, Python's but for five that are special in HTML, JSON or mathematics
@@ -44,7 +45,7 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """The front end as one text: ``stepper.js``, its files in one ES module (``steps.js``: asks nothing), or the style."""
+    """The front end as one text: ``stepper.js``, its files in one ES module (``steps.js``: asks nothing), or another file."""
     names = [f"{part}.js" for part in PROGRAM.split()][: None if name == "stepper.js" else -2]
     return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
 
@@ -185,11 +186,8 @@ def whole(title: str, content: Mapping[str, Any] | str, bare: bool) -> str:
     """The page of a program with its data: ``content`` has js, css, data and options; ``title`` is HTML."""
     heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
     parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
-    around = re.sub(
-        r"<!-- .*? -->\n|(?<=\n) +", "", (FRONT / "page.html").read_text(encoding="utf-8"), flags=re.S
-    )
     parts["packed"] = packed(content)
-    return re.sub(r"@(\w+)@", lambda found: parts[found[1]], around)
+    return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))
 
 
 # a frame that is printed runs no script (JupyterLab's File > Print), or was never laid out: the picture under it is printed
