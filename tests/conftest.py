@@ -13,12 +13,15 @@ left out of every run, but not in CI: there they fail.
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 import importlib.util
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -34,6 +37,19 @@ LEFT_OUT = {  # marker -> what the tests do, how to run them
 }
 
 requires_torch = pytest.mark.usefixtures("torch")
+
+
+def on_a_short_stack(test: Callable) -> Callable:
+    """Decorator: run in a thread. PyTorch's own tables of inputs read the source of every frame that calls them, for each
+    input anew; beneath pytest that takes ten times as long as all else."""
+
+    @functools.wraps(test)
+    def alone(*args: object, **kwargs: object) -> None:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(test, *args, **kwargs).result()
+
+    return alone
+
 
 # no deadline: on a machine that is shared it only tells the load
 settings.register_profile("here", deadline=None)

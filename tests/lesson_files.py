@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import nbformat
+from jupyter_client import KernelManager
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
 import build
 from exercises import lessons
@@ -64,4 +70,24 @@ def solved(path: Path) -> nbformat.NotebookNode:
         if key := tagged(cell, "predict"):
             truth = lessons.find_question(key).truth()
             cell.source = cell.source.replace("...", repr(truth))
+    return notebook
+
+
+@contextmanager
+def one_kernel(**environment: str) -> Iterator[KernelManager]:
+    """A kernel for many lessons; that each runs in one of its own is tried with the lessons as they stand."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(NOTEBOOKS), env=os.environ | environment)
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+def run_in(kernel: KernelManager, notebook: nbformat.NotebookNode, before: str = "") -> nbformat.NotebookNode:
+    """Run every cell in a kernel that has run others, whose variables go first; ``before``: code to run then."""
+    begin = new_code_cell(f"%reset -f\n{before}")
+    notebook.cells.insert(0, begin)
+    client = NotebookClient(notebook, timeout=120, km=kernel, coalesce_streams=True)
+    client.execute()
+    client.kc.stop_channels()
+    notebook.cells.remove(begin)
     return notebook

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,9 +16,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jupyter_client import KernelManager
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
 
 import minigrad
 from exercises import check, hint, lessons, predict, progress, solution, store
@@ -28,7 +24,7 @@ from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, jud
 from exercises.limits import OutOfTime, time_limit
 from exercises.values import plain
 from tests import learner_answers
-from tests.lesson_files import LESSONS, NOTEBOOKS, number_of, printed, solved, tagged
+from tests.lesson_files import LESSONS, NOTEBOOKS, number_of, one_kernel, printed, run_in, solved, tagged
 
 EXERCISES = [exercise for number in lessons.numbers() for exercise in lessons.exercises(number).values()]
 QUESTIONS = [question for number in lessons.numbers() for question in lessons.questions(number).values()]
@@ -101,8 +97,7 @@ def test_a_prediction_is_noted_and_answered_by_its_thought(question):
 
 
 # pictures are drawn where the lessons run as they stand
-BEGIN_ANEW = """\
-%reset -f
+NO_PICTURES = """\
 shown = get_ipython().display_formatter
 shown.active_types = ["text/plain"]
 shown.mimebundle_formatter.enabled = False
@@ -112,20 +107,13 @@ del shown
 
 @pytest.fixture(scope="module")
 def kernel():
-    """One for all solved lessons; that each runs in one of its own is tried with the lessons as they stand."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(NOTEBOOKS), env=os.environ | {"MINIGRAD_PROGRESS": "off"})
-    yield manager
-    manager.shutdown_kernel(now=True)
+    with one_kernel(MINIGRAD_PROGRESS="off") as manager:
+        yield manager
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_solved_lesson_shows_correct_everywhere(path, kernel):
-    notebook = solved(path)
-    notebook.cells.insert(0, new_code_cell(BEGIN_ANEW))
-    client = NotebookClient(notebook, timeout=120, km=kernel)
-    client.execute()
-    client.kc.stop_channels()
+    notebook = run_in(kernel, solved(path), NO_PICTURES)
     for cell in notebook.cells:
         if key := tagged(cell, "exercise"):
             assert f"{key} correct" in printed(cell), printed(cell)

@@ -8,8 +8,7 @@ import re
 import nbformat
 import pytest
 
-import build
-from tests.lesson_files import BY_NUMBER, tagged
+from tests.lesson_files import BY_NUMBER, one_kernel, run_in, tagged
 
 MINIGRAD_ONLY = {"7": {"rules"}}
 """Cells that show something of minigrad's own."""
@@ -28,15 +27,23 @@ def said(cell: nbformat.NotebookNode) -> str:
     return re.sub(r"0x[0-9a-f]+", "0x", "".join(parts))
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    with one_kernel(
+        OMP_NUM_THREADS="1"
+    ) as manager:  # as the tests' own: two at a time, threads wait for each other
+        yield manager
+
+
 @pytest.mark.parametrize("number", BY_NUMBER)
-def test_a_lesson_prints_the_same_with_torch(number, torch):
+def test_a_lesson_prints_the_same_with_torch(number, torch, kernel):
     saved = nbformat.read(BY_NUMBER[number], 4)
     lesson = nbformat.from_dict(nbformat.read(BY_NUMBER[number], 4))
     lesson.cells = [cell for cell in lesson.cells if cell.id not in MINIGRAD_ONLY.get(number, ())]
     setup = next(cell for cell in lesson.cells if cell.id == "setup")
     assert "import minigrad as torch" in setup.source
     setup.source = setup.source.replace("import minigrad as torch", "import torch")
-    ran = {cell.id: cell for cell in build.execute(lesson).cells}
+    ran = {cell.id: cell for cell in run_in(kernel, lesson).cells}
     for (
         cell
     ) in saved.cells:  # the checks are made of minigrad: an unsolved exercise may say something else of torch

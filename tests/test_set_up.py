@@ -151,6 +151,17 @@ def test_an_environment_that_was_moved_or_broken_is_made_again(project, monkeypa
     assert len(made) == 2
 
 
+def test_an_environment_that_another_folder_lends_is_not_cleared(tmp_path, monkeypatch):
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    theirs.mkdir()
+    (theirs / "installed.json").touch()
+    mine.symlink_to(theirs)
+    monkeypatch.setattr(set_up, "VENV", str(mine))
+    monkeypatch.setattr(set_up.subprocess, "call", lambda command, **options: 0)
+    set_up.make_venv(sys.executable)
+    assert [*theirs.iterdir()] and not os.path.lexists(mine)
+
+
 def test_a_port_that_is_in_use():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

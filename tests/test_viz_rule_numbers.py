@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import on_a_short_stack
 from viz.read import rules
 from viz.read.graph import _signed, read
 
@@ -231,6 +232,7 @@ def without_mathematics(torch: Any, made: Any) -> set[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
+@on_a_short_stack
 def test_no_layer_makes_a_node_without_mathematics(torch):
     """All modules that PyTorch tests itself with, each with its own first inputs, in training."""
     layers = importlib.import_module("torch.testing._internal.common_modules").module_db
@@ -252,6 +254,7 @@ def test_no_layer_makes_a_node_without_mathematics(torch):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("part", range(8))
+@on_a_short_stack
 def test_no_function_makes_a_node_without_mathematics(torch, part):
     """All functions that PyTorch tests itself with, real and complex, each with its own first inputs; and of each the
     derivative of the derivative."""

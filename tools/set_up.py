@@ -97,6 +97,8 @@ def make_venv(python):
             f"minigrad: {python} has no venv module. On Debian and Ubuntu it is a package of its own: "
             "sudo apt install python3-venv. Then run the same command again."
         )
+    if os.path.islink(VENV):  # what it leads to may be the environment of another folder, not to be cleared
+        os.unlink(VENV)
     if subprocess.call([python, "-m", "venv", "--clear", VENV]) != 0:
         sys.exit(
             "minigrad: making .venv failed, see above. Is this folder writable, is there room on the disk?"

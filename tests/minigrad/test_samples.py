@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import pytest
 
 import minigrad
+from tests.conftest import on_a_short_stack
 from tests.minigrad import modules, samples
 
 PARTS = 4
@@ -27,6 +28,7 @@ MOST = 16  # inputs of one module or optimizer
 @pytest.mark.parametrize(
     ("what", "dtype", "most"), KINDS, ids=[f"{what}-{dtype}" for what, dtype, _ in KINDS]
 )
+@on_a_short_stack
 def test_operations(what: str, dtype: str, most: int, part: int) -> None:
     counts: Counter[str] = Counter()
     infos = [i for i in samples.table() if zlib.crc32(samples.key(i).encode()) % PARTS == part]
@@ -69,6 +71,7 @@ def test_there_are_inputs_for_every_module_and_optimizer() -> None:
 
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("name", MODULES)
+@on_a_short_stack
 def test_a_module(name: str) -> None:
     info = modules.modules()[name]
     for training in (True, False) if info.train_and_eval_differ else (True,):
@@ -79,6 +82,7 @@ def test_a_module(name: str) -> None:
 
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("name", OPTIMIZERS)
+@on_a_short_stack
 def test_an_optimizer(name: str) -> None:
     every = modules.optimizer_samples(modules.optimizers()[name])
     found = differing(every, lambda s, bad: modules.compare_optimizer(name, s, bad))
