@@ -23,11 +23,13 @@ PACKAGES = ("minigrad", "viz", "notebooks", "tools", "benchmarks", "tests")
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
-each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-
 
 def modules(*under: str) -> list[Path]:
-    return [path for path in MODULES if path.relative_to(ROOT).as_posix().startswith(under)]
+    return [path for path in MODULES if shown(path).startswith(under)]
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
 @cache
@@ -63,24 +65,31 @@ def test_importing_viz_loads_no_engine():
     assert not loaded_by("import viz") & {"minigrad", "torch"}
 
 
-@pytest.mark.parametrize("path", modules("viz"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_viz_knows_only_the_graph_protocol(path):
-    outside = {name.split(".")[0] for name in imports_of(path)} - sys.stdlib_module_names
+def test_viz_knows_only_the_graph_protocol():
     drawing = {"graphviz", "pygraphviz", "PIL"}
     notebook = {"anywidget", "ipywidgets", "traitlets", "IPython"}
-    assert outside <= {"viz", "numpy"} | drawing | notebook
+    known = {"viz", "numpy"} | drawing | notebook | sys.stdlib_module_names
+    found = [
+        f"{shown(path)}: {name}"
+        for path in modules("viz")
+        for name in imports_of(path)
+        if name.split(".")[0] not in known
+    ]
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_lessons_import_no_torch(path):
+def of_a_lesson(path: Path) -> set[str]:
+    """What a lesson imports."""
     cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     lines = [line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    assert not {name for name in imported(ast.parse("\n".join(lines))) if inside(name, "torch")}
+    return set(imported(ast.parse("\n".join(lines))))
 
 
-@pytest.mark.parametrize("path", modules("notebooks"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_exercises_import_no_torch(path):
-    assert not {name for name in imports_of(path) if inside(name, "torch")}
+def test_neither_lessons_nor_exercises_import_torch():
+    imports = {path: of_a_lesson(path) for path in LESSONS}
+    imports |= {path: imports_of(path) for path in modules("notebooks")}
+    found = [shown(path) for path, names in imports.items() if any(inside(name, "torch") for name in names)]
+    assert not found, "\n".join(found)
 
 
 # ---------------------------------------------------------------- one description of what is needed
@@ -125,7 +134,7 @@ def found_in_tracked_files(pattern: str) -> list[str]:
             continue
         for match in re.finditer(pattern, text):
             line = text.count("\n", 0, match.start()) + 1
-            found.append(f"{path.relative_to(ROOT)}:{line}: {match.group()}")
+            found.append(f"{shown(path)}:{line}: {match.group()}")
     return found
 
 
@@ -153,9 +162,9 @@ def test_there_are_no_emoji():
     assert not found_in_tracked_files("[\U0001f000-\U0001faff\u2705\u274c\u2728\u26a0\u2757]")
 
 
-@each_module
-def test_a_file_says_at_its_door_what_it_is(path):
-    assert ast.get_docstring(tree_of(path))
+def test_a_file_says_at_its_door_what_it_is():
+    silent = [shown(path) for path in MODULES if not ast.get_docstring(tree_of(path))]
+    assert not silent, "\n".join(silent)
 
 
 def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
@@ -173,27 +182,31 @@ def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
             yield call
 
 
-@each_module
-def test_text_is_read_and_written_in_utf_8_on_every_system(path):
+def test_text_is_read_and_written_in_utf_8_on_every_system():
     """Windows has an encoding of its own, in which half of the mathematics here cannot be written."""
-    if re.search(r"\b(open|read_text|write_text)\b", source_of(path)):
-        tree = tree_of(path)
-        assert [f"line {call.lineno}: {ast.unparse(call)}" for call in opened_as_text(tree)] == []
+    found = [
+        f"{shown(path)}:{call.lineno}: {ast.unparse(call)}"
+        for path in MODULES
+        if re.search(r"\b(open|read_text|write_text)\b", source_of(path))
+        for call in opened_as_text(tree_of(path))
+    ]
+    assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    "path", modules("minigrad", "viz", "notebooks"), ids=lambda path: str(path.relative_to(ROOT))
-)
-def test_what_a_learner_runs_needs_no_unix(path):
+def test_what_a_learner_runs_needs_no_unix():
     """What Windows does not have is asked for with hasattr first, or not at all."""
-    assert not imports_of(path) & {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
-    source = source_of(path)
     lacking = r"\b(os)\.(?:fork|gete?uid|getpgid|killpg|setsid)\b|\b(signal)\.(?:SIGKILL|SIGALRM|SIGHUP|setitimer)\b"
-    asked = {match[1] or match[2] for match in re.finditer(lacking, source)}
-    assert [module for module in asked if f"hasattr({module}, " not in source] == []
+    found = []
+    for path in modules("minigrad", "viz", "notebooks"):
+        unix = imports_of(path) & {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+        source = source_of(path)
+        asked = {match[1] or match[2] for match in re.finditer(lacking, source)}
+        not_asked_for = {module for module in asked if f"hasattr({module}, " not in source}
+        found += [f"{shown(path)}: {module}" for module in unix | not_asked_for]
+    assert not found, "\n".join(found)
 
 
 def test_no_name_of_a_file_is_forbidden_on_windows():
-    names = [path.relative_to(ROOT).as_posix() for path in tracked()]
+    names = [shown(path) for path in tracked()]
     assert [name for name in names if re.search(r'[<>:"|?*\\]|[. ](/|$)', name)] == []
     assert len({name.lower() for name in names}) == len(names)

@@ -382,9 +382,11 @@ def _stub(answer: Any) -> bool:
     if not isinstance(answer, FunctionType):
         return False
     quiet = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
-    code = list(dis.get_instructions(answer.__code__))
-    returned = [step.argval for step in code if step.opname in {"LOAD_CONST", "RETURN_CONST"}]
-    return {step.opname for step in code} <= quiet and all(value in (None, Ellipsis) for value in returned)
+    return all(
+        step.opname in quiet
+        and (step.opname not in {"LOAD_CONST", "RETURN_CONST"} or step.argval in (None, Ellipsis))
+        for step in dis.get_instructions(answer.__code__)
+    )
 
 
 def _unfinished(got: Observed, answers: tuple) -> bool:
