@@ -100,7 +100,8 @@ def written(torch: Any, words: Words) -> None:
     words |= {
         "better": lambda a, b, name: a > b if name == "Maximum" else a < b,
         "leaf": lambda *shape, **ends: leaf(torch, *shape, **ends),
-        "cleaf": lambda n: torch.complex(torch.rand(n) - 0.5, torch.rand(n) - 0.5).requires_grad_(),
+        "cleaf": lambda *n: torch.complex(torch.rand(n) - 0.5, torch.rand(n) - 0.5).requires_grad_(),
+        "conj": lambda x: torch.as_tensor(x).conj(),
         "spd": lambda: (lambda a: a @ a.T + 3 * torch.eye(3))(torch.rand(3, 3)).requires_grad_(),
         "log": lambda x: torch.as_tensor(x).log(),
         "sqrt": lambda x: torch.as_tensor(x).sqrt(),

@@ -234,6 +234,7 @@ def test_the_operation_on_a_forward_edge(name, symbol):
 
 def test_every_rule_is_well_formed():
     words = "g result this exponent min max value weight target self alpha beta scale correction p ord n index grad_output"
+    words += " diagonal padding_idx pos_weight per_sample_weights"
     found = []
     for name, rule in RULES.items():
         known = {*words.split(), *rule.inputs}

@@ -104,6 +104,14 @@ def unused_output(t: Any) -> Program:
     return (first * third).sum(), {"x": x}
 
 
+def not_finite(t: Any) -> Program:
+    x, none = t.tensor([0.0, -1.0, float("inf")], requires_grad=True), t.zeros(0, requires_grad=True)
+    return (x.log() * x).sum() + x.sqrt().sum() * (x - x * 3).mean() + (none * 2).mean(), {
+        "x": x,
+        "none": none,
+    }
+
+
 def second_order(t: Any) -> Program:
     x = leaf(t, 3)
     (g,) = t.autograd.grad((x**3).sum(), x, create_graph=True)
@@ -263,7 +271,7 @@ def subclass(t: Any) -> Program:
 
 
 BOTH = "mapped gradients_in_a_map jacobian dual checkpointed packs_what_is_saved kept_elsewhere two_outputs unused_output "
-BOTH += "operators_of_a_parameter second_order hooked written_into as_many_modules"
+BOTH += "not_finite operators_of_a_parameter second_order hooked written_into as_many_modules"
 TORCH = "checkpointed_anew parametrized packed jagged strided sparse autocast complex_numbers compiled scripted dispatched "
 TORCH += "subclass attention_on_jagged compiled_module checkpointed_in_parts mapped_function"
 PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
@@ -271,7 +279,9 @@ PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings(
+    "error", "ignore::UserWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "not recorded"])
 @pytest.mark.parametrize(("name", "framework"), PROGRAMS)
 def test_each_number_is_what_the_hooks_saw(request, name, framework, recorded):

@@ -229,7 +229,8 @@ def constant(saved: Any) -> str | None:
         return saved.text or None if saved.state == "kept" else None
     array = saved.value.array
     if array.size <= FEW:
-        return saved.value.short() or None
+        text = saved.value.short()
+        return f"({text})" if array.dtype.kind == "c" and not array.ndim else text
     return "mask" if array.dtype.kind in "bf" and len(np.unique(array)) == 2 and not array.all() else None
 
 

@@ -53,9 +53,8 @@ def recall(graph: Graph) -> None:
             out.batch, out.axis = entry.get("batch", (None, 0))
             if entry["name"] and not out.named:
                 number = str(entry["count"]).translate(SUBSCRIPTS) if entry["name"] in taken else ""
-                name = entry["name"] + number
-                out.name, out.named = name, True
-                taken.add(name)
+                out.name, out.named = entry["name"] + number, True
+                taken.add(out.name)
     if not lines:
         return
     files = [file for file, _ in lines.values()]

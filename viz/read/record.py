@@ -346,8 +346,8 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            more = {"value": Value.small(tensor), "tangent": tangent_of(tensor)}
-            made["outputs"][nr] = {"name": name, "count": count} | more
+            known = {"value": Value.small(tensor), "tangent": tangent_of(tensor)}
+            made["outputs"][nr] = known | {"name": name, "count": count}
 
     def _new(self, tensor: Any) -> list[Any]:
         """Functions behind ``tensor`` that no recording has seen, inputs first."""
@@ -369,8 +369,7 @@ class Recording:
                 self._seen[fn]["module"] = made_by
         for fn, other in self._others.items():
             if fn in self._seen:
-                self._seen[fn]["other"] = self._described(*other)
-                self._seen[fn]["detached"] = self._cut_from(*other)
+                self._seen[fn] |= {"other": self._described(*other), "detached": self._cut_from(*other)}
         if len(self._seen) > 2_000:
             return
         graph = read_nodes(list(self._seen))

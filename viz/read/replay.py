@@ -91,16 +91,16 @@ def replay(functions: list[Function]) -> dict[tuple[Function, int], Array]:
     return values
 
 
+@np.errstate(all="ignore")
 def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
     """The forward operation on ``inputs``, or None where it is not known or cannot run."""
     base = rules.base_name(f.name)
     forward = FORWARD.get(f.name) or FORWARD.get(base)
     shape = f.outputs[0].shape
-    if forward is None or shape is None or any(x is None or x.size > LARGEST for x in inputs):
+    if forward is None or shape is None or any(x is None or not 0 < x.size <= LARGEST for x in inputs):
         return None
     try:
-        with np.errstate(all="ignore"):
-            result = np.asarray(forward(inputs, kept_numbers(f), shape))
+        result = np.asarray(forward(inputs, kept_numbers(f), shape))
     except (KeyError, IndexError, TypeError, ValueError):  # an overload that the table does not know
         return None
     return result if result.shape == shape else None

@@ -20,7 +20,7 @@ class Rule:
     """``form``: the forward operation, inputs in braces. ``inputs``: name -> (code, mathematics) in graph order.
 
     In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
-    ``{result}`` the output. ``cases``: the rules of nodes that keep a certain number, by that ("training=False").
+    ``{result}`` the output. ``cases``: the rules of nodes that keep this number or tensor, by it ("training=False", "weight").
     ``conjugates``: whether it says itself what is conjugated of complex numbers.
     """
 
@@ -130,9 +130,12 @@ def numbers_of(function: Any) -> dict[str, str]:
 
 def code_of(function: Any) -> list[str | None]:
     """The rule of each input as code: the node's own where it has ``rules``, else the table's, else None."""
-    names = input_names(function)
-    own = function.rules
-    return [own[n] if n in own else (_of_input(function, n) or (None,))[0] for n in names]
+    names, own = input_names(function), function.rules
+    codes = [own[n] if n in own else (_of_input(function, n) or (None,))[0] for n in names]
+    words, real = _conjugates(function)
+    conjugated = re.compile(rf"\b({'|'.join(words)})\b(?!\.(shape|dtype|numel))")
+    codes = [code and conjugated.sub(r"conj(\1)", code) for code in codes] if words else codes
+    return [f"({code}).real" if code and part else code for code, part in zip(codes, real, strict=True)]
 
 
 def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
@@ -140,11 +143,12 @@ def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
     rule, numbers = rule_for(function.name), numbers_of(function)
     if rule is None:
         return None
-    kept = {f"{key}={text}" for key, text in numbers.items()}
+    kept = {s.name if s.value is not None else f"{s.name}={s.text}" for s in function._saved or ()}
+    kept |= {"padding_idx"} if numbers.get("padding_idx", "-1") != "-1" else set()
     case = next((told for case, told in rule.cases.items() if case in kept), {})
     told = case.get(name) or rule.inputs.get(name) or rule.inputs.get("*")
     if told and numbers.get("reduction", "1") != "1":  # no mean is taken: nothing is divided by n
-        told = tuple(re.sub(r" / n\b", "", text) for text in told)
+        told = tuple(re.sub(r" / n\b|, n their sum", "", text) for text in told)
     return told
 
 
@@ -176,23 +180,29 @@ class _Words(dict):
 
 def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
     """The rule of each input as mathematics; ``words`` gives ``g``, the inputs and ``result`` their names here."""
-    rule, names = rule_for(function.name), input_names(function)
-    conjugated = rule is not None and _is_complex(function.outputs[0]) and not rule.conjugates
-    if conjugated:
-        words = {k: f"conj{_in_brackets(v)}" if k in ("result", *names) else v for k, v in words.items()}
+    names = input_names(function)
+    conjugated, real = _conjugates(function)
+    words = {k: f"conj{_in_brackets(v)}" if k in conjugated else v for k, v in words.items()}
     out: list[str | None] = []
-    for name, edge in zip(names, function.edges, strict=True):
+    for name, part in zip(names, real, strict=True):
         known, told = _of_input(function, name), _Words(_USUAL | words, this=words.get(name, name))
         text = known[1].replace("{g}ᵀ", "({g})ᵀ" if "/" in told["g"] else "{g}ᵀ") if known else None
         text = text and _FACTOR.sub(lambda found, told=told: "" if told[found[1]] == "1" else found[0], text)
         text = text and re.sub(r"\(\{(\w+)\}\)", lambda found, told=told: _in_brackets(told[found[1]]), text)
-        real = conjugated and edge.target is not None and not _is_complex(edge.target.output(edge.nr))
-        out.append(text and f"{'Re(' * real}{text.format_map(told)}{')' * real}")
+        out.append(text and f"{'Re(' * part}{text.format_map(told)}{')' * part}")
     return out
 
 
-def _is_complex(output: Any) -> bool:
-    return (output.dtype or "").startswith("complex")
+def _conjugates(function: Any) -> tuple[set[str], list[bool]]:
+    """Of a complex result, where the table speaks of real numbers: the words for conjugates, and which inputs are real."""
+    rule = rule_for(function.name)
+    of = [function.outputs[0], *(e.target and e.target.output(e.nr) for e in function.edges)]
+    result, *inputs = ["complex" in ((o and o.dtype) or "complex") for o in of]
+    if rule is None or rule.conjugates or function.rules or not (result and function.outputs[0].dtype):
+        return set(), [False] * len(inputs)
+    kept = {s.name: s.text or (s.value and s.value.dtype) for s in function._saved or ()}
+    also = (name for name, text in kept.items() if re.search(r"^complex|\dj\)?$", text or ""))
+    return {"result", *input_names(function), *also}, [not is_complex for is_complex in inputs]
 
 
 def _in_brackets(text: str) -> str:

@@ -91,10 +91,11 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
             wanted = given.get("create_graph") is True
             if wanted and call.func.attr == "grad" and call.args and isinstance(statement, ast.Assign):
                 yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
-            elif wanted and call.func.attr == "backward":
-                yield tensors(call.func.value), [r.tensor for r in graph.roots]
-            elif wanted and call.func.attr in ("trace", "step") and call.args:
-                yield tensors(call.args[0]), [r.tensor for r in graph.roots]
+            elif wanted and (
+                call.func.attr == "backward" or (call.func.attr in ("trace", "step") and call.args)
+            ):
+                before = call.func.value if call.func.attr == "backward" else call.args[0]
+                yield tensors(before), [r.tensor for r in graph.roots]
 
 
 def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
@@ -105,12 +106,10 @@ def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
         return []
     if frame.f_code.co_name == "<module>":
         return tree.body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == frame.f_code.co_name:
-            start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if start == frame.f_code.co_firstlineno:
-                return node.body
-    return []
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    called = [f for f in functions if f.name == frame.f_code.co_name]
+    starts = [min([f.lineno, *(d.lineno for d in f.decorator_list)]) for f in called]
+    return dict(zip(starts, (f.body for f in called), strict=True)).get(frame.f_code.co_firstlineno, [])
 
 
 def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:
@@ -122,11 +121,8 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
         scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
         if scope or node.lineno > before:
             continue
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign):
-            targets = [node.target]
+        one = isinstance(node, ast.AugAssign | ast.AnnAssign)
+        targets = [node.target] if one else node.targets if isinstance(node, ast.Assign) else []
         value = getattr(node, "value", None)
         parts = ast.walk(value) if isinstance(value, ast.AST) else ()
         used = {n.id for n in parts if isinstance(n, ast.Name)}

@@ -245,14 +245,11 @@ def _cell(s: Step | None) -> str:
 
 def _differs(x: Step, y: Step, tolerance: float) -> str | None:
     """What differs between two matched steps, or None."""
-    for a, b in zip(x.totals, y.totals, strict=False):
-        said = _values(a, b, "receives", tolerance)
-        if said:
-            return said
+    both = [(a, b, "receives") for a, b in zip(x.totals, y.totals, strict=False)]
     for a, b in zip(x.sent, y.sent, strict=False):
-        to = target_name(a.edge if a.edge.target else b.edge)
-        said = _values(a.value, b.value, f"sends to {to}", tolerance)
-        if said:
+        both.append((a.value, b.value, f"sends to {target_name(a.edge if a.edge.target else b.edge)}"))
+    for a, b, what in both:
+        if said := _values(a, b, what, tolerance):
             return said
     if len(x.sent) != len(y.sent):
         return f"sends {len(x.sent)} gradients and {len(y.sent)}"

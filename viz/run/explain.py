@@ -116,6 +116,7 @@ def _reason(sent: Sent, target: Function | None) -> str:
     return f"not computed: {target.outputs[0].name} is not needed for inputs="
 
 
+@np.errstate(invalid="ignore")
 def _sum(values: list[Value]) -> np.ndarray:
     arrays = [value.array for value in values]
     return np.sum(arrays, axis=0, dtype=np.result_type(arrays[0], np.float64))

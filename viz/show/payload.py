@@ -20,7 +20,7 @@ from ..read.recall import prepare
 from ..read.source import mark_second, source_of
 from ..read.text import one_line, plural, shape_text
 from ..read.values import Value
-from ..run.steps import Sent, Step, Trace
+from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 
 # nodes in a box: where it holds more, they stand in boxes of their own; and of how many boxes the inside is told at once
@@ -218,21 +218,19 @@ def _edges(p: Picture, at: Places) -> dict:
     return out
 
 
-def _code(x: Sent) -> str | None:
-    """A rule that only names the framework's machinery says less than the mathematics, and nothing of what is not there."""
-    return None if rules.is_helper(x.code) and (x.math or x.edge.target is None) else x.code
-
-
 def _step(s: Step) -> dict:
     a = s.accumulate
     accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
     if a is not None:
         accumulate |= {"leaf": a.leaf, "wrong": a.wrong and one_line(a.wrong)}
+    # a rule that only names the framework's machinery says less than the mathematics, and nothing of what is not there
+    less = [rules.is_helper(x.code) and (x.math or x.edge.target is None) for x in s.sent]
+    told = [(x.input, None if is_less else x.code, x.math) for x, is_less in zip(s.sent, less, strict=True)]
     return {
         "node": ident(s.function),
         "name": s.name,
         "tensor": s.tensor,
-        "rules": [{"input": x.input, "code": _code(x), "math": x.math} for x in s.sent],
+        "rules": [{"input": name, "code": code, "math": math} for name, code, math in told],
         "incoming": [{"from": ident(p.edge and p.edge.source), "value": _json(p.value)} for p in s.parts],
         "total": _json(s.total),
         "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,

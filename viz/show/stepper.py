@@ -103,10 +103,8 @@ class Stepper(widgets.VBox):
             while self.closed:
                 self.data.open(next(iter(self.closed)))
             return write_whole(path, page(self.data, title=title, options=self.options))
-        if form == ".gif":
-            return save_gif(self.data, path)
-        if form == ".png":
-            return save_pngs(self.data, path)
+        if form in (".gif", ".png"):
+            return (save_gif if form == ".gif" else save_pngs)(self.data, path)
         raise ValueError(
             f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
         )
