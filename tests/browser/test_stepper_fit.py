@@ -18,7 +18,7 @@ from tests.browser.pages import opened, until
 from tests.test_viz_page import unpacked
 from tests.viz_gallery import GALLERY
 from tools.gallery import OWN
-from viz.show.page import page, whole
+from viz.show.page import asset, page, whole
 from viz.show.payload import payload
 
 
@@ -75,11 +75,15 @@ LOOK = """() => {
     const between = (low, a, b, high) => a >= low - 1 && b <= high + 1;
     const inside = (r) => between(view.left, r.left, r.right, view.right) && between(view.top, r.top, r.bottom, view.bottom);
     const texts = [...svg.querySelectorAll('.node > text')];
+    const at = (name) => document.querySelector(name).getBoundingClientRect();
+    const under = (name, other) => at(name).top >= at(other).bottom - 1;
     return {
         least: Math.min(...texts.map((text) => Number(text.getAttribute('font-size')) * scale)),
         outside: texts.filter((text) => !inside(text.getBoundingClientRect())).map((text) => text.textContent),
         tall: document.querySelector('.mgv-frame').offsetHeight / innerHeight,
         sideways: document.documentElement.scrollWidth - innerWidth,
+        bar: document.querySelector('.mgv-bar').offsetHeight,
+        stacked: under('.mgv-panels', '.mgv-stage') && under('.mgv-side', '.mgv-flow'),
         cut: [...document.querySelectorAll('.mgv-bar button, .mgv-bar select, .mgv-bar input, .mgv-col')]
             .filter((el) => el.offsetWidth).map((el) => [el.className, el.getBoundingClientRect()])
             .filter(([, r]) => !between(0, r.left, r.right, innerWidth)).map(([name]) => name),
@@ -105,22 +109,25 @@ WALK = """() => {
     slider.dispatchEvent(new Event('input', { bubbles: true }));
     return { heights: [...heights], cells, wide: [...wide] };
 }"""
-SIZES = [(1366, 768), (1280, 800), (900, 768), (480, 800), (360, 740)]
+SIZES = [(1366, 768), (1280, 800), (900, 768), (704, 768), (480, 800), (360, 740)]
+BESIDE = 704  # px: JupyterLab leaves the output of a cell as much in a window of 900
+ONE_LINE = 46  # px of the toolbar; from nine nodes on it has a field to find one
 
 
 def steppers(file: Path) -> Iterator[tuple[str, int]]:
-    """The steppers that a notebook was stored with, as pages of their own, and how many nodes fire in each."""
+    """The passes that a notebook was stored with, as pages of today's front end, and how many nodes fire in each."""
     for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", []):
             shown = "".join(output.get("data", {}).get("text/html", ""))
             for frame in re.findall(r'srcdoc="([^"]*)"', shown):
                 content = unpacked(unescape(frame))
                 if "steps" in content["data"]:  # a film has frames
+                    front = {"js": asset("steps.js"), "css": asset("stepper.css")}
                     options = {
                         key: v for key, v in content["options"].items() if key not in ("framed", "ask")
                     }
                     yield (
-                        whole(file.stem, content | {"options": options}, False),
+                        whole(file.stem, content | front | {"options": options}, False),
                         len(content["data"]["steps"]),
                     )
 
@@ -138,7 +145,9 @@ def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
             whole = nodes <= (TEXTS_UP_TO if width >= 900 else 0)
             assert seen["outside"] == [] or not whole, width
             assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], width
-            if width in (1280, 360):
+            assert not seen["stacked"] or width < BESIDE, width
+            assert seen["bar"] <= ONE_LINE or width < BESIDE or nodes > 8, width
+            if width in (1280, BESIDE, 360):
                 walked = pane.page.evaluate(WALK)
                 assert len(walked["heights"]) == 1 and walked["cells"] <= 64 and walked["wide"] == [], width
 

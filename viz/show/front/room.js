@@ -4,7 +4,7 @@ import { columns } from "./columns.js";
 import { h } from "./elements.js";
 import { opened } from "./opening.js";
 
-const LEAST = 9, LARGEST = 1.25, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside the picture, of these at least
+const LEAST = 9, LARGEST = 1.25, PAIR = 560, WIDE = 760, BROAD = 1180, NARROW = 256; // px of a node's text; scale; width of the pane for panels beside each other, beside the picture, of these at least
 const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
 const RICH = ["graph", "cards", "functions", "map", "few"];
 const NAMES = { graph: "tensors and functions", cards: "cards", functions: "functions", map: "modules, folded" };
@@ -46,7 +46,6 @@ export const room = {
     const key = `${wide} ${most} ${this.wanted}`;
     if (!wide || (key === this.settled && !force)) return; // not on the page yet, or nothing new
     this.settled = key;
-    this.el.classList.toggle("mgv-wide", wide >= WIDE);
     this.el.classList.toggle("mgv-slim", wide < WIDE);
     const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
     const open = [...this.open].join();
@@ -57,18 +56,25 @@ export const room = {
     const stage = side ? free : Math.max(130, Math.round(free * 0.58));
     let chosen = pick(side, stage);
     if (side && !chosen.whole) { const other = pick(NARROW, stage); if (other.whole) [chosen, side] = [other, NARROW]; } // where a little more is enough
+    if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
+      const other = pick(NARROW, free);
+      if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
+    }
     if (wide >= BROAD) { // the step gets a column of its own where the picture loses next to nothing by it
       const two = Math.round(wide * 0.52), other = pick(two, stage);
       broad = other.picture === chosen.picture && other.whole && Math.min(1, other.scale) >= Math.min(1, chosen.scale) - 0.04;
       if (broad) [chosen, side] = [other, two];
     }
+    this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-broad", broad);
+    const pair = !side && wide >= PAIR;
+    this.el.classList.toggle("mgv-pair", broad || pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 128);
     const tall = side ? Math.min(free, Math.max(need, 460)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--side", `${side}px`);
     style.setProperty("--stage", `${tall}px`);
-    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(340, free - tall))}px`);
+    style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
     if (chosen.picture !== this.drawn || chosen.columns !== this.columns) this.draw(chosen.picture, chosen.columns);
     this.fit(chosen.scale);
     this.el.dataset.scale = chosen.scale.toFixed(3);
