@@ -263,6 +263,24 @@ def test_it_fits_every_window_in_both_themes(
             assert canvas.bounding_box()["width"] <= width
 
 
+@pytest.mark.parametrize("width", [1286, 704])
+def test_of_a_film_higher_than_the_window_the_legend_is_in_sight(
+    browser: Browser, tmp_path: Path, width: int
+):
+    """Windows of 1366 and 900 px, as JupyterLab leaves them to a cell; the toolbar takes one line of them."""
+    t = importlib.import_module("minigrad")
+    net, made = t.nn.Sequential(*[t.nn.Linear(2, 2) for _ in range(20)]), viz.film(keep=[1])
+    for _ in range(3):
+        made.backward(net(t.ones(1, 2)).sum())
+    window = {"viewport": {"width": width, "height": 647}}
+    with opened(browser, page([made], None, title=None), tmp_path, **window) as pane:
+        bar, key, frame = (
+            pane.page.locator(f".{n}").bounding_box() for n in ("mgv-bar", "mgf-key", "mgf-frame")
+        )
+        assert frame["y"] + frame["height"] > 647 > key["y"] + key["height"]
+        assert bar["height"] <= 46
+
+
 def test_a_frame_changes_within_a_sixtieth_of_a_second(browser: Browser, tmp_path: Path, film: viz.Film):
     from benchmarks.bench_film import WALK
 

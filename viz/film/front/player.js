@@ -56,7 +56,7 @@ class Player {
     this.counter = h("output", { class: "mgv-count" });
     const choice = (label, values, chosen, act) => h("select", { class: "mgf-select", "aria-label": label, title: label, onchange: (e) => act(e.target.value) }, values.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
     const speeds = choice("Speed of play", [2, 4, 8, 16, 30].map((v) => [v, `${v}/s`]), 8, (v) => { this.speed = Number(v); if (this.timer) { this.pause(); this.play(); } });
-    this.mode = choice("The ribbon shows", [["0", "norm into the row"], ["1", "÷ norm of the top row"]], this.relative ? "1" : "0", (v) => { this.relative = v === "1"; this.fit(true); });
+    this.mode = choice("The ribbon shows", [["0", "norm into the row"], ["1", "÷ top row's norm"]], this.relative ? "1" : "0", (v) => { this.relative = v === "1"; this.fit(true); });
     this.insideButton = h("button", { type: "button", class: "mgf-inside", title: "Frames that were kept whole (◆) open in the stepper (enter)", onclick: () => this.act("inside") }, "Step inside ◆");
     const any = this.films.some((film) => Object.keys(film.kept).length);
     this.bar = h("div", { class: "mgv-bar", role: "toolbar", "aria-label": "Film" }, h("span", { class: "mgv-buttons" }, button("first", "To the first frame", "home"), button("back", "Back one frame", "←"), this.playButton, speeds, button("next", "Forward one frame", "→"), button("last", "To the last frame", "end")),
@@ -70,7 +70,7 @@ class Player {
     this.tip = h("div", { class: "mgf-tip", role: "tooltip", hidden: true });
     const notes = this.films.flatMap((film) => film.notes);
     this.frame = h("div", { class: "mgv-frame mgf-frame", tabindex: 0, role: "group", "aria-label": `Film of a training run, ${this.steps.length} frames. Arrow keys change the frame, up and down the row, space plays, R changes the ribbon, enter steps inside.` },
-      this.bar, this.words, this.stage, this.rowLine, this.key, notes.length ? h("p", { class: "mgf-notes" }, notes.slice(0, 3).join(" · ")) : null, this.tip);
+      this.bar, this.words, this.key, this.stage, this.rowLine, notes.length ? h("p", { class: "mgf-notes" }, notes.slice(0, 3).join(" · ")) : null, this.tip);
     this.frame.addEventListener("keydown", (e) => this.keyed(e));
     el.append(this.frame, this.innerBox);
   }
