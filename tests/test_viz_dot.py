@@ -19,7 +19,7 @@ import pytest
 
 import minigrad
 import viz
-from viz.picture.layout import cost, render
+from viz.picture.layout import cost, least_width, render
 from viz.read.text import fit, one_line, width
 
 from .viz_gallery import GALLERY
@@ -49,6 +49,14 @@ def test_golden_dot(request, framework, name):
             own.write_text(got, encoding="utf-8")
     expected = own if own.exists() else common
     assert got == expected.read_text(encoding="utf-8"), f"see {expected.name}"
+
+
+@pytest.mark.parametrize("view", viz.picture.views.VIEWS)
+@pytest.mark.parametrize("name", GALLERY)
+def test_no_picture_is_narrower_than_the_least_that_is_said_of_it(name, view):
+    tensors, names = GALLERY[name](minigrad)
+    drawing = viz.draw(tensors, view, names=names, direction="LR")
+    assert 0 < least_width(drawing.picture) < drawing.places.width
 
 
 def test_the_language_of_shapes():

@@ -13,7 +13,7 @@ import pytest
 import minigrad as mg
 import viz
 from viz.picture.dot import COLOURS
-from viz.show.page import _KEPT, _LEFT_OUT, FRONT, HARMLESS, PROGRAM, asset, frame, lean, page, shared
+from viz.show.page import _KEPT, _LEFT_OUT, DIGITS_85, FRONT, PROGRAM, asset, frame, lean, page, shared
 from viz.show.payload import payload
 
 
@@ -27,7 +27,8 @@ def recorded(**more) -> dict:
 
 def unpacked(html: str) -> dict:
     packed = re.search(r'id="packed">([^<]*)<', html).group(1)
-    pythons = {new: old for old, new in HARMLESS.items()}
+    # Python's digits in their order
+    pythons = str.maketrans(DIGITS_85, base64._b85alphabet.decode())
     return json.loads(zlib.decompress(base64.b85decode(packed.translate(pythons))))
 
 

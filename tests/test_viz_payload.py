@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
+from viz.picture import layout
 from viz.read.values import Value
 from viz.show.payload import payload
 
@@ -117,7 +118,7 @@ def test_a_loss_of_shape_1_starts_with_1_unless_a_gradient_is_given():
 
 
 def test_numbers_that_json_does_not_have_are_words():
-    json.dumps(data := Value.of(np.array([[1.0, np.nan], [np.inf, -np.inf]])).json(), allow_nan=False)
+    json.dumps(data := Value.of(np.array([[1.0, np.nan], [np.inf, -np.inf]])).json, allow_nan=False)
     assert data["values"] == [1.0, "nan", "inf", "-inf"]
     assert (data["min"], data["max"], data["nonfinite"]) == (1.0, 1.0, 3)
 
@@ -125,7 +126,7 @@ def test_numbers_that_json_does_not_have_are_words():
 def test_a_large_array_is_sent_as_at_most_8_by_8_cells_and_hides_nothing_large():
     array = np.zeros((40, 30))
     array[17, 23] = -99.0
-    data = Value.of(array).json()
+    data = Value.of(array).json
     assert "values" not in data
     assert data["cells"]["rows"] == data["cells"]["cols"] == 8
     assert data["cells"]["downsampled"]
@@ -135,7 +136,7 @@ def test_a_large_array_is_sent_as_at_most_8_by_8_cells_and_hides_nothing_large()
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (7,), (2, 3, 4), (65,), (3, 65)])
 def test_arrays_of_every_shape_have_cells(shape):
-    data = Value.of(np.ones(shape)).json()
+    data = Value.of(np.ones(shape)).json
     assert data["shape"] == list(shape)
     sent = data["cells"]["values"] if "values" in data["cells"] else data["values"]  # never twice
     assert ("values" in data["cells"]) == (data["cells"]["downsampled"] or "values" not in data)
@@ -145,7 +146,7 @@ def test_arrays_of_every_shape_have_cells(shape):
 def test_nan_is_not_hidden_by_downsampling():
     array = np.ones((40, 40))
     array[3, 3] = np.nan
-    assert "nan" in Value.of(array).json()["cells"]["values"]
+    assert "nan" in Value.of(array).json["cells"]["values"]
 
 
 def test_a_folded_picture_still_has_every_step(t):
@@ -224,3 +225,22 @@ def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
 
     once()
     assert min(once() for _ in range(9)) < 0.1
+
+
+def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
+    laid, render = [], layout.render
+    monkeypatch.setattr(layout, "render", lambda source, *more: laid.append(source) or render(source, *more))
+    layout._laid_out.cache_clear()
+
+    def chain(times: int) -> dict:
+        y = minigrad.tensor(0.5, requires_grad=True)
+        for _ in range(times):
+            y = y.tanh()
+        return payload(y)
+
+    data = chain(29)
+    assert {drawn["view"] for drawn in (data, *data["pictures"])} == {"functions"}
+    assert laid and len(laid) == len(set(laid)) and not any("rankdir=LR" in source for source in laid)
+    before = len(laid)
+    chain(29)
+    assert len(laid) == before

@@ -49,8 +49,9 @@ def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     return COLOURS[(own or [kind])[0]]
 
 
-def digraph(p: Picture) -> graphviz.Digraph:
-    """The picture in DOT: ``graphviz`` renders it as it is, and the layout is taken from it."""
+def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
+    """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
+    the same for all pictures of one form, whatever they say."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
     # a label makes room between two ranks
     close = p.direction == "BT" and any(link.label for link in p.links)
@@ -60,12 +61,12 @@ def digraph(p: Picture) -> graphviz.Digraph:
     dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
     # statements are written straight into the body: all values are quoted by us, five times faster
-    body = dot.body
-    body.extend(map(_node, p.items))
+    body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(p.items)}
+    body.extend(_node(item, name[item], bare) for item in p.items)
     framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
     inside: list[list[str]] = [[] for _ in p.clusters]
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
-        members = " ".join(item.id for item in pair)
+        members = " ".join(name[item] for item in pair)
         text = f'subgraph cluster_pair{i} {{ graph [label="" margin=2 rank=same style=invis] {members} }}'
         where = {framed.get(item) for item in pair}
         if len(where) == 1 and None not in where:
@@ -74,12 +75,13 @@ def digraph(p: Picture) -> graphviz.Digraph:
             body.append(f"\t{text}\n")
     for k, (caption, items) in enumerate(p.clusters):
         text = fit(caption, WIDEST, CAPTION, bold=True)
-        label = _table(f"<TR><TD>{escaped(text)}</TD></TR>", width(text, CAPTION, bold=True), CAPTION + 3)
+        row = f"<TR><TD>{escaped('' if bare else text)}</TD></TR>"
+        label = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
         loc = "bt"[p.direction != "BT"]  # turned round, Graphviz makes the room at the other end
         style = f'label=<{label}> labelloc={loc} margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
-        members = " ".join([*inside[k], *(item.id for item in items)])
+        members = " ".join([*inside[k], *(name[item] for item in items)])
         body.append(f"\tsubgraph cluster_frame{k} {{ graph [{style}] {members} }}\n")
-    body.extend(_edge(link) for link in p.links)
+    body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(p.links))
     return dot
 
 
@@ -96,7 +98,11 @@ def _attributes(values: dict[str, str]) -> str:
 _NODE_STYLES = dict.fromkeys(("card", "fold", "tag"), "filled,rounded") | {"stub": "filled,dashed"}
 
 
-def _node(item: Item) -> str:
+def _node(item: Item, name: str, bare: bool) -> str:
+    shape = item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box"
+    w, h, thick = f"{item.width / 72:.4f}", f"{item.height / 72:.4f}", "2.4" if "root" in item.classes else ""
+    if bare:
+        return f'\t{name} [shape={shape} width={w} height={h} label="" penwidth="{thick}"]\n'
     fill, line, _, _ = colours(item.kind, item.classes)
     style = _NODE_STYLES.get(item.outline, "filled")
     if "freed" in item.classes or "unreached" in item.classes:
@@ -104,27 +110,28 @@ def _node(item: Item) -> str:
     values = {
         "id": item.id,
         "class": quoted(item.css),
-        "shape": item.outline if item.outline in ("cylinder", "ellipse", "diamond") else "box",
+        "shape": shape,
         "style": quoted(style),
         "fillcolor": quoted(fill),
         "color": quoted(line),
-        "width": f"{item.width / 72:.4f}",
-        "height": f"{item.height / 72:.4f}",
+        "width": w,
+        "height": h,
         "fontsize": f"{item.lines[0].size - 1:g}",
         "label": _cells_label(item) if item.boxes else quoted("\n".join(x.text for x in item.lines)),
         "tooltip": quoted(item.tooltip),
     }
-    if "root" in item.classes:
-        values["penwidth"] = "2.4"
-    return f"\t{item.id} {_attributes(values)}\n"
+    if thick:
+        values["penwidth"] = thick
+    return f"\t{name} {_attributes(values)}\n"
 
 
-def _edge(link: Link) -> str:
+def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
     light, _, _, wide = EDGES[link.kind]
-    values = {"id": link.id, "class": quoted(link.css), "color": quoted(light), "penwidth": f"{wide:g}"}
-    if link.kind in _STYLE:
+    look = {} if bare else {"class": quoted(link.css), "color": quoted(light)}
+    values = {"id": ident, **look, "penwidth": f"{wide:g}"}
+    if link.kind in _STYLE and not bare:
         values["style"] = _STYLE[link.kind]
-    tail, head = link.tail.id, link.head.id
+    tail, head = name[link.tail], name[link.head]
     arrow = "tee" if link.kind in ("not_computed", "cut") else "normal"
     if link.backwards:
         tail, head = head, tail
@@ -137,9 +144,10 @@ def _edge(link: Link) -> str:
         values["weight"] = "8"
     if link.label:
         # a table of fixed size: the layout knows how much room the text needs without asking a font
-        font = f'<FONT COLOR="#495057">{escaped(link.label)}</FONT>'
+        font = f'<FONT COLOR="#495057">{escaped("" if bare else link.label)}</FONT>'
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
-    values["tooltip"] = quoted(link.tooltip)
+    if not bare:
+        values["tooltip"] = quoted(link.tooltip)
     return f"\t{tail} -> {head} {_attributes(values)}\n"
 
 

@@ -52,7 +52,7 @@ class Drawing:
     @cached_property
     def places(self) -> Places:
         """Where everything is; Graphviz is asked once."""
-        return places(self.picture, self.dot.source)
+        return places(self.picture)
 
     @cached_property
     def svg(self) -> str:

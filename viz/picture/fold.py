@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ..read.graph import Function, Graph
 from ..read.rules import base_name
@@ -265,13 +266,7 @@ def _ends(functions: Sequence[Function], title: dict[Function, str]) -> tuple[st
 
 def _stretches(order: list[Function], inside: set[Function]) -> list[Group]:
     """Cut what is left into stretches of equal length."""
-    runs: list[list[Function]] = [[]]
-    for f in order:
-        if f in inside:
-            if runs[-1]:
-                runs.append([])
-        else:
-            runs[-1].append(f)
+    runs = [[*run] for folded, run in groupby(order, inside.__contains__) if not folded]
     total = sum(map(len, runs))
     size = max(2, -(-total // (MOST // 2)))
     parts = [run[i : i + size] for run in runs for i in range(0, len(run), size)]

@@ -15,8 +15,10 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
+from .dot import digraph
 from .parts import Item, Picture
 
 IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
@@ -49,19 +51,25 @@ def cost(p: Picture) -> float:
 
 
 def least_width(p: Picture) -> float:
-    """What the picture is at least wide where inputs stand on the left: its longest way, one item beside the other."""
-    if p.direction != "LR" or p.same_rank:
+    """What the picture is at least wide where inputs stand on the left: its longest way, one item beside the other; with two
+    rails that of the forward pass."""
+    if p.direction != "LR":
         return 0.0
     reach: dict[Item, float] = {}
-    for a in p.links:
+    for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:
         before, after = (a.head, a.tail) if a.backwards else (a.tail, a.head)
         reach[after] = max(reach.get(after, 0.0), reach.get(before, before.width) + after.width)
     return max(reach.values(), default=0.0)
 
 
-def places(p: Picture, source: str, margin: float = 10.0) -> Places:
-    """Lay the picture out once."""
-    data = json.loads(render(source, "json0", cost(p)))
+@lru_cache(maxsize=64)  # the same program again, the layers of one net: pictures of one form
+def _laid_out(source: str, work: float) -> bytes:
+    return render(source, "json0", work)
+
+
+def places(p: Picture, margin: float = 10.0) -> Places:
+    """Lay the picture out, each form once."""
+    data = json.loads(_laid_out(digraph(p, bare=True).source, cost(p)))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
 
     def point(text: str) -> tuple[float, float]:
@@ -76,15 +84,15 @@ def places(p: Picture, source: str, margin: float = 10.0) -> Places:
             top = y1 - high + margin
             frames[o["name"]] = (left - x0 + margin, top, right - left, high - low, top + 15)
         elif "pos" in o:
-            (x, y), (w, h) = point(o["pos"]), sizes[o["name"]]
-            items[o["name"]] = (x - w / 2, y - h / 2)
+            (x, y), item = point(o["pos"]), p.items[int(o["name"][1:])]
+            items[item.id] = (x - item.width / 2, y - item.height / 2)
     lines, labels = {}, {}
     for e in data.get("edges", ()):
-        parts = e.get("pos", "").split()
+        parts, ident = e.get("pos", "").split(), p.links[int(e["id"][1:])].id
         tip = next((point(part[2:]) for part in parts if part[0] in "es"), None)
-        lines[e["id"]] = ([point(part) for part in parts if part[0] not in "es"], tip)
+        lines[ident] = ([point(part) for part in parts if part[0] not in "es"], tip)
         if "lp" in e:
-            labels[e["id"]] = point(e["lp"])
+            labels[ident] = point(e["lp"])
     for link in p.links if p.direction == "TB" else ():
         x, y = labels.get(link.id, (0.0, 0.0))
         if link.kind == "grad_fn" and link.id in labels and (by := lines[link.id][0][0][1] - y) < 12:

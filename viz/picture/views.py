@@ -370,7 +370,8 @@ class _Compact(_View):
                 self.p.of_function[f] = item = self.function_item(f)
             else:
                 item = self.fold(group)
-                out = [e for e in f.edges if self.leaves_the_group(e, group)]
+                drawn = [e for e in f.edges if e.target in self.within]
+                out = (e for e in drawn if self.group_of.get(e.target) is not group)
                 pairs = [(e, self.source_of_fold(item, e)) for e in out]
             for e, source in pairs:
                 if source is not None:
@@ -379,9 +380,6 @@ class _Compact(_View):
                 if e.detached is not None and e.detached[0] in self.within:
                     at = self.plain.get(e.label) if self.draws_plain else None
                     self.detached_link(e, at or item, self.p.of_function.get(e.detached[0]))
-
-    def leaves_the_group(self, e: Edge, group: Group) -> bool:
-        return e.target in self.within and self.group_of.get(e.target) is not group
 
     def source(self, e: Edge) -> Item | None:
         if e.target is None:

@@ -129,9 +129,7 @@ def give_names(
         if e.detached is not None and e.label is None:
             e.label, e.tensor = f"{e.detached[0].output(e.detached[1]).name}.detach()", True
     for f in graph.functions:
-        if not f.edges:
-            continue
-        for s in f._saved or ():
+        for s in (f._saved or ()) if f.edges else ():
             s.label = s.label or _label(s, f)
     return plain
 

@@ -364,26 +364,22 @@ class Recording:
             node = accumulator(leaf)
             if node is not None:
                 node.metadata[TANGENT] = tangent
-        for fn, made_by in self._made_by.items():
-            if fn in self._seen:
-                self._seen[fn]["module"] = made_by
-        for fn, other in self._others.items():
-            if fn in self._seen:
-                self._seen[fn] |= {"other": self._described(*other), "detached": self._cut_from(*other)}
+        for fn in self._seen.keys() & self._made_by.keys():
+            self._seen[fn]["module"] = self._made_by[fn]
+        for fn in self._seen.keys() & self._others.keys():
+            other = self._others[fn]
+            self._seen[fn] |= {"other": self._described(*other), "detached": self._cut_from(*other)}
         if len(self._seen) > 2_000:
             return
         graph = read_nodes(list(self._seen))
         give_names(graph, None)
         for f in graph.leaves:
-            known = self._leaves.get(id(f.leaf))
-            if known is not None:
-                f.outputs[0].value = known[1]
+            if id(f.leaf) in self._leaves:
+                f.outputs[0].value = self._leaves[id(f.leaf)][1]
         values = replay(graph.functions)
         for f in graph.functions:
             made = self._seen.get(f.fn)
-            if made is None:
-                continue
-            for nr, out in enumerate(f.outputs):
+            for nr, out in enumerate(f.outputs if made is not None else ()):
                 nothing = {"name": None, "count": 0, "value": None, "tangent": None}
                 entry = made["outputs"].setdefault(nr, nothing)
                 seen, tangent = self._values.get((f.fn, nr), (None, None))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .graph import Edge, Function
 LARGEST = 20_000  # elements; larger inputs are not computed with
 
 Array = np.ndarray
+_literal = lru_cache(maxsize=1024)(ast.literal_eval)
 
 
 def _sigmoid(x: Array) -> Array:
@@ -110,5 +112,5 @@ def kept_numbers(f: Function) -> dict[str, Any]:
     kept = {}
     for name, text in rules.numbers_of(f).items():
         with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs what is no number
-            kept[name] = ast.literal_eval(text)
+            kept[name] = _literal(text)
     return kept

@@ -74,10 +74,6 @@ def _of(e: Edge) -> Shape | None:
     return e.value.shape if e.value is not None else None
 
 
-def _broadcast(s: list[Shape | None], k: dict) -> Shape | None:
-    return None if None in s else np.broadcast_shapes(*s)
-
-
 def _reduced(s: list[Shape], k: dict) -> Shape:
     gone = axes(s[0], k.get("dim"))
     return tuple(1 if i in gone else n for i, n in enumerate(s[0]) if i not in gone or k.get("keepdim"))
@@ -102,7 +98,7 @@ def _joined(s: list[Shape], k: dict) -> Shape:
 # what these make of the shapes of their inputs and of the numbers that they keep
 MADE: dict[str, Callable[[list, dict], Shape | None]] = {
     **dict.fromkeys(UNARY, lambda s, k: s[0]),
-    **dict.fromkeys(BINARY, _broadcast),
+    **dict.fromkeys(BINARY, lambda s, k: None if None in s else np.broadcast_shapes(*s)),
     **dict.fromkeys(SCALAR, lambda s, k: ()),
     **dict.fromkeys(["MseLoss", "NllLoss"], lambda s, k: () if k.get("reduction", 1) else None),
     **dict.fromkeys([*REDUCED, "Logsumexp", "LinalgVectorNorm"], _reduced),

@@ -27,11 +27,8 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
     """
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     made = _assignments(_scope(lines, frame), frame.f_lineno)
-    own: dict = {}
-    for f in graph.functions:
-        for out in f.outputs:
-            if out.named and out.name in made and f not in own:
-                own[f] = made[out.name]
+    named = [(f, o.name) for f in graph.functions for o in reversed(f.outputs) if o.named]
+    own = {f: made[name] for f, name in named if name in made}
     if not own:
         return None
     numbers: dict = {f: line for f, (line, _, _) in own.items()}
@@ -88,14 +85,12 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
             given = {k.arg: getattr(k.value, "value", None) for k in call.keywords}
-            wanted = given.get("create_graph") is True
-            if wanted and call.func.attr == "grad" and call.args and isinstance(statement, ast.Assign):
+            wanted, name = given.get("create_graph") is True, call.func.attr
+            if wanted and name == "grad" and call.args and isinstance(statement, ast.Assign):
                 yield tensors(call.args[0]), [t for target in statement.targets for t in tensors(target)]
-            elif wanted and (
-                call.func.attr == "backward" or (call.func.attr in ("trace", "step") and call.args)
-            ):
-                before = call.func.value if call.func.attr == "backward" else call.args[0]
-                yield tensors(before), [r.tensor for r in graph.roots]
+            elif wanted and (name == "backward" or (name in ("trace", "step") and call.args)):
+                of = call.func.value if name == "backward" else call.args[0]
+                yield tensors(of), [r.tensor for r in graph.roots]
 
 
 def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:

@@ -9,7 +9,8 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,13 +89,12 @@ def _plain(values: list) -> list:
     return [x if not isinstance(x, float) or math.isfinite(x) else str(x) for x in values]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Value:
     """What a tensor held when it was read: ``array`` is a copy, later changes do not reach it."""
 
     array: np.ndarray
     dtype: str
-    _json: dict | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, tensor: Any) -> Value:
@@ -138,7 +138,7 @@ class Value:
             text = nested(self.array.tolist())
             if len(text) <= limit:
                 return text
-        low, high = self.range()
+        low, high = self.range
         if low == high and not self.nonfinite:
             return f"{tuple(self.shape)}, all {number(low)}"
         if not self.array.size:
@@ -153,6 +153,7 @@ class Value:
             return f"tensor({nested(self.array.tolist())})"
         return f"tensor({self.short()}, {self.dtype})"
 
+    @cached_property
     def range(self) -> tuple[float, float]:
         """Smallest and largest finite number; (nan, nan) where there is none."""
         a = self.painted
@@ -160,7 +161,7 @@ class Value:
             a = a[np.isfinite(a)]
         return (a.min().item(), a.max().item()) if a.size else (math.nan, math.nan)
 
-    @property
+    @cached_property
     def nonfinite(self) -> int:
         """How many of the numbers are nan, inf or -inf."""
         return int(self.array.size - np.isfinite(self.array).sum()) if self.array.dtype.kind in "fc" else 0
@@ -175,26 +176,19 @@ class Value:
         a = a.reshape(-1, a.shape[-1]) if a.ndim > 1 else a.reshape(1, -1)
         if a.shape[0] <= SIDE and a.shape[1] <= SIDE:
             return a, False
-        rows = np.array_split(np.arange(a.shape[0]), min(SIDE, a.shape[0]))
-        columns = np.array_split(np.arange(a.shape[1]), min(SIDE, a.shape[1]))
-        small = np.empty((len(rows), len(columns)), dtype=a.dtype)
-        for i, r in enumerate(rows):
-            band = a[r[0] : r[-1] + 1]
-            for j, c in enumerate(columns):
-                block = band[:, c[0] : c[-1] + 1].ravel()
-                small[i, j] = block[np.argmax(np.abs(block))]
-        return small, True
+        bands = np.array_split(a, min(SIDE, a.shape[0]))
+        blocks = [np.array_split(band, min(SIDE, a.shape[1]), axis=1) for band in bands]
+        return np.array([[b.flat[np.argmax(np.abs(b))] for b in row] for row in blocks], dtype=a.dtype), True
 
+    @cached_property
     def json(self) -> dict:
         """The form in which the page gets it (ARRAY of the payload).
 
         ``values`` where every number is sent; then ``cells`` and ``text`` do not say them again. Made once: the same
         gradient is sent, received and stored.
         """
-        if self._json is not None:
-            return self._json
         cells, smaller = self.cells() if self.array.size else (self.array.reshape(0, 0), False)
-        low, high = self.range()
+        low, high = self.range
         every = self.array.size <= FULL and self.array.dtype.kind != "c"
         grid = {"rows": cells.shape[0], "cols": cells.shape[1], "downsampled": smaller}
         out = {
@@ -205,15 +199,11 @@ class Value:
             "max": _plain([high])[0],
             "nonfinite": self.nonfinite,
         }
-        if every:
-            out["values"] = _plain(self.array.ravel().tolist())
-        else:
-            out["text"] = self.text
+        out |= {"values": _plain(self.array.ravel().tolist())} if every else {"text": self.text}
         if self.array.dtype.kind == "c":
-            out["parts"] = [Value(a, str(a.dtype)).json() for a in (self.array.real, self.array.imag)]
+            out["parts"] = [Value(a, str(a.dtype)).json for a in (self.array.real, self.array.imag)]
         if smaller or not every:
             grid["values"] = _plain(cells.ravel().tolist())
-        object.__setattr__(self, "_json", out)
         return out
 
 
@@ -226,7 +216,8 @@ def same(a: Value | None, b: Value | None) -> bool:
     """Whether two values that may be missing are the same numbers, of one dtype and shape."""
     if a is None or b is None:
         return a is b
-    return a.dtype == b.dtype and np.array_equal(a.array, b.array, equal_nan=True)
+    alike, x, y = a.dtype == b.dtype and a.shape == b.shape, a.array, b.array
+    return alike and (x.tobytes() == y.tobytes() or np.array_equal(x, y, equal_nan=True))
 
 
 def short(value: Value | None, limit: int = 40) -> str:

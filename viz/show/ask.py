@@ -122,12 +122,10 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
         if part is None:
             continue
         sender = p.name(step["incoming"][k]["from"])
-        if k == len(p.parts[i]) - 1:
+        says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
+        if last := k == len(p.parts[i]) - 1:
             says = f"That is the part from {sender} alone, the last to arrive: it was written over the others. Parts add up."
-            found.append(Mistake(part, "overwrite", says))
-        else:
-            says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
-            found.append(Mistake(part, "early", says))
+        found.append(Mistake(part, "overwrite" if last else "early", says))
     before = p.unhooked(i)
     if before is not None:
         says = "That is the sum of the parts. A hook is called with it, and what the hook returns is received in its place."

@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
 PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane answers asking"
@@ -37,9 +39,9 @@ _BLANKS = {
     ".html": re.compile(r"<!-- .*? -->\s*(<)", re.S),
 }
 FRAMED = 640  # pixels, the height of a frame: what a pane in it takes at most, however tall whoever holds it makes it
-# the digits of base85, Python's but for five that are special in HTML, JSON or mathematics
-HARMLESS = str.maketrans("&<>`$", ",./:[")
+# the digits of base85, of which none is special in HTML, JSON or mathematics
 DIGITS_85 = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#[%,()*+-;.=/?@^_:{|}~"
+_PLAIN = {str, int, bool, type(None)}  # what is sent as it is
 DIGITS = 7  # of a number in the payload: what float32 carries
 
 
@@ -82,13 +84,13 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     """
     arrays: list[dict] = []
     places: dict[int, dict] = {}  # by identity: most arrays come up as the same object again
-    known: dict[tuple, dict] = {}
+    known: dict[str, dict] = {}
 
     def array(x: dict) -> dict:
         thin = {k: walk(x[k]) for k in ("shape", "dtype", "values") if k in x}
         if "values" not in thin:
             thin |= {key: walk(value) for key, value in x.items() if key not in thin}
-        key = (x["dtype"], *x["shape"], *map(repr, thin.get("values", [thin])))
+        key = repr(thin)
         if key not in known:
             known[key] = {"$": len(arrays)}
             arrays.append(thin)
@@ -96,16 +98,16 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
 
     def walk(x: Any) -> Any:
         kind = type(x)
-        if kind is str or kind is int or kind is bool or x is None:
-            return x
         if kind is dict:
             if "cells" not in x or "shape" not in x:
-                return {key: walk(value) for key, value in x.items() if value is not None}
+                return {k: v if type(v) in _PLAIN else walk(v) for k, v in x.items() if v is not None}
             if id(x) not in places:
                 places[id(x)] = array(x)
             return places[id(x)]
         if kind is list or kind is tuple:
-            return [walk(item) for item in x]
+            return [v if type(v) in _PLAIN else walk(v) for v in x]
+        if kind in _PLAIN:
+            return x
         if kind is float:
             return float(f"{x:.{DIGITS}g}") if math.isfinite(x) else str(x)
         return walk(x.item())  # a NumPy scalar
@@ -157,10 +159,21 @@ def text_of(content: Mapping[str, Any]) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def packed(content: Mapping[str, Any] | str) -> str:
-    """The JSON of a page's content, deflated, base85: five of 85 characters, none special in HTML or JSON, for four bytes."""
-    text = content if isinstance(content, str) else text_of(content)
-    return base64.b85encode(zlib.compress(text.encode(), 9)).decode().translate(HARMLESS)
+@cache
+def _begun(text: str) -> tuple[bytes, Any]:
+    """How a deflated text begins, and the state in which it goes on: a program is deflated once, not for each page."""
+    packer = zlib.compressobj(9)
+    return packer.compress(text.encode()), packer
+
+
+def packed(begin: str, text: str) -> str:
+    """Two texts as one, deflated, base85: five of 85 characters, none special in HTML or JSON, for four bytes."""
+    first, state = _begun(begin)
+    packer = state.copy()
+    data = first + packer.compress(text.encode()) + packer.flush()
+    words = np.frombuffer(data + bytes(-len(data) % 4), ">u4")
+    digits = np.array([*DIGITS_85], "S1")[words[:, None] // 85 ** np.arange(4, -1, -1) % 85]
+    return digits.tobytes().decode()[: -(-len(data) * 5 // 4)]
 
 
 def page(
@@ -178,15 +191,17 @@ def page(
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
     js = asset("stepper.js" if (options or {}).get("ask") else "steps.js")
-    parts = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
-    return whole(name, f'{text_of(parts)[:-1]}, "data": {text or sent(data, options)}}}', bare)
+    content = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
+    return whole(name, content | {"data": text or sent(data, options)}, bare)
 
 
-def whole(title: str, content: Mapping[str, Any] | str, bare: bool) -> str:
-    """The page of a program with its data: ``content`` has js, css, data and options; ``title`` is HTML."""
+def whole(title: str, content: Mapping[str, Any], bare: bool) -> str:
+    """The page of a program with its data: ``content`` has js, css, options and data (or its JSON); ``title`` is HTML."""
+    begin = text_of({"js": content["js"], "css": content["css"]})[:-1]
+    data = content["data"] if isinstance(content["data"], str) else text_of(content["data"])
     heading, margin = ("", "0") if bare else (f"<h1>{title}</h1>\n", "20px")
     parts = {"title": title, "heading": heading, "margin": margin, "digits": DIGITS_85}
-    parts["packed"] = packed(content)
+    parts["packed"] = packed(begin, f',"options":{text_of(content["options"])},"data":{data}}}')
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))
 
 

@@ -8,9 +8,8 @@ from types import FrameType
 from typing import Any
 
 from ..picture import svg as painter
-from ..picture.dot import digraph
 from ..picture.draw import WIDEST, check_options, pictures_of
-from ..picture.layout import Places, places
+from ..picture.layout import Places, least_width, places
 from ..picture.parts import Item, Picture
 from ..picture.views import inside, leaf_tooltip
 from ..read import rules
@@ -88,9 +87,12 @@ def describe(trace: Trace, *pictures: Picture, source: dict | None = None) -> Pa
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    every = [(picture, _drawn(picture, step_of, str(i))) for i, picture in enumerate(pictures)]
-    # what is too wide is not sent beside what is not, nor beside what is less so
-    fits = [both for both in every if both[1]["width"] <= WIDEST]
+    # what is too wide is not sent beside what is not, nor beside what is less so; what must be is not even laid out
+    every, fits = [], []
+    for picture in sorted(pictures, key=lambda picture: least_width(picture) > WIDEST):
+        if not fits or least_width(picture) <= WIDEST:
+            every.append((picture, _drawn(picture, step_of, str(len(every)))))
+            fits = [both for both in every if both[1]["width"] <= WIDEST]
     fits = fits or [min(every, key=lambda both: both[1]["width"])]
     pictures, drawn = zip(*fits, strict=True)
     data = Payload(graph, step_of)
@@ -131,7 +133,7 @@ def _drawn(picture: Picture, step_of: dict, within: str) -> dict:
             item.id = f"b{within}{item.id}"
     for link in picture.links:
         link.id = ident(link.edge) or link.id.replace("e", f"l{within}")
-    at = places(picture, digraph(picture).source)
+    at = places(picture)
     return {
         "view": picture.view,
         "direction": picture.direction,
@@ -172,7 +174,7 @@ class Payload(dict):
 
 
 def _json(value: Value | None) -> dict | None:
-    return None if value is None else value.json()
+    return None if value is None else value.json
 
 
 def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
@@ -209,12 +211,10 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
 
 
 def _edges(p: Picture, at: Places) -> dict:
-    out = {}
+    out = {link.id: {"from": link.tail.id, "to": link.head.id, "kind": link.kind} for link in p.links}
     for link in p.links:
-        entry = {"from": link.tail.id, "to": link.head.id, "kind": link.kind}
         if link.id in at.labels:
-            entry["label_box"] = list(painter.label_box(link, at))
-        out[link.id] = entry
+            out[link.id]["label_box"] = list(painter.label_box(link, at))
     return out
 
 
