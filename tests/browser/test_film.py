@@ -273,12 +273,15 @@ def test_of_a_film_higher_than_the_window_the_legend_is_in_sight(
     for _ in range(3):
         made.backward(net(t.ones(1, 2)).sum())
     window = {"viewport": {"width": width, "height": 647}}
-    with opened(browser, page([made], None, title=None), tmp_path, **window) as pane:
+    text = page([made], None, title=None).replace("<script>", f"<script>{PAINTED}</script><script>", 1)
+    with opened(browser, text, tmp_path, **window) as pane:
         bar, key, frame = (
             pane.page.locator(f".{n}").bounding_box() for n in ("mgv-bar", "mgf-key", "mgf-frame")
         )
         assert frame["y"] + frame["height"] > 647 > key["y"] + key["height"]
         assert bar["height"] <= 46
+        [caption] = [text for text in pane.page.evaluate("painted") if "flows down" in text]
+        assert caption.endswith(("loss", "folded"))  # whole, or without what has no room
 
 
 def test_a_frame_changes_within_a_sixtieth_of_a_second(browser: Browser, tmp_path: Path, film: viz.Film):

@@ -162,8 +162,8 @@ export function paintHead(c, film, frame, at, axis, k, label) {
   c.font = `${label ? 700 : 400} ${label ? 13 : 10.5}px ${SANS}`;
   c.fillStyle = label ? k.ink : k.mute;
   const k0 = film.sceneOf[frame], folded = film.scenes[k0]?.folded, graphs = film.scenes.length > 1 ? `graph ${k0 + 1} of ${film.scenes.length}; ` : "";
-  const wide = at.ribbonX - 24, note = label || (at.level.fn ? `${graphs}the gradient flows down from the loss${folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : ""}` : graphs);
-  c.fillText(cut(c, note, wide), 12, 18);
+  const wide = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
+  c.fillText(cut(c, label || (at.level.fn ? (c.measureText(flows + more).width <= wide ? flows + more : flows) : graphs), wide), 12, 18);
   c.fillStyle = k.mute;
   c.font = `10.5px ${SANS}`;
   if (at.numbers) {
