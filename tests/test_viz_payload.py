@@ -224,7 +224,7 @@ def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
         return time_of(lambda: payload(z)) / (beside + time_of(numbers)) * 2 * 0.04
 
     once()
-    assert min(once() for _ in range(9)) < 0.1
+    assert any(once() < 0.1 for _ in range(9))
 
 
 def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -39,10 +40,8 @@ def source_of(graph: Graph, frame: FrameType) -> dict | None:
         again = any(e.source in own and own[e.source][2] for e in f.users)
         if len(users) == 1 and None not in users and not again:
             numbers[f] = users.pop()
-    first = min(numbers.values())
     last = max(max(numbers.values()), *(end for line, end, _ in own.values() if line in numbers.values()))
-    if last - first >= LONGEST:
-        first = last - LONGEST + 1
+    first = max(min(numbers.values()), last - LONGEST + 1)
     for f, line in numbers.items():
         f.line = line - first if line >= first else None
     return excerpt(lines[first - 1 : last], first, frame.f_code.co_filename)
@@ -62,9 +61,8 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     for before, after in pairs:
         tops = ([t.grad_fn for t in ts if t.grad_fn is not None] for ts in (before, after))
         first, last = (set(behind(fns, lambda fn: True)) for fns in tops)
-        for fn in last - first:
-            if fn in graph.by_fn:
-                graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)
+        for fn in (last - first) & graph.by_fn.keys():
+            graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)
 
 
 def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:
@@ -95,16 +93,22 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
 
 def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
     """The statements of the function or module that ``frame`` runs; none where its file is too long."""
-    try:
-        tree = ast.parse("".join(lines) if len(lines) <= LARGEST else "")
-    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
-        return []
+    tree = _parsed("".join(lines) if len(lines) <= LARGEST else "")
     if frame.f_code.co_name == "<module>":
         return tree.body
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     called = [f for f in functions if f.name == frame.f_code.co_name]
     starts = [min([f.lineno, *(d.lineno for d in f.decorator_list)]) for f in called]
     return dict(zip(starts, (f.body for f in called), strict=True)).get(frame.f_code.co_firstlineno, [])
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> ast.Module:
+    """The tree of a file, kept until another one is read: a script may draw many times."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
+        return ast.parse("")
 
 
 def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:
@@ -118,16 +122,12 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
             continue
         one = isinstance(node, ast.AugAssign | ast.AnnAssign)
         targets = [node.target] if one else node.targets if isinstance(node, ast.Assign) else []
-        value = getattr(node, "value", None)
+        value = node if isinstance(node, ast.AugAssign) else getattr(node, "value", None)
         parts = ast.walk(value) if isinstance(value, ast.AST) else ()
         used = {n.id for n in parts if isinstance(n, ast.Name)}
-        for target in targets:
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name):
-                    again = name.id in used or isinstance(node, ast.AugAssign)
-                    made[name.id] = (node.lineno, node.end_lineno, again)
+        for name in (part for target in targets for part in ast.walk(target)):
+            if isinstance(name, ast.Name):
+                made[name.id] = (node.lineno, node.end_lineno, name.id in used)
         for block in ("body", "orelse", "finalbody", "handlers"):
-            inner = getattr(node, block, None)
-            if isinstance(inner, list):
-                todo.extend(reversed(inner))
+            todo.extend(reversed(getattr(node, block, [])))
     return made
