@@ -36,6 +36,10 @@ OPERATIONS = {
     "sum": lambda x, y: x.sum(0),
     "mean": lambda x, y: x.mean(),
     "reshape": lambda x, y: x.reshape(6),
+    "rows": lambda x, y: x[[1, 0, 1]],
+    "columns": lambda x, y: x[:, [2, 0]],
+    "places": lambda x, y: x[[1, 0], [2, 2]],
+    "mask": lambda x, y: x[y > 0.8],
 }
 
 

@@ -60,11 +60,12 @@ def test_a_name_that_is_used_again_is_numbered(t):
 def test_values_of_temporaries_are_remembered(t):
     x = t.tensor([1.0, 2.0], requires_grad=True)
     with viz.record():
-        y = (x + 1 - 0.5).sum()
+        y = ((x + 1 - 0.5)[[1, 0, 1]] * 2).sum()
     graph = viz.draw(y).graph
     made = {f.name: f.outputs[0].value.array.tolist() for f in graph.functions}
     assert made["AddBackward0"] == [2.0, 3.0]
     assert made["SubBackward0"] == [1.5, 2.5]
+    assert made["IndexBackward0"] == [2.5, 1.5, 2.5]  # of an index that no variable holds
 
 
 def test_a_remembered_value_is_that_of_the_moment(t):

@@ -376,9 +376,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
         name = attribute.removeprefix("_saved_")
         if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not something the rule is taught with
             continue
-        saved = _try(fn, attribute, name)
-        if saved is not None:
-            yield saved
+        yield from _try(fn, attribute, name)
     if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):
         try:
             tensors = fn.saved_tensors
@@ -388,22 +386,22 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
             yield from (_kept(f"saved_tensors[{i}]", t) for i, t in enumerate(tensors) if is_tensor(t))
 
 
-def _try(fn: Any, attribute: str, name: str) -> Saved | None:
+def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     try:
         value = getattr(fn, attribute)
     except RuntimeError as error:
-        return Saved(name, *_why(error))
-    if value is None:
-        return None
+        yield Saved(name, *_why(error))
+        return
+    several = isinstance(value, list | tuple)
     if is_tensor(value):
-        return _kept(name, value)
-    if isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
-        return Saved(name, "kept", Value.of(value))
-    if isinstance(value, list | tuple) and value and all(is_tensor(v) for v in value):
-        return Saved(name, "kept", text=f"{len(value)} tensors")
-    if isinstance(value, tuple | list):
-        value = type(value)(map(_signed, value))
-    return Saved(name, "kept", text=scalar_text(_signed(value)))
+        yield _kept(name, value)
+    elif several and any(map(is_tensor, value)):
+        yield from (_kept(f"{name}[{i}]", t) for i, t in enumerate(value) if is_tensor(t))
+    elif isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
+        yield Saved(name, "kept", Value.of(value))
+    elif value is not None:
+        value = type(value)(map(_signed, value)) if several else _signed(value)
+        yield Saved(name, "kept", text=scalar_text(value))
 
 
 def _signed(value: Any) -> Any:

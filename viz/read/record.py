@@ -376,21 +376,21 @@ class Recording:
         for f in graph.leaves:
             if id(f.leaf) in self._leaves:
                 f.outputs[0].value = self._leaves[id(f.leaf)][1]
-        values = replay(graph.functions)
-        for f in graph.functions:
-            made = self._seen.get(f.fn)
-            for nr, out in enumerate(f.outputs if made is not None else ()):
+        entries: dict[tuple[Any, int], tuple[dict, str]] = {}
+        for f in (f for f in graph.functions if f.fn in self._seen):
+            for nr, out in enumerate(f.outputs):
                 nothing = {"name": None, "count": 0, "value": None, "tangent": None}
-                entry = made["outputs"].setdefault(nr, nothing)
+                entry = self._seen[f.fn]["outputs"].setdefault(nr, nothing)
                 seen, tangent = self._values.get((f.fn, nr), (None, None))
                 entry["tangent"] = entry["tangent"] or tangent
                 entry["batch"] = self._batches.get((f.fn, nr), (None, 0))
-                if entry["value"] is None:
-                    again = values.get((f, nr))
-                    dtype = out.dtype or "float32"
-                    plain = dtype if dtype in ("float64", "float16") else "float32"  # NumPy has no bfloat16
-                    computed = None if again is None else Value(again.astype(plain), dtype)
-                    entry["value"] = seen or out.value or computed
+                out.value = entry["value"] = entry["value"] or seen or out.value
+                entries[f, nr] = entry, out.dtype or "float32"
+        for at, again in replay(graph.functions).items():
+            entry, dtype = entries.get(at, ({"value": again}, ""))
+            if entry["value"] is None:
+                plain = dtype if dtype in ("float64", "float16") else "float32"  # NumPy has no bfloat16
+                entry["value"] = Value(again.astype(plain), dtype)
 
     def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
         """Of what ``other`` was detached, where its numbers are still those: the number of the function, and the output."""

@@ -31,6 +31,12 @@ def _softmax(x: Array, dim: int) -> Array:
     return e / e.sum(axis=dim, keepdims=True)
 
 
+def _indexed(x: Array, kept: dict) -> Array:
+    """``x[indices]``, with a ``:`` for an axis before the last of them that has none."""
+    last = max(i for i in range(x.ndim) if f"indices[{i}]" in kept)
+    return x[tuple(kept.get(f"indices[{i}]", slice(None)) for i in range(last + 1))]
+
+
 def axes(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
     """Axes from 0 up; None and () stand for all of them."""
     several = dim if isinstance(dim, tuple | list) else () if dim is None else (dim,)
@@ -59,6 +65,7 @@ FORWARD: dict[str, Callable[[list[Array], dict, tuple], Array]] = {
     "Slice": lambda x, k, s: np.moveaxis(
         np.moveaxis(x[0], k["dim"], 0)[k["start"] : k["end"] : k["step"]], 0, k["dim"]
     ),
+    "Index": lambda x, k, s: _indexed(x[0], k),
     "Expand": lambda x, k, s: np.broadcast_to(x[0], s),
     "Softmax": lambda x, k, s: _softmax(x[0], k["dim"]),
     "LogSoftmax": lambda x, k, s: np.log(_softmax(x[0], k["dim"])),
@@ -109,7 +116,7 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
 
 
 def kept_numbers(f: Function) -> dict[str, Any]:
-    kept = {}
+    kept: dict[str, Any] = {s.name: s.value.array for s in f._saved or () if s.value is not None}
     for name, text in rules.numbers_of(f).items():
         with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs what is no number
             kept[name] = _literal(text)

@@ -216,9 +216,7 @@ def expression(function: Any, operands: dict[str, str]) -> str:
         return f"{forward_name(function.name)}({', '.join(operands.values())})"
     words = _Words({k: operand(v) if _binds(form, k) else v for k, v in operands.items()})
     inputs = [operands[name] for name in input_names(function) if name in operands]
-    words["all"] = ", ".join(inputs)
-    for i, v in enumerate(inputs):
-        words[str(i)] = v
+    words |= {"all": ", ".join(inputs)} | {str(i): v for i, v in enumerate(inputs)}
     for k in ("dim", "dims"):  # one axis: sum(1) rather than sum((1,))
         words[k] = re.sub(r"^[(\[](-?\d+),?[)\]]$", r"\1", words[k])
     return re.sub(r"\{(\w+)\}", lambda m: words[m[1]], form)

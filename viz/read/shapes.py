@@ -47,13 +47,10 @@ def infer_shapes(graph: Graph) -> None:
 def _inputs_from_sizes(f: Function) -> None:
     """A node that keeps the sizes of an input (``_saved_self_sym_sizes``) tells the shape of that input."""
     for name, e in zip(rules.input_names(f), f.edges, strict=True):
-        if e.target is None:
-            continue
-        out = e.target.output(e.nr)
-        if out.shape is None:
+        if e.target is not None and e.target.output(e.nr).shape is None:
             sizes = getattr(f.fn, f"_saved_{name}_sym_sizes", None)
             if isinstance(sizes, tuple | list) and all(isinstance(n, int) for n in sizes):
-                out.shape = tuple(sizes)
+                e.target.output(e.nr).shape = tuple(sizes)
 
 
 def _from_inputs(f: Function) -> None:
