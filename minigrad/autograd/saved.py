@@ -64,8 +64,7 @@ def refuse_modified(node: Node, i: int) -> None:
     if source == "input":
         places = () if node._op.variadic else node._op.differentiable
         before = node._edges[places.index(number)] if number in places else None
-        if before is not None and type(before) is not AccumulateGrad and kept._grad_fn is None:
-            raise RuntimeError(words.DETACHED)
+        expect(before is None or type(before) is AccumulateGrad or kept._grad_fn is not None, words.DETACHED)
         now = version_of(kept)
         if then != now and then != now + kept._counter.detached:
             raise modified_error(kept._array, grad_fn(kept), 0, now, then)

@@ -65,7 +65,7 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
 
 
 def places(view: Tensor) -> ndarray:
-    """Where the elements of a view are in its base, whose elements are counted row by row; in the shape of the view."""
+    """Where the elements of a view are in its base, counted row by row; in the view's shape, and stretched where it is."""
     array, base = view._array, view._meta.base._array
     if not array.size:
         return np.empty(array.shape, np.int64)
@@ -79,7 +79,8 @@ def places(view: Tensor) -> ndarray:
         own[...] = np.arange(base.size).reshape(base.shape)
     longer = numbers.itemsize // base.itemsize
     start, steps = (view.data_ptr() - first) * longer, [s * longer for s in array.strides]
-    return ndarray(array.shape, numbers.dtype, numbers, start, steps).copy()
+    found = ndarray(array.shape, numbers.dtype, numbers, start, steps)
+    return found if is_stretched(array) else found.copy()
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -116,6 +117,7 @@ class CopySlices(Node):
         inner, where = self._kept
         part = grad._take_places(where) if recorded else np.asarray(grad.reshape(-1).take(where))
         first, *others = inner._vjp(part, recorded)
+        expect(first is None or self._edges[0] is None or 0 not in where.strides, words.STRETCHED)
         first = np.zeros(where.shape, (part._array if recorded else part).dtype) if first is None else first
         if recorded:
             rest = grad._put_places(first if isinstance(first, Tensor) else wrap(first), where)
@@ -179,29 +181,29 @@ def check_writable(t: Tensor) -> None:
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
         raise RuntimeError(words.LEAF if base is None else words.VIEW_OF_LEAF)
     # Its base became part of a graph after it was made, and nobody has asked since.
-    if t._requires_grad and t._grad_fn is None:
-        raise RuntimeError(words.LEAF)
+    expect(not t._requires_grad or t._grad_fn is not None, words.LEAF)
+
+
+def is_stretched(array: ndarray) -> bool:
+    """Does an array show an element several times, as what `expand` returns?"""
+    return array.size > 0 and any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    steps = array.strides
-    if 0 in steps and array.size and any(s == 0 < n - 1 for s, n in zip(steps, array.shape, strict=True)):
-        raise RuntimeError(words.STRETCHED)
+    expect(0 not in array.strides or not is_stretched(array), words.STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is not None and t._counter is inputs[0]._counter:
             look = t._array.strides, t._array.shape, t.data_ptr()
-            own = steps, array.shape, inputs[0].data_ptr()
-            if look != own and np.shares_memory(array, t._array):
-                raise RuntimeError(words.OVERLAP)
+            own = array.strides, array.shape, inputs[0].data_ptr()
+            expect(look == own or not np.shares_memory(array, t._array), words.OVERLAP)
 
 
 def check_result(result: ndarray, target: ndarray) -> None:
     """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
-    if result.shape != target.shape:
-        told = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        raise RuntimeError(f"output with shape {told}")
+    told = "output with shape {} doesn't match the broadcast shape {}"
+    expect(result.shape == target.shape, told, target.shape, result.shape)
     ranks = dtypes.category
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
         told = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
@@ -211,8 +213,7 @@ def check_result(result: ndarray, target: ndarray) -> None:
 def count_write(t: Tensor) -> None:
     """Count a write. A tensor made in inference_mode cannot count, which is an error outside of it: as in PyTorch, after
     the write."""
-    if t.__class__ is InferenceTensor and not local.inference:
-        raise RuntimeError(words.INFERENCE_WRITTEN)
+    expect(t.__class__ is not InferenceTensor or local.inference, words.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 
 
