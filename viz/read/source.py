@@ -93,22 +93,20 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
 
 def _scope(lines: list[str], frame: FrameType) -> list[ast.stmt]:
     """The statements of the function or module that ``frame`` runs; none where its file is too long."""
-    tree = _parsed("".join(lines) if len(lines) <= LARGEST else "")
-    if frame.f_code.co_name == "<module>":
-        return tree.body
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    called = [f for f in functions if f.name == frame.f_code.co_name]
-    starts = [min([f.lineno, *(d.lineno for d in f.decorator_list)]) for f in called]
-    return dict(zip(starts, (f.body for f in called), strict=True)).get(frame.f_code.co_firstlineno, [])
+    scopes, code = _scopes("".join(lines) if len(lines) <= LARGEST else ""), frame.f_code
+    return scopes.get((code.co_name, 0 if code.co_name == "<module>" else code.co_firstlineno), [])
 
 
 @lru_cache(maxsize=1)
-def _parsed(text: str) -> ast.Module:
-    """The tree of a file, kept until another one is read: a script may draw many times."""
+def _scopes(text: str) -> dict[tuple[str, int], list[ast.stmt]]:
+    """(Name, first line) -> statements of each function of a file, kept until another is read: a script may draw often."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):  # cell magics, or a source that is not Python
-        return ast.parse("")
+        return {}
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    made = {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f.body for f in functions}
+    return made | {("<module>", 0): tree.body}
 
 
 def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int, bool]]:
