@@ -284,6 +284,23 @@ def test_of_a_film_higher_than_the_window_the_legend_is_in_sight(
         assert caption.endswith(("loss", "folded"))  # whole, or without what has no room
 
 
+@pytest.mark.parametrize("width", [480, 360])
+def test_what_is_found_is_read_whole_in_a_narrow_window(browser: Browser, tmp_path: Path, width: int):
+    t = importlib.import_module("minigrad")
+    t.manual_seed(0)
+    net, made = t.nn.Sequential(*[t.nn.Linear(2, 2) for _ in range(20)]), viz.film()
+    optimizer = t.optim.SGD(net.parameters(), lr=3.0)
+    for _ in range(3):
+        optimizer.zero_grad()
+        made.backward(3 * net(t.ones(1, 2)).sum())
+        optimizer.step()
+    window = {"viewport": {"width": width, "height": 700}}
+    with opened(browser, page([made], None, title=None), tmp_path, **window) as pane:
+        words = pane.page.locator(".mgf-words")
+        assert words.locator(".mgf-word").count() == 2
+        assert words.evaluate("(el) => el.scrollHeight - el.clientHeight") <= 0
+
+
 def test_a_frame_changes_within_a_sixtieth_of_a_second(browser: Browser, tmp_path: Path, film: viz.Film):
     from benchmarks.bench_film import WALK
 
