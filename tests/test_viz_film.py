@@ -11,7 +11,7 @@ import pytest
 
 import viz
 from viz.film import camera
-from viz.film.norms import NONE, length_of
+from viz.film.norms import NONE, alive, length_of
 from viz.film.reel import Reel
 
 FRAMEWORKS = ["minigrad", "torch"]
@@ -149,6 +149,44 @@ def test_a_hook_that_comes_later_is_noticed(t, kind):
     for where, values in arrows(film).items():
         assert values.tolist() == pytest.approx([seen[where] for seen in told], rel=1e-5)
     assert len(film.reels) == 1 and len(arrows(film)) == len(told[0]) and not film.notes
+
+
+@pytest.mark.parametrize("kind", ["hook", "rule"])
+def test_what_is_written_into_a_gradient_later_is_not_what_was_sent(t, kind):
+    class Spoils(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.mul_(3)
+
+    film, w = viz.film(), t.tensor([1.0, -2.0], requires_grad=True)
+    h = w * 2
+    if kind == "hook":
+        h.register_hook(lambda g: (g.mul_(3), None)[1])
+    loss = ((Spoils.apply(h) if kind == "rule" else h) ** 2).sum()
+    for _ in range(4):
+        w.grad = None
+        film.backward(loss, retain_graph=True)
+        assert w.grad.tolist() == [24.0, -48.0]
+    nodes = film.reels[0].scene.names
+    sent = next(values for (f, _), values in arrows(film).items() if nodes[f].startswith("Pow"))
+    assert sent.tolist() == pytest.approx([80**0.5] * 4, rel=1e-5) and not film.notes
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 3), (16, 3), (16, 8), (2, 4, 3), (2, 3, 4, 4), (8, 3, 2, 2), (6,), (0, 3)]
+)
+def test_zeros_are_counted_for_each_of_several_gradients(shape):
+    rng = np.random.default_rng(0)
+    several = [np.maximum(rng.standard_normal(shape), 0).astype(np.float32) for _ in range(3)]
+    several[1].T[-1] = 0.0
+    for a, (share, units) in zip(several, alive(several), strict=True):
+        assert share == pytest.approx(1 - np.count_nonzero(a) / max(a.size, 1) if a.size else 0.0)
+        axes = tuple(i for i in range(a.ndim) if i != (1 if a.ndim == 4 else a.ndim - 1))
+        assert units == (a.any(axis=axes).tobytes() if a.ndim > 1 and a.size else b"")
 
 
 def test_the_update_is_what_the_optimizer_moved(t):

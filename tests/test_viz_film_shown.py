@@ -84,9 +84,9 @@ def test_a_branch_is_an_arrow_past_the_rows_between(t):
     [scene] = payload([film])["films"][0]["scenes"]
     assert scene["lanes"] == 1
     reel = film.reels[0]
-    [join] = [f for f in reel.joins if f in reel.scene.functions and len(reel.scene.into[f]) == 2]
+    [join] = [f for f in reel.scene.joins if f in reel.scene.functions and len(reel.scene.into[f]) == 2]
     parts = [reel.part("arrow")[0, a.index] for a in reel.scene.into[join]]
-    total = reel.part("join")[0, reel.joins.index(join)]
+    total = reel.part("join")[0, reel.scene.joins.index(join)]
     assert total not in parts  # of the sum that arrives, not of a part
     assert total <= np.log10((10.0 ** np.array(parts)).sum()) + 1e-5
 

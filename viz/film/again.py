@@ -61,6 +61,7 @@ class About:
                 self._read(i, node, at, leaf_at, plain)
         except RuntimeError as error:  # of which the pass will speak
             self.why = str(error)
+        self.custom = any(name == CUSTOM for _, name, _ in self.kept)  # rules of the user's
         if self.held > LARGEST:
             self.why = f"its nodes save {self.held:,} numbers, more than {LARGEST:,}"
 

@@ -44,6 +44,7 @@ class Shot:
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
         self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[tuple, dict]] = {}
         self.trouble: list[Exception] = []
@@ -66,14 +67,20 @@ class Shot:
         plan = scene.plans.get(self.alone)
         if plan is None:
             plan = scene.plans[self.alone] = list(_plan(scene, self.alone, self.sums is not None))
+        self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
         for f, *looks in plan:
             next(ours)
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: tuple, received: tuple) -> None:
-        self.fired.append(f)
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
+        if not self.late:
+            self.fired.append(f)
+            self.measure(f, looks, sent, received)
+            self.count()
+
+    def measure(self, f: int, looks: list[Look], sent: Any, received: tuple) -> None:
         try:
             for side, nr, arrow, gate in looks:
                 g = (sent if side else received)[nr]
@@ -85,16 +92,26 @@ class Shot:
                 else:
                     self.norms[arrow] = length_of(a)
                 if gate is not None:
-                    self.zeros[gate], self.alive[gate] = alive(a)
+                    self.gates.setdefault(a.shape, []).append((gate, a))
                 if self.sums is not None:
                     self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
-        except IndexError:
+        except LookupError:
             pass  # an engine may leave out the gradients of the last inputs
         except Exception as error:  # looking never ends the user's pass: the number is unknown
             self.trouble.append(error)
 
+    def count(self) -> None:
+        for gates in self.gates.values():
+            for (gate, _), found in zip(gates, alive([a for _, a in gates]), strict=True):
+                self.zeros[gate], self.alive[gate] = found
+        self.gates.clear()
+
     def end(self) -> None:
         """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
+        for f, looks, _ in self.late:
+            received, sent = self.held.get(f, ((), {}))
+            self.measure(f, looks, sent, received)
+        self.count()
         self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble))
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
@@ -112,11 +129,12 @@ class Shot:
             close = math.isfinite(norm) and math.isclose(self.norms[arrow], norm, rel_tol=1e-6)
             return close and arrow in sums and bool(abs(sums[arrow] - total) <= 1e-9 * norm)
 
-        for a in scene.arrows:
-            ends = scene.out[a.source], scene.into.get(a.source, ()), scene.into[a.target]
-            straight = a.leaf is None and not a.hops and [len(end) for end in ends] == [1, 1, 1]
-            alike = straight and a.target in self.joined and ends[1][0].source not in covered
-            if alike and same(a.index, self.joined[a.target], sums[~a.target]):
+        single = [a for a in scene.arrows if a.leaf is None and len(scene.into[a.target]) == 1]
+        known = [a for a in single if a.target in self.joined]
+        alike = [a for a in known if same(a.index, self.joined[a.target], sums[~a.target])]
+        for a in alike:
+            out, into = scene.out[a.source], scene.into.get(a.source, ())
+            if not a.hops and len(out) == len(into) == 1 and into[0].source not in covered:
                 covered.add(a.source)
         ends = zip(scene.only, self.leaves, self.grads.norms, self.grads.arrays, strict=True)
         plain = [
@@ -124,6 +142,7 @@ class Shot:
             for a, leaf, norm, g in ends
         ]
         scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
+        scene.calm = alike == single and all(plain) and not self.about.custom
 
     def broken(self) -> bool:
         """Whether it saw a number that is not finite."""

@@ -81,12 +81,8 @@ class Film:
 
         Raises what backward raises. Whatever goes wrong while looking is a line in ``notes``, never an exception.
         """
-        options: dict[str, Any] = {}
-        for key, value in (("gradient", gradient), ("retain_graph", retain_graph), ("inputs", inputs)):
-            if value is not None:
-                options[key] = value
-        if create_graph:
-            options["create_graph"] = True
+        given = {"gradient": gradient, "retain_graph": retain_graph, "create_graph": create_graph or None}
+        options = {key: value for key, value in (given | {"inputs": inputs}).items() if value is not None}
         with self._lock:
             step = self.passes
             self.passes += 1
@@ -179,8 +175,7 @@ class Film:
             if shot is not None and shot.before is before:
                 now = shot.values
             else:
-                alive = [ref() for ref in leaves]
-                now = Leaves(seen(alive, []), before)
+                now = Leaves(seen([ref() for ref in leaves], []), before)
             reel.settle(index, now.moved)
         except Exception as error:
             self._note(_told(self._steps[reel.at[index]], error))

@@ -109,16 +109,11 @@ class Looker:
         if not bad.any():
             return
         i = int(bad.argmax())
-        loss = self.losses[i]
-        scene = self.reel.scene
-        maker = value = None
-        for f in [f for row in self.rows for f in row.functions]:
-            sent = [self.arrows[i, a.index] for a in scene.out.get(f, ())]
-            wrong = [x for x in sent if broken(x)]
-            if wrong and not broken(self.entering(f)[i]):
-                maker, value = f, wrong[0]
-                break
-        what = "Inf" if value == np.inf else "NaN"
+        loss, scene = self.losses[i], self.reel.scene
+        sent = {f: self.arrows[i, [a.index for a in scene.out.get(f, ())]] for f in self.row_of}
+        makers = (f for f, norms in sent.items() if broken(norms).any() and not broken(self.entering(f)[i]))
+        maker = next(makers, None)
+        what = "NaN" if maker is None or np.isnan(sent[maker][broken(sent[maker])][0]) else "Inf"
         row = self.row_of[maker] if maker is not None else 0
         node = self.node(maker) if maker is not None else scene.names[0]
         if not (loss is None or np.isfinite(loss)):
@@ -218,9 +213,8 @@ class Looker:
 
 def intervals(holds: np.ndarray, gap: int = 0) -> list[tuple[int, int]]:
     """(first, last) of each run of True; runs that stand at most ``gap`` apart are one."""
-    places = np.flatnonzero(holds).tolist()
     out: list[tuple[int, int]] = []
-    for i in places:
+    for i in np.flatnonzero(holds).tolist():
         if out and i - out[-1][1] <= gap + 1:
             out[-1] = (out[-1][0], i)
         else:

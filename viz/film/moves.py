@@ -35,13 +35,10 @@ class Leaves:
 
 def seen(tensors: list[Any], trouble: list[Exception]) -> list[np.ndarray | None]:
     """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's), and why in ``trouble``."""
-    try:
-        return [t if t is None else (t.detach() if t.requires_grad else t).numpy() for t in tensors]
-    except Exception:  # one after the other
-        out: list[np.ndarray | None] = []
-    for tensor in tensors:
+    out: list[np.ndarray | None] = []
+    for t in tensors:
         try:
-            out.append(None if tensor is None else numbers(tensor.detach()))
+            out.append(None if t is None else numbers(t.detach() if t.requires_grad else t))
         except Exception as error:
             trouble.append(error)
             out.append(None)

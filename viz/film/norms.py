@@ -52,18 +52,20 @@ def logs(a: np.ndarray) -> np.ndarray:
     return out.astype(np.float32)
 
 
-def alive(a: np.ndarray) -> tuple[float, bytes]:
-    """The share of zeros in a gradient; of a batch of units a byte for each: 1, or 0 where none got anything for any example.
+def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
+    """The share of zeros in each of some gradients of one shape; of a batch of units a byte for each: 1, or 0 where none got
+    anything for any example.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
-    some, size = a != 0, a.size
-    share = 1.0 - np.count_nonzero(some) / size if size else 0.0
-    if a.ndim < 2 or not size:
-        return share, b""
-    if a.ndim == 4:
-        some = np.moveaxis(some, 1, -1)
-    units = some.shape[-1]
-    if size % (16 * units) == 0 and some.flags.c_contiguous:  # in two goes: long rows are quick to add up
-        some = np.bitwise_or.reduce(some.view(np.uint8).reshape(16, -1)).view(bool)
-    return share, np.logical_or.reduce(some.reshape(-1, units)).tobytes()
+    some, size = np.array([a != 0 for a in gradients]), gradients[0].size
+    shares = [1.0 - np.count_nonzero(row) / size if size else 0.0 for row in some]
+    if some.ndim < 3 or not size:
+        return [(share, b"") for share in shares]
+    if some.ndim == 5:
+        some = np.moveaxis(some, 2, -1)
+    units, marks = some.shape[-1], some.reshape(len(some), -1).view(np.uint8)
+    if size % (8 * units) == 0:  # eight at once, and then those
+        marks = np.bitwise_or.reduce(marks.view(np.uint64).reshape(len(some), -1, units), 1).view(np.uint8)
+    marks = np.bitwise_or.reduce(marks.reshape(len(some), -1, units), 1)
+    return [(share, row.tobytes()) for share, row in zip(shares, marks, strict=True)]

@@ -18,8 +18,8 @@ WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]:
     """Everything that the player shows, for one film or several beside each other. Strict JSON."""
     titles = titles or [film.title or "" for film in films]
-    several = len(films) > 1
-    return {"relative": several, "films": [_film(f, one_line(t)) for f, t in zip(films, titles, strict=True)]}
+    told = [_film(film, one_line(title)) for film, title in zip(films, titles, strict=True)]
+    return {"relative": len(films) > 1, "films": told}
 
 
 def _film(film: Any, title: str) -> dict[str, Any]:
@@ -44,7 +44,6 @@ def _film(film: Any, title: str) -> dict[str, Any]:
 
 def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     scene = reel.scene
-    start = {name: part.start for name, part in reel.columns.items()}
     row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
     gates = {f: k for k, f in enumerate(scene.gates)}
     functions, number = [], {}
@@ -65,8 +64,7 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
             use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
             leaves.append(leaf | use | {"place": place, "shape": shape_text(reel.shapes[a.leaf])})
     arrows, lanes = [], []
-    drawn = sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0)))
-    for a in drawn:
+    for a in sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0))):
         leaf, to = box.get(a.index), number.get(a.target)
         span = (row_of[a.source], row_of.get(a.target, 0))
         lane = _lane(lanes, *sorted(span)) if leaf is None and span[1] - span[0] not in (0, 1) else 0
@@ -84,7 +82,7 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         "arrows": arrows,
         "lanes": len(lanes),
         "folded": scene.folded,
-        "parts": start,
+        "parts": {name: part.start for name, part in reel.columns.items()},
         "width": reel.width,
         "dead": [[gates[f], u, a, b] for f, u, a, b in reel.dead()[:MOST_RUNS]],
         "table": base64.b64encode(reel.table().astype("<f4").tobytes()).decode(),

@@ -27,8 +27,7 @@ class Reel:
         self.scene, self.names, self.shapes = scene, names, [tuple(leaf.shape) for leaf in leaves]
         self.follow(leaves)
         self.about: Any = None  # of its nodes, see again.py
-        self.joins = scene.joins
-        counts = [len(scene.arrows), len(self.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
+        counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
         parts = ("arrow", "join", "value", "grad", "update", "zero")
         self.columns = {p: slice(e - n, e) for p, n, e in zip(parts, counts, ends, strict=True)}
@@ -49,13 +48,12 @@ class Reel:
 
     def add(self, frame: int, shot: Shot) -> None:
         """One more frame; its updates are not known yet."""
-        joined = [shot.joined.get(f, UNKNOWN) for f in self.joins]
+        joined = [shot.joined.get(f, UNKNOWN) for f in self.scene.joins]
         zeros = [shot.zeros.get(f, UNKNOWN) for f in self.scene.gates]
-        if shot.alive != self.alive:
-            for f, units in shot.alive.items():
-                if units != self.alive.get(f):
-                    self._count(f, units)
-            self.alive |= shot.alive
+        for f, units in shot.alive.items():
+            if units != self.alive.get(f):
+                self._count(f, units)
+        self.alive |= shot.alive
         self.at.append(frame)
         known = (shot.norms, joined, shot.values.norms, shot.grads.norms, self.unsettled, zeros)
         self.numbers.extend(list(chain(*known)))
@@ -94,7 +92,7 @@ class Reel:
         arrows = self.scene.into.get(f, [])
         if len(arrows) == 1:
             return arrows[0].index
-        return self.columns["join"].start + self.joins.index(f) if arrows else -1
+        return self.columns["join"].start + self.scene.joins.index(f) if arrows else -1
 
     def part(self, name: str) -> np.ndarray:
         """(frames, n) numbers of one kind."""

@@ -81,6 +81,7 @@ class Scene:
     covered: set[int] = field(default_factory=set)
     plain: list[bool] = field(default_factory=list)
     plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see camera.py
+    calm: bool = False  # nobody writes into a gradient that was sent: what is held may be measured when the pass is over
 
 
 def read(shape: Shape) -> Scene:

@@ -142,21 +142,16 @@ class Still:
         return out
 
     def _loss(self, frame: int) -> list[Mark]:
-        values = [v if v is not None and np.isfinite(v) else None for v in self.film.losses]
-        known = [v for v in values if v is not None]
+        known = {i: v for i, v in enumerate(self.film.losses) if v is not None and np.isfinite(v)}
         now = self.film.losses[frame]
         said = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
         out: list[Mark] = [text(self.ribbon[0], 18, said, 12, bold=True)]
         if known:
-            low, high = min(known), max(known)
-            log = low > 0 and high > 20 * low
-            scaled = [None if v is None else float(np.log(v) if log else v) for v in values]
-            least, most = min(v for v in scaled if v is not None), max(v for v in scaled if v is not None)
-            points = [
-                (self.at(i + 0.5), 62 - 32 * (v - least) / ((most - least) or 1))
-                for i, v in enumerate(scaled)
-                if v is not None
-            ]
+            low, high = min(known.values()), max(known.values())
+            if low > 0 and high > 20 * low:  # as logarithms
+                known, low, high = {i: float(np.log(v)) for i, v in known.items()}, np.log(low), np.log(high)
+            size = float(high - low) or 1.0
+            points = [(self.at(i + 0.5), 62 - 32 * (v - low) / size) for i, v in known.items()]
             if len(points) > 1:
                 out.append(("line", points, 1.4, INK, False))
         x = self.at(frame + 0.5)
