@@ -153,6 +153,14 @@ def test_an_engine_without_hooks_can_be_drawn_and_says_what_a_trace_needs(monkey
         viz.trace(z)
 
 
+def test_an_engine_that_never_calls_a_prehook_is_told_so(monkeypatch):
+    monkeypatch.setattr(Node, "register_prehook", lambda self, hook: Handle([], hook))
+    _, z = diamond()
+    with pytest.raises(TypeError, match="did not first call the hook given to its register_prehook"):
+        viz.trace(z)
+    assert not z.grad_fn.after
+
+
 def test_an_engine_that_fires_a_node_twice_is_shown_as_it_is():
     """A learner's wrong engine must not be hidden: firing y at once, without waiting, gives the classic wrong numbers."""
     x, z = diamond()
