@@ -63,8 +63,7 @@ def run(
     ``how``: ``inputs``, ``retain_graph`` and ``create_graph``, as of ``backward``.
     """
     gradients = _gradients(graph, gradient, verb)
-    gone = first_freed(graph)
-    if gone is not None:
+    if (gone := first_freed(graph)) is not None:
         raise RuntimeError(
             f"viz.{verb} cannot go backward through this graph a second time: {gone.name} (which made "
             f"{gone.outputs[0].name}) has already freed what it saved. Run the forward pass again, or use "
@@ -92,8 +91,7 @@ def run(
         _backward(graph, gradients, how)
 
     hanging(listening)
-    seeds = [_seed(r, g) for r, g in zip(graph.roots, gradients, strict=True)]
-    out = Trace(graph, recorder.steps, seeds, title)
+    out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
     out.wanted = _wanted(graph, how.get("inputs"))
     keep = how.get("retain_graph")
