@@ -270,6 +270,9 @@ SHAPED = {
     "t.cat([x, x], 2)": "cat(x, x)",
     "t.stack([x, x], 1)": "stack(x, x)",
     "x.std(2)": None,
+    "x.sub(x, alpha=-3)": "x - (-3) * x",
+    "x.sub(x, alpha=2)": "x - 2 * x",
+    "x.triu(1)": "triu(x, 1)",
     "x.max(2)[0]": None,
 }
 
@@ -343,6 +346,12 @@ def test_a_real_operand_of_a_complex_operation_gets_the_real_part(torch):
     assert [s.math for s in step.sent] == ["∂L/∂c = ∂L/∂z · conj(r)", "∂L/∂r = Re(∂L/∂z · conj(c))"]
     assert torch.equal(r.grad, (1j * c.detach().conj()).real)
     assert step.sent[1].value.array.tolist() == r.grad.tolist()
+    turned = (r * 1j).abs().sum()
+    (sent,) = (s for s in viz.trace(turned, names={"r": r}).of("r * (0+1j)").sent if s.math)
+    assert (sent.math.rpartition(" = ")[2], sent.code) == (
+        "Re(∂turned/∂(r * (0+1j)) · conj(0+1j))",
+        "(grad * conj(other)).real",
+    )
 
 
 def test_no_rule_in_the_pane_is_the_call_of_a_helper(t):

@@ -80,6 +80,8 @@ def form_of(function: Any, operands: dict[str, str]) -> str | None:
     if rule is None:
         return None
     base, shape = base_name(function.name), function.outputs[0].shape
+    if base in ("Add", "Sub", "Rsub") and operands.get("alpha", "1") != "1":
+        return re.sub(r"\{(\w+)\}$", r"{alpha} * {\1}", rule.form)
     if base == "Select" and operands.get("dim", "0") != "0":
         dim = operands["dim"]
         before = ":, " * int(dim) if dim.isdecimal() else "..., " if dim == "-1" else None
@@ -90,8 +92,7 @@ def form_of(function: Any, operands: dict[str, str]) -> str | None:
         return rule.form if axes in (last, {"-2", "-1"}) else "{self}.transpose({dim0}, {dim1})"
     if base == "Permute" and "dims" in operands:
         dims = re.findall(r"-?\d+", operands["dims"])
-        turned = dims == sorted(dims, key=int, reverse=True)
-        return rule.form if turned else f"{{self}}.permute({', '.join(dims)})"
+        return rule.form if dims == sorted(dims, key=int)[::-1] else f"{{self}}.permute({', '.join(dims)})"
     return rule.form
 
 
