@@ -11,6 +11,7 @@ import build
 import lesson_text
 from exercises import lessons
 from tests.lesson_files import BOOKS, BY_NUMBER, LESSONS, NOTEBOOKS, number_of, printed, read, tagged
+from viz.show.page import asset
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 each_book = pytest.mark.parametrize(
@@ -208,6 +209,15 @@ def test_links_lead_to_lessons(path):
     for cell in read(path).cells:
         for target in re.findall(r"\]\((\d\d[a-z]?)_\w+\.ipynb\)", cell.source):
             assert BY_NUMBER[lessons.short(target)].name in cell.source
+
+
+def test_what_is_to_be_chosen_in_a_toolbar_is_called_as_it_is_there():
+    told = "".join(path.read_text(encoding="utf-8") for path in [*LESSONS, NOTEBOOKS / "TEACHING.md"])
+    names = {
+        name for pair in re.findall(r"choose \*([^*]+)\*(?: in place of \*([^*]+)\*)?", told) for name in pair
+    }
+    assert {"Memory kept", "what fits"} <= names
+    assert [name for name in names if name and f'"{name}"' not in asset("stepper.js")] == []
 
 
 @each_book
