@@ -51,8 +51,7 @@ def cost(p: Picture) -> float:
 
 
 def least_width(p: Picture) -> float:
-    """What the picture is at least wide where inputs stand on the left: its longest way, one item beside the other; with two
-    rails that of the forward pass."""
+    """The least width where inputs stand on the left: the longest way (of two rails the forward pass), item beside item."""
     if p.direction != "LR":
         return 0.0
     reach: dict[Item, float] = {}
@@ -62,14 +61,9 @@ def least_width(p: Picture) -> float:
     return max(reach.values(), default=0.0)
 
 
-@lru_cache(maxsize=64)  # the same program again, the layers of one net: pictures of one form
-def _laid_out(source: str, work: float) -> bytes:
-    return render(source, "json0", work)
-
-
 def places(p: Picture, margin: float = 10.0) -> Places:
-    """Lay the picture out, each form once."""
-    data = json.loads(_laid_out(digraph(p, bare=True).source, cost(p)))
+    """Lay the picture out, each form once: the same program comes again, and a net has many layers of one form."""
+    data = json.loads(_laid_out(digraph(p, bare=True).source, "json0", cost(p)))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
 
     def point(text: str) -> tuple[float, float]:
@@ -136,6 +130,9 @@ def render(source: str, form: str, work: float = 0.0) -> bytes:
     if child.returncode:
         raise RuntimeError(f"Graphviz failed: {child.stderr.decode(errors='replace').strip()[-500:]}")
     return child.stdout
+
+
+_laid_out = lru_cache(maxsize=64)(render)
 
 
 def _graphviz(source: str, form: str) -> bytes:

@@ -215,7 +215,9 @@ def expression(function: Any, operands: dict[str, str]) -> str:
     form = form_of(function, operands)
     if form is None:
         return f"{forward_name(function.name)}({', '.join(operands.values())})"
-    words = _Words({k: operand(v) if _binds(form, k) else v for k, v in operands.items()})
+    # where an operator or a method takes hold of an operand, a compound one needs brackets
+    bound = {k for k in operands if re.search(rf"\{{{k}\}}( [-+*/@]|\.|\[)|[-+*/@] ?\{{{k}\}}", form)}
+    words = _Words({k: operand(v) if k in bound else v for k, v in operands.items()})
     inputs = [operands[name] for name in input_names(function) if name in operands]
     words |= {"all": ", ".join(inputs)} | {str(i): v for i, v in enumerate(inputs)}
     for k in ("dim", "dims"):  # one axis: sum(1) rather than sum((1,))
@@ -229,8 +231,3 @@ def operand(text: str) -> str:
 
 
 _ONE = re.compile(r"(?!-)\S+|[\w.]*[(\[](?:[^()]|\([^()]*\))*[)\]]\S*")
-
-
-def _binds(form: str, name: str) -> bool:
-    """Whether an operator or a method takes hold of this operand, so that a compound one needs brackets."""
-    return bool(re.search(rf"\{{{name}\}}( [-+*/@]|\.|\[)|[-+*/@] ?\{{{name}\}}", form))

@@ -65,6 +65,10 @@ _COLOURS = re.compile(
 )
 # where the label of an arrow stands: its ``label_box`` says it
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
+_NODE = re.compile(
+    r'<g class="node[^"]*" id="(\w+)">.*?</g>'
+)  # what is in it is told from its own middle and top
+_PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 # an arrow: the points of its line, then two of its head, of which the second follows
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
 # of a box and of an arrow, what the pane reads
@@ -118,7 +122,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
             for part, keys in _READ.items()
         }
         within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
-        return {**drawn, **read, "insides": within, "svg": _thin(drawn["svg"])}
+        return {**drawn, **read, "insides": within, "svg": _thin(drawn)}
 
     def step(told: Mapping) -> dict:
         """Of a step what it does not say already: an only part is the total, what is stored is the total of its leaf."""
@@ -134,14 +138,19 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     return walk(whole) | {"arrays": arrays}
 
 
-def _thin(svg: str) -> str:
-    """An SVG without what the pane works out again: colours, plates of labels, and arrows as steps of a tenth of a unit."""
+def _thin(drawn: Mapping) -> str:
+    """The SVG without what the pane works out again: colours, plates, where nodes stand; arrows in steps of 0.1."""
+
+    def near(found: re.Match) -> str:
+        x, y, w, _ = drawn["nodes"][found[1]]["at"]
+        by = {"x": x + w / 2, "y": y}
+        return _PLACE.sub(lambda at: f' {at[1]}="{round(float(at[2]) - by[at[1]], 1):g}"', found[0])
 
     def steps(found: re.Match) -> str:
         x = [round(10 * float(n)) for n in re.findall(r"-?[\d.]+", f"{found[1]} {found[2]}")]
         return 'd="' + " ".join(str(n - before) for n, before in zip(x, [0, 0, *x], strict=False)) + '"/>'
 
-    return _ARROW.sub(steps, _PLATES.sub(r"\1", _COLOURS.sub("", svg)))
+    return _ARROW.sub(steps, _NODE.sub(near, _PLATES.sub(r"\1", _COLOURS.sub("", drawn["svg"]))))
 
 
 def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> str:

@@ -88,13 +88,17 @@ export const painting = {
 
   // Where a label of this size touches least, on its arrow or beside it, and how much. `from`: where it stays if it touches nothing there.
   clear(id, w, h, from) {
-    const item = this.edges.get(id), way = this.wayOf(item), start = from ?? way[way.length >> 1], [low, high] = [-1, 1].map((by) => by * 1.5 * w + Math[by < 0 ? "min" : "max"](start[0], ...way.map(([x]) => x)) + 9 * by);
-    const others = (this.around = this.around.filter((one) => one[5] !== id)), near = others.filter(([x, , wide, , , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high);
-    const over = (a, b, by) => Math.abs(a - b) < by / 2 + 1, trouble = ([x, y]) => near.reduce((n, one) => n + (over(x, one[0], w + one[2]) && over(y, one[1], h + one[3]) ? one[4] : 0),
-      (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300);
-    let best = [...start.slice(0, 2), trouble(start)];
+    const item = this.edges.get(id), way = this.wayOf(item), start = from ?? way[way.length >> 1], ends = [[w, 0], [h, 1]].map(([by, o]) => { const at = [start[o], ...way.map((p) => p[o])]; return [Math.min(...at) - 1.5 * by - 9, Math.max(...at) + 1.5 * by + 9]; });
+    const [[low, high], [top, end]] = ends, others = (this.around = this.around.filter((one) => one[5] !== id));
+    const near = others.filter(([x, y, wide, tall, , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high && y + tall / 2 > top && y - tall / 2 < end).sort((a, b) => b[4] - a[4]); // what costs most first
+    const trouble = (x, y, most, more) => { // no further than to `most`
+      let n = more + (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300;
+      for (let i = 0; i < near.length && n < most; i++) { const one = near[i]; if (Math.abs(x - one[0]) < (w + one[2]) / 2 + 1 && Math.abs(y - one[1]) < (h + one[3]) / 2 + 1) n += one[4]; }
+      return n;
+    };
+    let best = [...start.slice(0, 2), trouble(...start.slice(0, 2), Infinity, 0)];
     if (best[2] >= 1) for (const [x, y] of way.slice(way.length >> 3)) for (const [dx, dy] of [[0, 0], [w / 2 + 7, 0], [-w / 2 - 7, 0], [w / 4, 0], [-w / 4, 0], [0, -h / 2 - 8], [0, h / 2 + 8]]) {
-      const price = trouble([x + dx, y + dy]) + (dx || dy ? 0.2 : 0);
+      const price = trouble(x + dx, y + dy, best[2], dx || dy ? 0.2 : 0);
       if (price < best[2]) best = [x + dx, y + dy, price];
     }
     others.push([best[0], best[1], w, h, 9, id]);

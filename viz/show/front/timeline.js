@@ -25,8 +25,11 @@ export function unpack(sent) {
   return whole;
 }
 
-// The arrows as they were painted: their points and their heads.
-const plated = ({ svg }) => svg.replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
+// Nodes and arrows as they were painted: where they stand, points and heads.
+const plated = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)">.*?<\/g>/g, (group, id) => {
+  const [x, y, w] = nodes[id].at;
+  return group.replace(/[ ]([xy])="(-?\d+(?:\.\d)?)"/g, (place, o, by) => ` ${o}="${Number((Number(by) + (o === "x" ? x + w / 2 : y)).toFixed(1))}"`);
+}).replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
   const at = steps.split(" ").map(Number);
   for (let i = 2; i < at.length; i++) at[i] += at[i - 2];
   const p = at.map((v) => v / 10), [x, y, tx, ty] = p.slice(-4), wing = 3.4 / (Math.hypot(tx - x, ty - y) || 1), dx = (ty - y) * wing, dy = (tx - x) * wing;
