@@ -232,7 +232,7 @@ def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
     monkeypatch.setattr(
         layout, "_graphviz", lambda source, form: laid.append(source) or graphviz(source, form)
     )
-    layout._laid_out.cache_clear()
+    layout.laid_out.cache_clear()
 
     def chain(times: int) -> dict:
         y = minigrad.tensor(0.5, requires_grad=True)

@@ -493,11 +493,13 @@ def test_a_page_prints_on_white_with_the_whole_picture_and_no_toolbar(browser: B
 
 
 @pytest.mark.parametrize("name", ["mlp", "no_grad_island", "hooks"])
-def test_arrows_sent_in_short_are_painted_as_they_were_laid_out(browser: Browser, tmp_path: Path, name: str):
-    """Points of lines, heads, plates and places of labels: those of the picture that Python painted, to a tenth of a unit."""
+def test_what_is_sent_in_short_is_painted_as_it_was_laid_out(browser: Browser, tmp_path: Path, name: str):
+    """Points of lines, heads, plates and places of labels, nodes and their words: those of the picture that Python painted,
+    to a tenth of a unit."""
     data = recorded(name, view="graph", direction="LR")
-    take = """svg => Array.from(svg.querySelectorAll('g.edge *'), el => [el.getAttribute('class'),
-        ...['d', 'x', 'y', 'width', 'height'].map(a => (el.getAttribute(a) || '').match(/-?[\\d.]+/g) || []).flat()])"""
+    take = """svg => Array.from(svg.querySelectorAll('g.edge *, g.node > .shape, g.node > text'), el => [
+        el.getAttribute('class'), ...['d', 'x', 'y', 'cx', 'cy', 'width', 'height'].map(a => (el.getAttribute(a) || '')
+            .match(/-?[\\d.]+/g) || []).flat()])"""
     with opened(browser, page(data), tmp_path) as pane:
         there = [row for row in pane.page.locator(".mgv-svg").evaluate(take) if row[0] != "mgv-label"]
         pane.page.set_content(data["svg"])

@@ -146,9 +146,8 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
         # a table of fixed size: the layout knows how much room the text needs without asking a font
         font = f'<FONT COLOR="#495057">{escaped("" if bare else link.label)}</FONT>'
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
-    if not bare:
-        values["tooltip"] = quoted(link.tooltip)
-    return f"\t{tail} -> {head} {_attributes(values)}\n"
+    more = {} if bare else {"tooltip": quoted(link.tooltip)}
+    return f"\t{tail} -> {head} {_attributes(values | more)}\n"
 
 
 def escaped(text: str) -> str:

@@ -63,7 +63,7 @@ def least_width(p: Picture) -> float:
 
 def places(p: Picture, margin: float = 10.0) -> Places:
     """Lay the picture out, each form once: the same program comes again, and a net has many layers of one form."""
-    data = json.loads(_laid_out(digraph(p, bare=True).source, "json0", cost(p)))
+    data = json.loads(laid_out(digraph(p, bare=True).source, "json0", cost(p)))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
 
     def point(text: str) -> tuple[float, float]:
@@ -132,7 +132,7 @@ def render(source: str, form: str, work: float = 0.0) -> bytes:
     return child.stdout
 
 
-_laid_out = lru_cache(maxsize=64)(render)
+laid_out = lru_cache(maxsize=64)(render)
 
 
 def _graphviz(source: str, form: str) -> bytes:

@@ -65,9 +65,7 @@ _COLOURS = re.compile(
 )
 # where the label of an arrow stands: its ``label_box`` says it
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
-_NODE = re.compile(
-    r'<g class="node[^"]*" id="(\w+)">.*?</g>'
-)  # what is in it is told from its own middle and top
+_NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # what is in it is told from its own corner
 _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 # an arrow: the points of its line, then two of its head, of which the second follows
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
@@ -142,8 +140,7 @@ def _thin(drawn: Mapping) -> str:
     """The SVG without what the pane works out again: colours, plates, where nodes stand; arrows in steps of 0.1."""
 
     def near(found: re.Match) -> str:
-        x, y, w, _ = drawn["nodes"][found[1]]["at"]
-        by = {"x": x + w / 2, "y": y}
+        by = dict(zip("xy", drawn["nodes"][found[1]]["at"], strict=False))
         return _PLACE.sub(lambda at: f' {at[1]}="{round(float(at[2]) - by[at[1]], 1):g}"', found[0])
 
     def steps(found: re.Match) -> str:

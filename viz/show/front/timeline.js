@@ -27,8 +27,8 @@ export function unpack(sent) {
 
 // Nodes and arrows as they were painted: where they stand, points and heads.
 const plated = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)">.*?<\/g>/g, (group, id) => {
-  const [x, y, w] = nodes[id].at;
-  return group.replace(/[ ]([xy])="(-?\d+(?:\.\d)?)"/g, (place, o, by) => ` ${o}="${Number((Number(by) + (o === "x" ? x + w / 2 : y)).toFixed(1))}"`);
+  const [x, y] = nodes[id].at;
+  return group.replace(/[ ]([xy])="(-?\d+(?:\.\d)?)"/g, (place, o, by) => ` ${o}="${Number((Number(by) + (o === "x" ? x : y)).toFixed(1))}"`);
 }).replace(/\bd="([-\d ]+)"\/>/g, (path, steps) => {
   const at = steps.split(" ").map(Number);
   for (let i = 2; i < at.length; i++) at[i] += at[i - 2];
