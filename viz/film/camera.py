@@ -77,10 +77,10 @@ class Shot:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if not self.late:
             self.fired.append(f)
-            self.measure(f, looks, sent, received)
+            self.measure(f, looks, received, sent)
             self.count()
 
-    def measure(self, f: int, looks: list[Look], sent: Any, received: tuple) -> None:
+    def measure(self, f: int, looks: list[Look], received: tuple, sent: Any) -> None:
         try:
             for side, nr, arrow, gate in looks:
                 g = (sent if side else received)[nr]
@@ -109,8 +109,7 @@ class Shot:
     def end(self) -> None:
         """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
         for f, looks, _ in self.late:
-            received, sent = self.held.get(f, ((), {}))
-            self.measure(f, looks, sent, received)
+            self.measure(f, looks, *self.held.get(f, ((), {})))
         self.count()
         self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble))
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):

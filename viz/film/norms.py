@@ -53,13 +53,14 @@ def logs(a: np.ndarray) -> np.ndarray:
 
 
 def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
-    """The share of zeros in each of some gradients of one shape; of a batch of units a byte for each: 1, or 0 where none got
-    anything for any example.
+    """Of gradients of one shape the shares of zeros; of a batch of units a byte for each: 0 where none got anything, else 1.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
-    some, size = np.array([a != 0 for a in gradients]), gradients[0].size
-    shares = [1.0 - np.count_nonzero(row) / size if size else 0.0 for row in some]
+    shares, size = [], gradients[0].size
+    some = np.empty((len(gradients), *gradients[0].shape), bool)
+    for a, row in zip(gradients, some, strict=True):
+        shares.append(1.0 - np.count_nonzero(np.not_equal(a, 0, row)) / size if size else 0.0)
     if some.ndim < 3 or not size:
         return [(share, b"") for share in shares]
     if some.ndim == 5:
