@@ -22,6 +22,7 @@ import viz
 from viz.picture.layout import cost, least_width, render
 from viz.read.text import fit, one_line, width
 
+from .geometry import faults
 from .viz_gallery import GALLERY
 
 GOLDEN = Path(__file__).parent / "golden" / "viz"
@@ -207,6 +208,67 @@ def test_cards_overlap_nowhere():
     for n, (x, y, w, h) in enumerate(boxes):
         for a, b, c, d in boxes[:n]:
             assert x >= a + c or a >= x + w or y >= b + d or b >= y + h
+
+
+def your_own_function(t):
+    """Lesson 12: an arrow passed under a label, where Graphviz has a choice."""
+
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2 * ctx.saved_tensors[0]
+
+    class Reverse(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return -grad
+
+    s = t.tensor(3.0, requires_grad=True)
+    p = Square.apply(s)
+    q = Reverse.apply(p)
+    r = p + q * 2
+    return r, {"s": s, "p": p, "q": q, "r": r}
+
+
+def nan_hunt(t):
+    """Lesson 14: an arrow had a kink."""
+    s = t.tensor(3.0, requires_grad=True)
+    u = s * 3
+    v = u.sqrt()
+    r = u + v * v
+    return r, {"s": s, "u": u, "v": v, "r": r}
+
+
+def weighed(t):
+    """A dashed arrow and a label in one place, in both orders."""
+    w = t.tensor(3.0, requires_grad=True)
+    h = w * 0.5
+    r = w * h
+    return r, {"w": w, "h": h, "r": r}
+
+
+DRAWN = GALLERY | {f.__name__: f for f in (your_own_function, nan_hunt, weighed)}
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("name", DRAWN)
+def test_no_arrow_passes_under_a_label_or_has_a_kink(name, direction):
+    tensors, names = DRAWN[name](minigrad)
+    found = {
+        (view, values): faults(viz.draw(tensors, view, names=names, direction=direction, values=values).svg)
+        for view in ("graph", "cards", "functions")
+        for values in (True, None)
+    }
+    assert not any(found.values()), {how: said for how, said in found.items() if said}
 
 
 def test_values_are_written_where_asked_and_left_out_where_not():

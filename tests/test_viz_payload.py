@@ -230,7 +230,7 @@ def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
 def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
     laid, graphviz = [], layout._graphviz
     monkeypatch.setattr(
-        layout, "_graphviz", lambda source, form: laid.append(source) or graphviz(source, form)
+        layout, "_graphviz", lambda source, *more: laid.append(source) or graphviz(source, *more)
     )
     layout.laid_out.cache_clear()
 

@@ -49,9 +49,9 @@ def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
     return COLOURS[(own or [kind])[0]]
 
 
-def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
+def digraph(p: Picture, bare: bool = False, turned: bool = False) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
-    the same for all pictures of one form, whatever they say."""
+    the same for all pictures of one form, whatever they say. ``turned``: with the items in the opposite order."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
     # a label makes room between two ranks
     close = p.direction == "BT" and any(link.label for link in p.links)
@@ -62,7 +62,7 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
     # statements are written straight into the body: all values are quoted by us, five times faster
     body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(p.items)}
-    body.extend(_node(item, name[item], bare) for item in p.items)
+    body.extend(_node(item, name[item], bare) for item in p.items[:: -1 if turned else 1])
     framed = {item: k for k, (_, items) in enumerate(p.clusters) for item in items}
     inside: list[list[str]] = [[] for _ in p.clusters]
     for i, pair in enumerate(p.same_rank):  # a tensor and its function stay side by side
@@ -162,9 +162,7 @@ def _table(rows: str, w: float = 0, h: float = 0, more: str = 'BORDER="0"') -> s
 def _cells_label(item: Item) -> str:
     """The label of a card: its lines, then its boxes side by side with the value painted."""
     rows = []
-    for x in item.lines:
-        if x.css == "caption":
-            continue
+    for x in [x for x in item.lines if x.css != "caption"]:
         text = f'<FONT POINT-SIZE="{x.size - 1:g}">{f"<B>{escaped(x.text)}</B>" if x.bold else escaped(x.text)}</FONT>'
         rows.append(f'<TR><TD COLSPAN="{len(item.boxes)}">{text}</TD></TR>')
     rows.append("<TR>" + "".join(f'<TD><FONT POINT-SIZE="8">{c}</FONT></TD>' for c in item.boxes) + "</TR>")
@@ -191,9 +189,7 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
 
 def shown(item: Item, caption: str) -> Value | None:
     """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it."""
-    if caption == "tangent":
-        return item.output.tangent
-    return item.value if caption == "value" else None
+    return {"tangent": item.output and item.output.tangent, "value": item.value}.get(caption)
 
 
 def scale(cells) -> float:

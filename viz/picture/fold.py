@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ..read.graph import Function, Graph
+from ..read.graph import Edge, Function, Graph
 from ..read.rules import base_name
 from ..read.text import plural
 
@@ -56,8 +56,7 @@ def groups(graph: Graph, by: str | int) -> list[Group]:
     found = _repeats(order)
     if by == "size":
         inside = {f for g in found for f in g.functions}
-        rest = [f for f in order if f not in inside]
-        if len(rest) + len(found) > MOST:
+        if len(order) - len(inside) + len(found) > MOST:
             found += _stretches(order, inside)
     return found
 
@@ -65,14 +64,11 @@ def groups(graph: Graph, by: str | int) -> list[Group]:
 def _signatures(order: list[Function]) -> list[tuple]:
     """What a function looks like from where it stands: its name, its shape, and how far back its inputs were made."""
     place = {f: i for i, f in enumerate(order)}
-    out = []
-    for i, f in enumerate(order):
-        inputs = tuple(
-            (i - place[e.target], e.nr) if e.target in place else e.target and e.target.outputs[0].shape
-            for e in f.edges
-        )
-        out.append((f.name, f.outputs[0].shape, inputs))
-    return out
+
+    def made(i: int, e: Edge) -> tuple | None:
+        return (i - place[e.target], e.nr) if e.target in place else e.target and e.target.outputs[0].shape
+
+    return [(f.name, f.outputs[0].shape, *(made(i, e) for e in f.edges)) for i, f in enumerate(order)]
 
 
 def _repeats(order: list[Function]) -> list[Group]:

@@ -15,12 +15,15 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from .dot import digraph
 from .parts import Item, Picture
 
+QUICK = 70  # up to this estimated cost (about 0.01 s) the better one of two layouts is taken
 IN_PROCESS = 3_000  # up to this estimated cost (about 0.15 s, 1,300 items at most) the layout runs in process
 SECONDS = 10.0  # the time limit of a child process
 FORMATS = ("svg", "png", "pdf", "dot")
@@ -30,7 +33,7 @@ class LayoutTooSlow(RuntimeError):
     """Graphviz did not finish in time."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Places:
     """Positions in points, y downwards: of items (top left), of lines (Bezier points and tip), of labels (centre)."""
 
@@ -41,6 +44,18 @@ class Places:
     labels: dict[str, tuple[float, float]]
     # of each cluster: x, y, width, height, baseline of its caption
     frames: list[tuple[float, float, float, float, float]]
+    crossed: int = 0  # labels across which an arrow goes, and for which there is no better place
+
+    @cached_property
+    def ways(self) -> dict[str, np.ndarray]:
+        """Points on each line, x + iy, close together."""
+        t = np.linspace(0, 1, 64, endpoint=False)[:, None]
+        weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+        curves = {ident: np.array(curve) @ [1, 1j] for ident, (curve, _) in self.lines.items() if curve}
+        parts = {
+            ident: [weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)] for ident, q in curves.items()
+        }
+        return {ident: np.concatenate(spans) for ident, spans in parts.items()}
 
 
 def cost(p: Picture) -> float:
@@ -62,57 +77,77 @@ def least_width(p: Picture) -> float:
 
 
 def places(p: Picture, margin: float = 10.0) -> Places:
-    """Lay the picture out, each form once: the same program comes again, and a net has many layers of one form."""
-    data = json.loads(laid_out(digraph(p, bare=True).source, "json0", cost(p)))
-    x0, y0, x1, y1 = map(float, data["bb"].split(","))
-
-    def point(text: str) -> tuple[float, float]:
-        x, y = text.split(",")
-        return float(x) - x0 + margin, y1 - float(y) + margin
-
-    sizes = {i.id: (i.width, i.height) for i in p.items}
-    items, frames = {}, {}
-    for o in data.get("objects", ()):
-        if o["name"].startswith("cluster_frame"):
-            left, low, right, high = map(float, o["bb"].split(","))
-            top = y1 - high + margin
-            frames[o["name"]] = (left - x0 + margin, top, right - left, high - low, top + 15)
-        elif "pos" in o:
-            (x, y), item = point(o["pos"]), p.items[int(o["name"][1:])]
-            items[item.id] = (x - item.width / 2, y - item.height / 2)
-    lines, labels = {}, {}
-    for e in data.get("edges", ()):
-        parts, ident = e.get("pos", "").split(), p.links[int(e["id"][1:])].id
-        tip = next((point(part[2:]) for part in parts if part[0] in "es"), None)
-        lines[ident] = ([point(part) for part in parts if part[0] not in "es"], tip)
-        if "lp" in e:
-            labels[ident] = point(e["lp"])
-    for link in p.links if p.direction == "TB" else ():
-        x, y = labels.get(link.id, (0.0, 0.0))
-        if link.kind == "grad_fn" and link.id in labels and (by := lines[link.id][0][0][1] - y) < 12:
-            labels[link.id] = (x, y + 2 * by)  # below the arrow: others come from above
-    framed = [frames[f"cluster_frame{k}"] for k in range(len(p.clusters))]
-    at = Places(x1 - x0 + 2 * margin, y1 - y0 + 2 * margin, items, lines, labels, framed)
-    _forward_rail_first(p, at, sizes)
+    """Lay the picture out, each form once; where that is quick, also with its items told in the opposite order, by which
+    Graphviz goes where it has a choice: taken if it has fewer faults."""
+    at = _placed(p, margin)
+    if p.links and cost(p) <= QUICK:
+        other = _placed(p, margin, turned=True)
+        at = other if _faults(other) < _faults(at) - 0.25 else at
     return at
 
 
-def _forward_rail_first(p: Picture, at: Places, sizes: dict[str, tuple[float, float]]) -> None:
-    """Mirror the picture if Graphviz put the functions above (or left of) their tensors: both are equally good for it, but
-    a reader wants the forward pass in the same place every time."""
-    axis = 0 if p.direction == "TB" else 1
-    first = sum(at.items[pair[0].id][axis] < at.items[pair[-1].id][axis] for pair in p.same_rank)
-    if 2 * first >= len(p.same_rank):
-        return
-    whole = (at.width, at.height)[axis]
+def _placed(p: Picture, margin: float, turned: bool = False) -> Places:
+    data = json.loads(laid_out(digraph(p, bare=True, turned=turned).source, "json0", cost(p)))
+    x0, y0, x1, y1 = map(float, data["bb"].split(","))
+    axis, size, mirrored = int(p.direction == "LR"), (x1 - x0, y1 - y0), False
 
-    def mirror(q: tuple[float, float], size: float = 0.0) -> tuple[float, float]:
-        return (whole - q[0] - size, q[1]) if axis == 0 else (q[0], whole - q[1] - size)
+    def point(text: str, dx: float = margin, dy: float = margin) -> tuple[float, float]:
+        x, y = map(float, text.split(","))
+        q = [x - x0, y1 - y]
+        q[axis] = size[axis] - q[axis] if mirrored else q[axis]
+        return q[0] + dx, q[1] + dy
 
-    at.items = {k: mirror(q, sizes[k][axis]) for k, q in at.items.items()}
-    at.lines = {k: ([*map(mirror, curve)], tip and mirror(tip)) for k, (curve, tip) in at.lines.items()}
-    at.labels = {k: mirror(q) for k, q in at.labels.items()}
-    at.frames = [(*mirror((x, y), (w, h)[axis]), w, h, mirror((x, b), -8)[1]) for x, y, w, h, b in at.frames]
+    objects = {o["name"]: o for o in data.get("objects", ())}
+    pos = {item: objects[f"n{i}"]["pos"] for i, item in enumerate(p.items)}
+    # functions above their tensors are as good for Graphviz: a reader wants the forward pass in the same place every time
+    mirrored = np.mean([point(pos[a])[axis] < point(pos[b])[axis] for a, *_, b in p.same_rank] or [1]) < 0.5
+    items, frames = {i.id: point(pos[i], margin - i.width / 2, margin - i.height / 2) for i in p.items}, []
+    for k in range(len(p.clusters)):
+        left, low, right, high = objects[f"cluster_frame{k}"]["bb"].split(",")
+        (x, y), (u, v) = point(f"{left},{high}"), point(f"{right},{low}")
+        frames.append((min(x, u), min(y, v), abs(u - x), abs(v - y), y + (15 if y < v else -7)))
+    lines, labels = {}, {}
+    for e in data.get("edges", ()):
+        parts, link = e.get("pos", "").split(), p.links[int(e["id"][1:])]
+        tip = next((point(part[2:]) for part in parts if part[0] in "es"), None)
+        lines[link.id] = ([point(part) for part in parts if part[0] not in "es"], tip)
+        if "lp" in e:
+            labels[link.id] = point(e["lp"])
+    return _freed(p, Places(size[0] + 2 * margin, size[1] + 2 * margin, items, lines, labels, frames))
+
+
+def _faults(at: Places) -> float:
+    """How often arrows cross each other, and how sharply they turn."""
+    ways = [way[::16] for way in at.ways.values()]
+    a, b = np.concatenate([way[:-1] for way in ways]), np.concatenate([way[1:] for way in ways])
+    along = (b - a).conj()[:, None]  # a piece; whether the others begin and end on two sides of it
+    apart = (along * (a - a[:, None])).imag * (along * (b - a[:, None])).imag < 0
+    bent = sum((np.angle(np.diff(way)[1:] / np.diff(way)[:-1]) ** 2).sum() for way in ways)
+    return (apart & apart.T).sum() / 2 + bent + 2 * at.crossed
+
+
+def _freed(p: Picture, at: Places) -> Places:
+    """With each label across which another arrow goes in the nearest place on its own arrow, or beside it, that is free."""
+    sizes = {item.id: complex(item.width, item.height) for item in p.items}
+    centres = {ident: complex(*q) + sizes.get(ident, 0) / 2 for ident, q in (at.items | at.labels).items()}
+    sizes |= {link.id: complex(link.label_width, 15) for link in p.links}
+
+    def meets(points: np.ndarray, spot: complex, size: complex | np.ndarray) -> bool:
+        off = points - spot
+        return bool(((abs(off.real) < size.real / 2) & (abs(off.imag) < size.imag / 2)).any())
+
+    for ident in at.labels:
+        now, size, own = centres.pop(ident), sizes[ident], at.ways[ident]
+        others = np.concatenate([own[[0, -1]], *(way for a, way in at.ways.items() if a != ident)])
+        if meets(others[2:], now, size - (4 + 4j)):
+            boxes, room = np.array([*centres.values()]), size + np.array([sizes[a] for a in centres])
+            asides = (0, size.real / 2 + 4, -size.real / 2 - 4, 12j, -12j, 24j, -24j)
+            spots = sorted((spot + by for spot in own for by in asides), key=lambda spot: abs(spot - now))
+            spots = (spot for spot in spots if not meets(boxes, spot, room))
+            spot = next((spot for spot in spots if not meets(others, spot, size + (2 + 2j))), None)
+            now, at.crossed = (now, at.crossed + 1) if spot is None else (spot, at.crossed)
+        centres[ident], at.labels[ident] = now, (now.real, now.imag)
+    return at
 
 
 def render(source: str, form: str, work: float = 0.0) -> bytes:
@@ -135,13 +170,15 @@ def render(source: str, form: str, work: float = 0.0) -> bytes:
 laid_out = lru_cache(maxsize=64)(render)
 
 
-def _graphviz(source: str, form: str) -> bytes:
+def _graphviz(source: str, form: str, prog: str = "dot") -> bytes:
     import pygraphviz
 
     # fonts and label sizes: the geometry does not depend on them
-    with warnings.catch_warnings(), quiet_c_level():
+    with warnings.catch_warnings(), quiet_c_level(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", RuntimeWarning)
-        return pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+        path = Path(folder, "picture")  # "gd" is written into a file only
+        pygraphviz.AGraph(string=source).draw(path=path, format=form, prog=prog)
+        return path.read_bytes()
 
 
 @contextlib.contextmanager
@@ -168,10 +205,4 @@ sys.stdout.buffer.write(pygraphviz.AGraph(string=sys.stdin.buffer.read().decode(
 def painted(dot: str, form: str, dpi: int) -> bytes:
     """The picture of DOT in which all places are fixed: "png", or "gd", which has 11 bytes in front (width and height
     from the third) and four a pixel: transparency, red, green, blue."""
-    import pygraphviz
-
-    source = dot.replace("graph [", f"graph [dpi={dpi} ", 1)
-    with quiet_c_level(), tempfile.TemporaryDirectory() as folder:  # "gd" is written into a file only
-        path = Path(folder, "picture")
-        pygraphviz.AGraph(string=source).draw(path=path, format=form, prog="nop2")
-        return path.read_bytes()
+    return _graphviz(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")

@@ -31,10 +31,9 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         f'height="{h}" role="img" aria-label={quoteattr(summary(p))} font-family={quoteattr(FAMILY)}>'
     ]
     if standalone:
-        cut = any(link.kind == "cut" for link in p.links)
-        out.append(f"<style>{_dark(cut)}</style>")
+        out.append(f"<style>{_dark()}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
-    arrows = _on_arrows(at) if p.clusters else None
+    arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
     out += [_frame(text, arrows, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
@@ -70,28 +69,15 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
     return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
 
 
-def _on_arrows(at: Places) -> np.ndarray:
-    """Points on all arrows, close together: rows of x and y."""
-    t = np.linspace(0, 1, 33)
-    weights = np.stack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3], axis=1)
-    spans = [curve[i : i + 4] for curve, _ in at.lines.values() for i in range(0, len(curve) - 3, 3)]
-    return (weights @ np.array(spans).reshape(-1, 4, 2)).reshape(-1, 2)
-
-
 def _frame(caption: str, arrows: np.ndarray, x: float, y: float, w: float, h: float, base: float) -> str:
     """The frame around what belongs to one module; no arrow crosses its caption, which is as near to the middle as can be."""
     shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
     text = fit(caption, WIDEST, CAPTION, bold=True)
-    half, crossed = width(text, CAPTION, bold=True) / 2 + 5, arrows[abs(arrows[:, 1] - base + 4) < 8, 0]
+    half, crossed = width(text, CAPTION, bold=True) / 2 + 5, arrows.real[abs(arrows.imag - base + 4) < 8]
     spots = [x + w / 2 + side * by for by in range(0, max(1, int(w / 2 - half)), 3) for side in (1, -1)]
     at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), spots[0])
     written = _text("caption", text, at, base, CAPTION, fill=_MUTED, font_weight="600")
     return _tag("g", "cluster", shape + written)
-
-
-def _title(tooltip: str, standalone: bool) -> str:
-    """The tooltip; a page that steps has them all in its data and shows them itself."""
-    return f"<title>{escape(tooltip)}</title>" if standalone else ""
 
 
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
@@ -108,7 +94,7 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
     paint = {"fill": "none", "stroke": colour, "stroke_width": f"{wide:g}", "stroke_dasharray": dash or None}
     head = _head(link, points[-1], tip or points[-1], colour)
-    out = [_title(link.tooltip, standalone), _tag("path", "line", d=path, **paint), head]
+    out = [f"<title>{escape(link.tooltip)}</title>" * standalone, _tag("path", "line", d=path, **paint), head]
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
         size = {"x": x, "y": y, "width": w, "height": h, "rx": 4}
@@ -118,10 +104,9 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
         out.append(f'<g class="label">{plate}{text}</g>')
     if "hooked" in link.classes:
         # on a short arrow with a label the mark stands before that, else before the head
-        first = link.kind == "store"
-        (x, y), to, by = (points[0], points[1], 6) if first else (points[-1], tip or points[-1], -6)
-        ux, uy = _unit((x, y), to)
-        out.append(_hook_mark(x + by * ux, y + by * uy))
+        q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
+        mark = complex(*q) + by * _unit(q, to)
+        out.append(_hook_mark(mark.real, mark.imag))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
@@ -131,11 +116,10 @@ def _hook_mark(x: float, y: float) -> str:
     return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
 
 
-def _unit(base: tuple[float, float], tip: tuple[float, float]) -> tuple[float, float]:
+def _unit(base: tuple[float, float], tip: tuple[float, float]) -> complex:
     """The direction in which an arrow points."""
-    dx, dy = tip[0] - base[0], tip[1] - base[1]
-    long = (dx * dx + dy * dy) ** 0.5 or 1.0
-    return dx / long, dy / long
+    way = complex(*tip) - complex(*base)
+    return way / (abs(way) or 1.0)
 
 
 def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
@@ -145,20 +129,18 @@ def label_box(link: Link, at: Places) -> tuple[float, float, float, float]:
 
 
 def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colour: str) -> str:
-    ux, uy = _unit(base, tip)
+    def at(along: float, across: float) -> str:
+        q = complex(*base) + _unit(base, tip) * complex(along, across)
+        return _p((q.real, q.imag))
+
     if link.kind == "cut":  # a pair of scissors on its way to the head
-
-        def at(along: float, across: float) -> str:
-            return _p((base[0] + ux * along - uy * across, base[1] + uy * along + ux * across))
-
         halves = [(at(-9.5, 3 * side), at(7, -3.4 * side), at(-9.6, 3.2 * side)) for side in (1, -1)]
         d = "".join(f"M{ring}L{blade}M{ring}A2.7,2.7 0 1 0 {end}" for ring, blade, end in halves)
         return _tag("path", "head", d=d, fill="none", stroke=colour, stroke_width=1.6)
     if link.kind == "not_computed":  # a bar across: the way ends here
-        a, b = (tip[0] - uy * 5, tip[1] + ux * 5), (tip[0] + uy * 5, tip[1] - ux * 5)
-        return _tag("path", "head", d=f"M{_p(a)}L{_p(b)}", fill="none", stroke=colour, stroke_width=2)
-    a, b = (base[0] - uy * 3.4, base[1] + ux * 3.4), (base[0] + uy * 3.4, base[1] - ux * 3.4)
-    return _tag("path", "head", d=f"M{_p(tip)}L{_p(a)}L{_p(b)}Z", fill=colour)
+        a, b = (at(abs(complex(*tip) - complex(*base)), side) for side in (5, -5))
+        return _tag("path", "head", d=f"M{a}L{b}", fill="none", stroke=colour, stroke_width=2)
+    return _tag("path", "head", d=f"M{_p(tip)}L{at(0, 3.4)}L{at(0, -3.4)}Z", fill=colour)
 
 
 def _item(item: Item, x: float, y: float, standalone: bool) -> str:
@@ -171,7 +153,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         "stroke_width": "2.4" if "root" in item.classes else "1.3",
         "stroke_dasharray": "3 3" if item.outline == "stub" else dash,
     }
-    out = [_title(item.tooltip, standalone), _outline(item, x, y, paint)]
+    out = [f"<title>{escape(item.tooltip)}</title>" * standalone, _outline(item, x, y, paint)]
     for t in item.lines:
         weight, family = "600" if t.bold else None, MONO if t.mono else None
         ink = INK if t.css == "name" else _MUTED
@@ -248,8 +230,8 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     return out
 
 
-def _dark(cut: bool) -> str:
-    """Colours for a dark page, by class; the light ones are attributes. ``cut``: whether edges are cut in this picture."""
+def _dark() -> str:
+    """Colours for a dark page, by class; the light ones are attributes."""
     rules = [
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
@@ -257,12 +239,8 @@ def _dark(cut: bool) -> str:
     rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
-    rules.append(".node.freed>.shape{fill:#161b22}")
-    if cut:
-        rules.append(".node.unreached>.shape{fill:#161b22}")
+    rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")
     for css, (_, line, _, _) in EDGES.items():
-        if css == "cut" and not cut:
-            continue
         head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
     return "@media (prefers-color-scheme:dark){" + "".join(rules) + "}"

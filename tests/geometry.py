@@ -1,0 +1,63 @@
+"""What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or bends sharply, whatever is drawn."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+
+import numpy as np
+
+SVG = "{http://www.w3.org/2000/svg}"
+STEP = 4.0  # points; an arrow is looked at in pieces of this length
+SHARPEST = 60.0  # degrees, within three pieces
+
+
+@dataclass
+class Arrow:
+    """An arrow: points on it at equal distances (x + iy), and its label with the middle and the size of that."""
+
+    who: str
+    points: np.ndarray
+    label: tuple[str, complex, complex] | None
+
+
+def arrows(svg: str) -> list[Arrow]:
+    """The arrows of a picture."""
+    t = np.linspace(0, 1, 65)[:, None]
+    weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
+    found = []
+    for group in ET.fromstring(svg).iter(f"{SVG}g"):
+        line = group.find(f"{SVG}path[@class='line']")
+        if line is None:
+            continue
+        numbers = [float(x) for x in re.findall(r"-?[\d.]+", line.get("d", ""))]
+        q = np.array(numbers[::2]) + 1j * np.array(numbers[1::2])
+        way = np.concatenate([weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)])
+        far = np.concatenate([[0.0], np.cumsum(abs(np.diff(way)))])
+        even = np.linspace(0, far[-1], max(2, int(far[-1] / STEP)))
+        plate, label = group.find(f".//{SVG}rect[@class='label-bg']"), None
+        if plate is not None:
+            x, y, w, h = (float(plate.get(key)) for key in ("x", "y", "width", "height"))
+            label = group.find(f".//{SVG}text").text, complex(x + w / 2, y + h / 2), complex(w, h)
+        points = np.interp(even, far, way.real) + 1j * np.interp(even, far, way.imag)
+        found.append(Arrow(group.findtext(f"{SVG}title") or group.get("id", ""), points, label))
+    return found
+
+
+def faults(svg: str) -> list[str]:
+    """Every arrow that passes under the label of another one, or turns sharply."""
+    found, every = [], arrows(svg)
+    for arrow in every:
+        for other in every:
+            if other.label is None or other is arrow:
+                continue
+            text, middle, size = other.label
+            off, room = arrow.points - middle, size / 2 - (2 + 2j)
+            if ((abs(off.real) < room.real) & (abs(off.imag) < room.imag)).any():
+                found.append(f"{arrow.who} passes under {text!r}")
+        turns = np.degrees(np.angle(np.diff(arrow.points)[1:] / np.diff(arrow.points)[:-1]))
+        sharp = max(abs(np.convolve(turns, np.ones(3), "valid")), default=0.0) if len(turns) > 2 else 0.0
+        if sharp > SHARPEST:
+            found.append(f"{arrow.who} turns by {sharp:.0f} degrees at once")
+    return found
