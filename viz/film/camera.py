@@ -170,11 +170,11 @@ def _plan(scene: Scene, alone: tuple[bool, ...], every: bool) -> Iterator[tuple[
             if gate is not None or a.leaf is None or not alone[a.leaf]:
                 looks.append((1, a.slot, a.index, gate))
         if looks or every:
-            yield f, looks, [a.slot for a in arrows if not _in_grad(scene, a, alone)]
+            sent = {slot for side, slot, *_ in looks if side}
+            yield f, looks, [a.slot for a in arrows if a.slot in sent or not _in_grad(scene, a, alone)]
 
 
 def _in_grad(scene: Scene, arrow: Arrow, alone: tuple[bool, ...]) -> bool:
     """Whether what an arrow brings can be read in .grad, as it is or transposed; to hold it would make the engine copy it."""
-    relays = (scene.names[scene.edges[e][0]] for e in arrow.edges[1:])
-    mine = arrow.leaf is not None and alone[arrow.leaf]
-    return mine and (not arrow.hops or [stem(n) for n in relays] == ["T"])
+    relays = [stem(scene.names[scene.edges[e][0]]) for e in arrow.edges[1:]]
+    return arrow.leaf is not None and alone[arrow.leaf] and (not arrow.hops or relays == ["T"])
