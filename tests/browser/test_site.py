@@ -253,6 +253,9 @@ def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site:
         )
         == []
     )
+    # a pane that starts is for a moment lower than the picture under it: nothing is to be scrolled down then
+    rolls = "[...document.querySelectorAll('.output')].map((output) => getComputedStyle(output).overflowY)"
+    assert set(page.evaluate(rolls)) <= {"hidden"}
     page.evaluate(f"{AXE}; null")
     assert broken(page) == []
     page.evaluate(HEARD)
