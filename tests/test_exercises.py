@@ -43,11 +43,8 @@ def judged_once(monkeypatch):
 
     def verdict(exercise, answers):
         key = exercise.id, *map(id, answers)
-        if key not in JUDGED:
-            JUDGED[key] = (
-                answers,
-                judge(exercise, answers),
-            )  # with the answers, so that no other gets their id
+        if key not in JUDGED:  # kept with the answers, so that no other gets their id
+            JUDGED[key] = answers, judge(exercise, answers)
         return JUDGED[key][1]
 
     monkeypatch.setattr(api, "judge", verdict)

@@ -80,7 +80,7 @@ def places(view: Tensor) -> ndarray:
     longer = numbers.itemsize // base.itemsize
     start, steps = (view.data_ptr() - first) * longer, [s * longer for s in array.strides]
     found = ndarray(array.shape, numbers.dtype, numbers, start, steps)
-    return found if is_stretched(array) else found.copy()
+    return found if 0 in array.strides and is_stretched(array) else found.copy()
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -173,9 +173,8 @@ def is_recorded(op: Op, inputs: tuple) -> bool:
 
 def check_writable(t: Tensor) -> None:
     """Raise PyTorch's error if `t` must not be written to by an operation that is recorded."""
-    meta = t._meta
-    base = None if meta is None else meta.base
-    if base is not None and meta.made_in is not None:
+    base = t._meta and t._meta.base
+    if base is not None and t._meta.made_in is not None:
         raise RuntimeError(refusal(t, "is being"))
     whole = t if base is None else base
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
@@ -192,18 +191,19 @@ def is_stretched(array: ndarray) -> bool:
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    expect(0 not in array.strides or not is_stretched(array), words.STRETCHED)
+    if 0 in array.strides and is_stretched(array):
+        raise RuntimeError(words.STRETCHED)
     for t in inputs[1:]:
         if t is not None and t._counter is not None and t._counter is inputs[0]._counter:
-            look = t._array.strides, t._array.shape, t.data_ptr()
-            own = array.strides, array.shape, inputs[0].data_ptr()
-            expect(look == own or not np.shares_memory(array, t._array), words.OVERLAP)
+            one, other = ((x._array.strides, x._array.shape, x.data_ptr()) for x in (inputs[0], t))
+            expect(one == other or not np.shares_memory(array, t._array), words.OVERLAP)
 
 
 def check_result(result: ndarray, target: ndarray) -> None:
     """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
-    told = "output with shape {} doesn't match the broadcast shape {}"
-    expect(result.shape == target.shape, told, target.shape, result.shape)
+    if result.shape != target.shape:
+        told = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        raise RuntimeError(f"output with shape {told}")
     ranks = dtypes.category
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
         told = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
@@ -211,9 +211,9 @@ def check_result(result: ndarray, target: ndarray) -> None:
 
 
 def count_write(t: Tensor) -> None:
-    """Count a write. A tensor made in inference_mode cannot count, which is an error outside of it: as in PyTorch, after
-    the write."""
-    expect(t.__class__ is not InferenceTensor or local.inference, words.INFERENCE_WRITTEN)
+    """Count a write. Outside of inference_mode a tensor made in it cannot: an error, as in PyTorch after the write."""
+    if t.__class__ is InferenceTensor and not local.inference:
+        raise RuntimeError(words.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 
 

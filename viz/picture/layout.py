@@ -52,9 +52,7 @@ class Places:
         t = np.linspace(0, 1, 64, endpoint=False)[:, None]
         weights = np.hstack([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3])
         curves = {ident: np.array(curve) @ [1, 1j] for ident, (curve, _) in self.lines.items() if curve}
-        parts = {
-            ident: [weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)] for ident, q in curves.items()
-        }
+        parts = {a: [weights @ q[i : i + 4] for i in range(0, len(q) - 3, 3)] for a, q in curves.items()}
         return {ident: np.concatenate(spans) for ident, spans in parts.items()}
 
 
@@ -174,11 +172,14 @@ def _graphviz(source: str, form: str, prog: str = "dot") -> bytes:
     import pygraphviz
 
     # fonts and label sizes: the geometry does not depend on them
-    with warnings.catch_warnings(), quiet_c_level(), tempfile.TemporaryDirectory() as folder:
+    with warnings.catch_warnings(), quiet_c_level():
         warnings.simplefilter("ignore", RuntimeWarning)
-        path = Path(folder, "picture")  # "gd" is written into a file only
-        pygraphviz.AGraph(string=source).draw(path=path, format=form, prog=prog)
-        return path.read_bytes()
+        graph = pygraphviz.AGraph(string=source)
+        if form != "gd":
+            return graph.draw(format=form, prog=prog)
+        with tempfile.TemporaryDirectory() as folder:  # written into a file only
+            graph.draw(path := Path(folder, "picture"), form, prog)
+            return path.read_bytes()
 
 
 @contextlib.contextmanager

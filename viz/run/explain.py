@@ -123,8 +123,8 @@ def _sum(values: list[Value]) -> np.ndarray:
 
 
 def _equal(value: Value, array: np.ndarray) -> bool:
-    alike = value.shape == array.shape
-    return bool(alike and ((value.array == array).all() or np.allclose(array, value.array, 1e-3, 1e-5, True)))
+    a, close = value.array, {"rtol": 1e-3, "atol": 1e-5, "equal_nan": True}
+    return a.shape == array.shape and bool((a == array).all() or np.allclose(array, a, **close))
 
 
 def _wrong_total(s: Step, before: list[Part]) -> str | None:

@@ -131,9 +131,7 @@ class _Recorder:
     def after(self, f: Function):
         def hook(grad_inputs, grad_outputs):
             if f not in self.before_rule:
-                raise TypeError(
-                    f"{f.name} ran, but did not first call the hook given to its register_prehook."
-                )
+                raise TypeError(f"{f.name} did not first call the hook given to its register_prehook")
             before, totals = self.before_rule.pop(f)
             step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
             sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)

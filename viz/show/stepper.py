@@ -103,8 +103,9 @@ class Stepper(widgets.VBox):
             while self.closed:
                 self.data.open(next(iter(self.closed)))
             return write_whole(path, page(self.data, title=title, options=self.options))
-        if form in (".gif", ".png"):
-            return (save_gif if form == ".gif" else save_pngs)(self.data, path)
+        writers = {".gif": save_gif, ".png": save_pngs}
+        if form in writers:
+            return writers[form](self.data, path)
         raise ValueError(
             f"cannot save a stepper as {form or 'a file without an ending'!r}: give a name that ends in .html, .gif or .png"
         )
