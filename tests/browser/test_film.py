@@ -24,8 +24,10 @@ own.fillText = function (text, ...more) { globalThis.painted.push(text); return 
 own.clearRect = function (...more) { globalThis.painted.length = 0; return clearRect.call(this, ...more); };
 """
 
-# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour
+# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour. A browser that is
+# slow to tell of sizes does not keep the legend waiting
 ARROWS = """
+globalThis.ResizeObserver = class { observe() {} disconnect() {} };
 globalThis.arrows = [];
 const pen = CanvasRenderingContext2D.prototype, last = {};
 for (const name of ["beginPath", "moveTo", "lineTo", "stroke", "fill", "clearRect"]) {

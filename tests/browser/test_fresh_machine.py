@@ -57,6 +57,8 @@ def make_lessons(clone: Path, port: int) -> Iterator[subprocess.Popen]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # as in a terminal: whoever runs the tests in the background has Ctrl+C ignored, and what is started inherits that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         yield running

@@ -34,8 +34,8 @@ class Player {
     this.scheme.addEventListener("change", this.themed);
     this.observer = new MutationObserver(this.themed);
     for (const root of [document.body, document.documentElement]) this.observer.observe(root, { attributes: true, attributeFilter: ["class", "data-theme", "data-jp-theme-light", "style"] });
-    this.fit(true);
     this.go(options.at ?? 0);
+    this.fit(true);
     el.dataset.ready = "";
   }
 
