@@ -14,7 +14,7 @@ import numpy as np
 
 from ..tensor import Tensor, wrap
 from ..words import expect
-from .modes import set_grad_enabled
+from .modes import set_grad, set_grad_enabled
 from .node import Node, RemovableHandle, edge
 
 NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
@@ -115,9 +115,11 @@ def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
 
 def run_after(node: Node, grad_inputs: tuple, grad: object, recorded: bool) -> tuple:
     """Node.register_hook: sees what went in and what came out, and may replace the latter."""
-    with set_grad_enabled(bool(recorded)):
-        results = run_node_hooks(node._hooks.post, as_seen(grad_inputs), tuple(of_outputs(node, grad)))
-    return as_computed(results, recorded)
+    before, received = set_grad(bool(recorded)), tuple(of_outputs(node, grad))
+    try:
+        return as_computed(run_node_hooks(node._hooks.post, as_seen(grad_inputs), received), recorded)
+    finally:
+        set_grad(before)
 
 
 def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None], *more: tuple) -> tuple:

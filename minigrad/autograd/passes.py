@@ -143,8 +143,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if len(grads) != len(starts):
-        raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
+    expect(len(grads) == len(starts), "got {} tensors and {} gradients", len(starts), len(grads))
     for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
         if isinstance(start, Tensor):
             node, output_nr, array = edge(start), start._output_nr, start._array
@@ -163,8 +162,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         else:
             g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
-        if node is None:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        expect(node is not None, "element {} of tensors does not require grad and does not have a grad_fn", i)
         roots.append((node, output_nr, g))
     return roots
 

@@ -44,6 +44,14 @@ def length_of(a: np.ndarray) -> float:
     return most * math.sqrt(a.dot(a))
 
 
+def lengths_of(flat: np.ndarray | None, starts: list[int]) -> list[float]:
+    """The norms of float32 arrays that lie one after another in a flat one, which end where the next starts; none is empty."""
+    if flat is None or not flat.size:
+        return []
+    a = flat.astype(np.float64)
+    return np.sqrt(np.add.reduceat(a * a, starts[:-1])).tolist()
+
+
 def logs(a: np.ndarray) -> np.ndarray:
     """Norms as decades in float32: zero is -Inf, NaN and Inf stay, ``UNKNOWN`` becomes ``NONE``."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,9 +66,9 @@ def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
     shares, size = [], gradients[0].size
-    some = np.empty((len(gradients), *gradients[0].shape), bool)
+    some, zero = np.empty((len(gradients), *gradients[0].shape), bool), np.zeros((), gradients[0].dtype)
     for a, row in zip(gradients, some, strict=True):
-        shares.append(1.0 - np.count_nonzero(np.not_equal(a, 0, row)) / size if size else 0.0)
+        shares.append(1.0 - np.count_nonzero(np.not_equal(a, zero, row)) / size if size else 0.0)
     if some.ndim < 3 or not size:
         return [(share, b"") for share in shares]
     if some.ndim == 5:
