@@ -18,7 +18,7 @@ writes it into the step under the edge's own name (``_step``), show/front/timeli
 
 import importlib
 
-from .film.film import Film, film
+from .film.film import Film
 from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
@@ -26,24 +26,12 @@ from .run.steps import Step, Trace
 from .run.trace import trace
 from .show import magic
 
-__all__ = [
-    "Comparison",
-    "Drawing",
-    "Film",
-    "Recording",
-    "Step",
-    "Trace",
-    "beside",
-    "compare",
-    "draw",
-    "explore",
-    "film",
-    "record",
-    "step",
-    "trace",
-]
+__all__ = ["Comparison", "Drawing", "Film", "Recording", "Step", "Trace"]
+__all__ += ["beside", "compare", "draw", "explore", "film", "record", "step", "trace"]
 __dir__ = __all__.copy  # what completion offers
 magic.register()
+
+film = Film
 
 LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
 

@@ -27,11 +27,16 @@ MOST_SCENES = 20  # of more, the most frequent are laid out
 
 
 class Film:
-    """Many backward passes on one picture. Made by :func:`viz.film`.
+    """A film of a training run: call ``film.backward(loss)`` where ``loss.backward()`` stood; then show it, or ``save`` it.
 
-    ``backward(loss)`` takes the place of ``loss.backward()``. ``steps`` are the training steps of the frames, ``losses`` their
-    losses, ``findings`` what is seen in them, in words. The film itself is shown in a notebook; ``save`` writes a page or
-    a GIF.
+    every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose pass is kept whole, to be
+    stepped through inside the film; so are always the last and the first with a NaN or Inf. The newest pass is held until the
+    next frame for that, where its graph has up to 600 nodes that save up to 16 million numbers and no hooks pack these; of
+    others the film says that they are not kept whole, and why. names: ``{"w": tensor}``, wins over the caller's variables.
+    title: shown above it. Raises ValueError where ``every`` is not a whole number of steps.
+
+    Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. Other frames keep norms
+    only. ``steps`` are the training steps of the frames, ``losses`` their losses, ``findings`` what is seen in them, in words.
     """
 
     def __init__(
@@ -250,7 +255,10 @@ class Film:
             missing = {name: step for name, step in self.missing.items() if name not in reached}
             if missing and len(self):
                 step, last, first = min(missing.values()), self._steps[-1], next(iter(missing))
-                text = f"{_listed(list(missing))} no gradient: no path leads there from the loss."
+                listed = ", ".join([*missing][:3]) + f" and {len(missing) - 3} more" * (len(missing) > 3)
+                text = (
+                    f"{listed} get{'s' * (len(missing) == 1)} no gradient: no path leads there from the loss."
+                )
                 place = (next((i for i, s in enumerate(self.steps) if s >= step), 0), len(self.steps) - 1, 0)
                 out.append(Finding("missing", step, last, "", first, text, self.scene_of[place[0]], place))
             nan = [f for f in out if f.kind == "nan"]
@@ -277,30 +285,8 @@ class Film:
         return save([self], path, title)
 
 
-def film(
-    every: int = 1, keep: Iterable[int] = (), *, names: Mapping | None = None, title: str | None = None
-) -> Film:
-    """A film of a training run: call ``film.backward(loss)`` where ``loss.backward()`` stood.
-
-    every: a frame each so many steps (a step is one call of ``film.backward``). keep: steps whose pass is kept whole, to be
-    stepped through inside the film; so are always the last and the first with a NaN or Inf. The newest pass is held until the
-    next frame for that, where its graph has up to 600 nodes that save up to 16 million numbers and no hooks pack these; of
-    others the film says that they are not kept whole, and why. names: ``{"w": tensor}``, wins over the caller's variables.
-    title: shown above it.
-
-    Works on minigrad and PyTorch alike, through public hooks on the nodes, which go when the pass ends. Other frames keep norms
-    only. Raises ValueError where ``every`` is not a whole number of steps.
-    """
-    return Film(every, keep, names, title)
-
-
 def _told(step: int, error: Exception) -> str:
     return f"step {step}: {type(error).__name__}: {error}"
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"{shown} {'get' if len(names) > 1 else 'gets'}"
 
 
 def _brief(x: float) -> str:

@@ -161,10 +161,9 @@ class Looker:
             jump[i], where[i] = grew.max(initial=-np.inf), (int(grew.argmax()) + 1, before)
         for first, last in intervals(jump > np.log10(GREW), gap=2):
             r, before = where[first].tolist()
-            text = (
-                f"The gradient of {self.rows[r].name} grew from {say(self.into[before, r])} to "
-                f"{say(self.into[first, r])} within {plural(self.steps[first] - self.steps[before], 'step')}."
-            )
+            sizes = f"from {say(self.into[before, r])} to {say(self.into[first, r])}"
+            within = plural(self.steps[first] - self.steps[before], "step")
+            text = f"The gradient of {self.rows[r].name} grew {sizes} within {within}."
             yield self.make("grew", first, last, r, self.node(self.rows[r].functions[0]), text)
 
     def dead(self) -> Iterator[Finding]:
@@ -177,11 +176,9 @@ class Looker:
             first, last = min(a for _, a, _ in mine), max(b for _, _, b in mine)
             listed = ", ".join(map(str, units[:4])) + (", …" if len(units) > 4 else ".")
             of = f"of {len(self.reel.alive[f])} in {self.node(f)} of {self.rows[r].name}"
-            text = (
-                f"Unit {units[0]} {of} is dead since step {self.steps[first]}."
-                if len(units) == 1
-                else f"{len(units)} units {of} are dead, the first since step {self.steps[first]}: {listed}"
-            )
+            text = f"{len(units)} units {of} are dead, the first since step {self.steps[first]}: {listed}"
+            if len(units) == 1:
+                text = f"Unit {units[0]} {of} is dead since step {self.steps[first]}."
             yield self.make("dead", first, last, r, self.node(f), text)
 
     def updates(self) -> Iterator[Finding]:

@@ -66,22 +66,11 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     pane = _pane()(data=payload(films, titles))
     pane.layout.width = "100%"
     live = pane._repr_mimebundle_(**kwargs) or {}
-    tall = 900 if len(films) > 1 else 840
-    inside = html.escape(page(films, titles, title=None, bare=True))
-    said = html.escape(text)
     labels = titles or [film.title or "" for film in films]
     stills = [Still(film, label) for film, label in zip(films, labels, strict=True) if film.steps]
-    shown = "".join(
-        f'<img class="viz-still" src="{pages.picture(svg(still))}" alt="{html.escape(repr(still.film))}" '
-        f'style="display:block;margin:0;height:{still.height:.0f}px;max-width:100%;object-fit:contain">'
-        for still in stills
-    )  # where no frame may run; else it lies under the frame
-    under = sum(round(still.height) for still in stills)
-    frame = (
-        f'{pages.PRINTED}{shown}<iframe class="viz-live" title="{said}" sandbox="allow-scripts" srcdoc="{inside}" '
-        f'width="100%" height="{tall}" style="position:relative;display:block;margin-top:-{under}px;border:0;width:100%;'
-        f'height:{max(tall, under)}px;background:Canvas"></iframe>'
-    )
+    shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
+    inside = page(films, titles, title=None, bare=True)
+    frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 840)
     bundle = live[0] if isinstance(live, tuple) else live
     return bundle | {"text/html": frame, "text/plain": text}
 
@@ -110,9 +99,8 @@ class Films:
         if labels is not None and len(labels) != len(films):
             raise ValueError(f"labels= must name each of the {len(films)} films, got {len(labels)}")
         self.films = list(films)
-        self.labels = (
-            [str(x) for x in labels] if labels else [f.title or f"film {k}" for k, f in enumerate(films, 1)]
-        )
+        titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]
+        self.labels = [str(x) for x in labels or titles]
 
     def __repr__(self) -> str:
         shown = ", ".join(self.labels)

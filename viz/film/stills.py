@@ -51,9 +51,8 @@ class Still:
         many = max(len(look.rows) for look in self.looks.values()) - 1
         self.pitch = max(4.0, min(36.0, 420 / max(1, many)))
         self.height = TOP + many * self.pitch + FOOT
-        known = np.concatenate(
-            [look.into[np.isfinite(look.into) & (look.into != NONE)] for look in self.looks.values()]
-        )
+        known = np.concatenate([look.into.ravel() for look in self.looks.values()])
+        known = known[np.isfinite(known) & (known != NONE)]
         known = known if known.size else np.zeros(1)
         self.high = float(np.ceil(np.quantile(known, 0.95)))
         self.low = max(min(float(np.floor(np.quantile(known, 0.02))), self.high - 6), self.high - 12)
@@ -117,11 +116,9 @@ class Still:
                 place[f] = (self.names - 14 - self.fn * (len(row.functions) - c - 0.5), self.y(r))
             if r and size >= 5:
                 decade = look.into[k, r]
-                y = self.y(r) + size * 0.36
+                y, ink = self.y(r) + size * 0.36, ALARM if broken(decade) else INK
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
-                out.append(
-                    text(self.names + 158, y, say(decade), size, ALARM if broken(decade) else INK, "end")
-                )
+                out.append(text(self.names + 158, y, say(decade), size, ink, "end"))
         arrows = [(a.source, a.target, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None]
         if not self.fn:  # one arrow into each row
             place = {row.functions[0]: (self.x + 24, self.y(r)) for r, row in enumerate(look.rows)}
@@ -244,15 +241,12 @@ def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     for still in stills:
         still.low, still.high = max(low, high - 12), high
     steps = sorted({step for f in films for step in f.steps})
-    chosen = [
-        steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, min(MOST, len(steps))).round().astype(int))
-    ]
-
+    places = np.linspace(0, len(steps) - 1, min(MOST, len(steps))).round().astype(int)
     dpi = 80 if len(films) <= 2 else 72
 
     def frame(step: int) -> bytes:
         frames = [max(0, int(np.searchsorted(f.steps, step, "right")) - 1) for f in films]
         return painted(dot(stills, frames), "gd", dpi)
 
-    pauses = [PAUSE] * (len(chosen) - 1) + [END]
-    return write_whole(path, animation([frame(step) for step in chosen], pauses, [NOW, ALARM]))
+    pauses = [PAUSE] * (len(places) - 1) + [END]
+    return write_whole(path, animation([frame(steps[i]) for i in places], pauses, [NOW, ALARM]))

@@ -218,24 +218,31 @@ PRINTED = (
 )
 
 
+def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int) -> str:
+    """HTML for a saved notebook: plain pictures (SVG, what it shows, its height), and over them a page in a sandboxed frame.
+
+    An untrusted notebook and paper keep the pictures and lose the frame. Where it is allowed it covers them.
+    """
+    under = sum(high for *_, high in stills)
+    shown = "".join(
+        f'<img class="viz-still" src="{picture(svg)}" alt="{html.escape(alt)}" height="{high}" '
+        f'style="display:block;margin:0;height:{high}px;max-width:100%;object-fit:contain">'
+        for svg, alt, high in stills
+    )
+    return (
+        f'{PRINTED}{shown}<iframe class="viz-live" title="{html.escape(title)}" sandbox="allow-scripts" '
+        f'srcdoc="{html.escape(inside)}" width="100%" height="{tall}" style="position:relative;display:block;'
+        f'margin-top:-{under}px;border:0;width:100%;height:{max(tall, under)}px;background:Canvas"></iframe>'
+    )
+
+
 def frame(
     data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
 ) -> str:
-    """HTML for a saved notebook: a plain picture, and over it the stepper in a sandboxed frame.
-
-    An untrusted notebook and paper keep the picture and lose the frame: of the pictures the richest that can be read on a
-    page of text. Where the frame is allowed it covers the picture, which has a fixed height for that.
-    """
-    shown = max(
-        [data, *data.get("pictures", ())], key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"])
-    )
+    """What a saved notebook shows: of the pictures the richest that can be read on a page of text, over it the stepper."""
+    drawn = [data, *data.get("pictures", ())]
+    shown = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
-    alt = html.escape(f"Graph of {data.get('title') or 'a tensor'}")
-    inside = html.escape(page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text))
-    return (
-        f'{PRINTED}<img class="viz-still" src="{picture(shown["svg"])}" alt="{alt}" height="{tall}" '
-        f'style="display:block;margin:0;height:{tall}px;max-width:100%;object-fit:contain">'
-        f'<iframe class="viz-live" title="{alt}, step by step" sandbox="allow-scripts" srcdoc="{inside}" width="100%" '
-        f'height="{FRAMED}" style="position:relative;display:block;margin-top:-{tall}px;border:0;width:100%;'
-        f'height:{FRAMED}px;background:Canvas"></iframe>'
-    )
+    alt = f"Graph of {data.get('title') or 'a tensor'}"
+    inside = page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text)
+    return over([(shown["svg"], alt, tall)], f"{alt}, step by step", inside, FRAMED)
