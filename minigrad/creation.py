@@ -170,6 +170,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
     for place, n in enumerate(size, 1):
         told = f"{name}(): argument 'size' {other if place > 1 else first}"
         expect(hasattr(n, "__index__"), told, place, type(n), error=TypeError)
+        expect(n >= 0 or name != "zeros", "zeros: Dimension size must be non-negative.")
         expect(n >= 0, "Trying to create tensor with negative dimension {}: {}", n, list(size))
     return tuple(map(operator.index, size))
 
@@ -177,7 +178,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
 def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> tuple[Callable, Callable]:
     """`zeros` and `zeros_like`, which make what `fill(shape, dtype)` gives."""
 
-    def sized(*lengths: int, size: tuple | None = None, dtype: np.dtype) -> ndarray:
+    def sized(*lengths: object, size: tuple | None = None, dtype: np.dtype) -> ndarray:
         return fill(shape_of(name, lengths, size), dtype)
 
     def like(input: Tensor, *, dtype: np.dtype) -> ndarray:
@@ -238,6 +239,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarra
 @factory
 def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
     """An n × m matrix with ones on the diagonal."""
+    expect(n >= 0, "n must be greater or equal to 0, got {}", n)
     return np.eye(n, m, dtype=dtype)
 
 

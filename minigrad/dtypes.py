@@ -54,11 +54,6 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     return _of_numpy[numpy_dtype]
 
 
-def word(numpy_dtype: np.dtype) -> str:
-    """How PyTorch's messages call a dtype: 'Float', 'Long'."""
-    return of_numpy(numpy_dtype).word
-
-
 def to_numpy(wanted: object) -> np.dtype:
     """NumPy's dtype for a minigrad dtype or for Python's `float`, `int`, `bool`."""
     if isinstance(wanted, dtype):
@@ -70,7 +65,7 @@ def to_numpy(wanted: object) -> np.dtype:
 
 def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that an operation does not take."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy(numpy_dtype).word}'")
 
 
 def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:

@@ -39,13 +39,13 @@ def floating(wanted: np.dtype, kernel: str) -> np.dtype:
 
 
 @factory
-def randn(*lengths: int, size: tuple | None = None, generator: Source = None, dtype: np.dtype) -> ndarray:
+def randn(*lengths: object, size: tuple | None = None, generator: Source = None, dtype: np.dtype) -> ndarray:
     """Normally distributed numbers, mean 0, standard deviation 1."""
     return rng(generator).normal(shape_of("randn", lengths, size), floating(dtype, "normal_kernel_cpu"))
 
 
 @factory
-def rand(*lengths: int, size: tuple | None = None, generator: Source = None, dtype: np.dtype) -> ndarray:
+def rand(*lengths: object, size: tuple | None = None, generator: Source = None, dtype: np.dtype) -> ndarray:
     """Evenly distributed numbers from 0 up to but not including 1."""
     return rng(generator).random(shape_of("rand", lengths, size), floating(dtype, "check_uniform_bounds"))
 
@@ -111,6 +111,5 @@ def multinomial(
 
 
 __all__ = [
-    "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like",
-    "randperm",
+    "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like", "randperm",
 ]  # fmt: skip

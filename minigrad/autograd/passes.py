@@ -121,7 +121,7 @@ def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
     expect(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
     told = "all inputs have to be Tensors or GradientEdges, but got {}"
     for i in inputs:
-        expect(isinstance(i, (Tensor, GradientEdge)), told, type(i).__name__)
+        expect(isinstance(i, (Tensor, GradientEdge)), told, type(i))
     return inputs
 
 
@@ -143,8 +143,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    expect(len(grads) == len(starts), "got {} tensors and {} gradients", len(starts), len(grads))
-    for i, (start, g) in enumerate(zip(starts, grads, strict=True)):
+    for i, (start, g) in enumerate(zip(starts, grads, strict=False)):  # more gradients are no error
         if isinstance(start, Tensor):
             node, output_nr, array = edge(start), start._output_nr, start._array
             shape, dtype = array.shape, array.dtype
@@ -164,6 +163,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
             g = g if recorded else g._array
         expect(node is not None, "element {} of tensors does not require grad and does not have a grad_fn", i)
         roots.append((node, output_nr, g))
+    expect(len(roots) == len(starts), "got {} tensors and {} gradients", len(starts), len(roots))
     return roots
 
 

@@ -19,9 +19,10 @@ NO_BOOL = "{}, the `-` operator, {} is not supported. {} operator instead."
 INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
 XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
-OF_BOOLS = {  # what NumPy's message has: what PyTorch's says
+TOLD = {  # what NumPy's message has: what PyTorch's says
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
+    "Integers to negative": "Integers to negative integer powers are not allowed.",
 }
 # what NumPy's own messages speak of
 OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")
@@ -35,9 +36,16 @@ def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: d
     if args and (not isinstance(error, RuntimeError) or re.search("Boolean value|to Scalar", str(error))):
         op.signature.bind(args, kwargs, *how[:2])
     arrays, text = [a for a in arrays if a is not None], str(error)
-    for words, told in OF_BOOLS.items():
-        if isinstance(error, TypeError) and words in text:
+    for words, told in TOLD.items():
+        if isinstance(error, (TypeError, ValueError)) and words in text:
             return RuntimeError(told)
+    if "no identity" in text or "of an empty" in text:  # the largest of no elements
+        dim, told = (*args, None)[1], f"{op.name}(): Expected reduction dim "
+        if type(dim) is int:
+            return IndexError(f"{told}{dim} to have non-zero size.")
+        told += "to be specified for input.numel() == 0."
+        told += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
+        return (IndexError if "arg" in op.name else RuntimeError)(told)
     if isinstance(error, TypeError) and "ufunc" in text and arrays:
         return dtypes.not_implemented(f"{op.name}_cpu", np.result_type(*arrays))
     if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
@@ -52,8 +60,6 @@ def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: d
     if "cannot reshape array of size" in text:
         numel, shape = re.fullmatch(r"cannot reshape .* size (\d+) into shape \((.*?),?\)", text).groups()
         return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")
-    if isinstance(error, ValueError) and text.startswith("Integers to negative"):
-        return RuntimeError(text)
     if isinstance(error, ValueError) and arrays and any(word in text for word in OF_NUMPY):
         shapes = ", ".join(str(list(a.shape)) for a in arrays)
         return RuntimeError(f"{op.name} of {shapes}: {text}")

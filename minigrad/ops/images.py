@@ -238,9 +238,8 @@ avg_pool_spread = op("avg_pool2d_backward(self, sizes: size, kernel_size: object
 # in which w stands before the brackets where it is the same for all that is averaged, so that the means are ∂b/n and ∂w/n.
 # m and r are saved. Where a gradient is itself to be differentiated they are computed again, as functions of x.
 
-native_layer_norm = op(
-    "native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)", _layer_norm,
-    at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"), flat=("input", "weight"),
+native_layer_norm = op("native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)",
+    _layer_norm, at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"), flat=("input", "weight"),
     batch=_layer_norm, input=layer_norm_backward, weight=layer_norm_backward, bias=layer_norm_backward)
 native_batch_norm = op(
     "native_batch_norm(input, weight=None, bias=None, running_mean=None, running_var=None, training: bool=True, "

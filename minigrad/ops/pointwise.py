@@ -172,9 +172,8 @@ where = elementwise("where(condition, self, other)", _where, at="torch",
     self=lambda grad, condition: where(condition, grad, 0.0), other=lambda grad, condition: where(condition, 0.0, grad))
 masked_fill_tensor = elementwise("masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
     self=lambda grad, mask: masked_fill(grad, mask, 0.0), value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
-masked_fill = elementwise(
-    "masked_fill(self, mask, value: Scalar)", _masked_fill, doc="`value` where `mask` holds, else `self`.",
-    self=lambda grad, mask: masked_fill(grad, mask, 0.0))
+masked_fill = elementwise("masked_fill(self, mask, value: Scalar)", _masked_fill,
+    doc="`value` where `mask` holds, else `self`.", self=lambda grad, mask: masked_fill(grad, mask, 0.0))
 maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
     doc="The larger of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="max",
     self=lambda grad, self, other: where(self < other, 0.0, where(self == other, grad / 2, grad)),
@@ -207,9 +206,8 @@ neg = op("neg(self)", np.negative, kind="linear", batch="elementwise", operators
 div = smooth("div(self, other)", np.true_divide, operators="truediv itruediv", aliases="divide true_divide",
              doc="`self / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
-remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1",
-                               operators="mod imod", self=lambda grad: grad,
-                               other=lambda grad, self, other: -grad * floor(self / other))
+remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1", operators="mod imod",
+                               self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
 remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod imod",
                         doc="The rest of a division, with the sign of `other`.", self=lambda grad: grad)
 reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / self`: inf at 0.",
@@ -255,9 +253,8 @@ erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the 
 
 abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
-sgn = step("sgn(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
-           doc="-1, 0 or 1, as it is negative, zero or positive.")
-sign = step("sign(self)", sgn.op.forward, doc="-1, 0 or 1, as it is negative, zero or positive.")
+sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
+                  doc="-1, 0 or 1, as it is negative, zero or positive.") for name in ("sgn", "sign")]
 floor = step("floor(self)", np.floor, doc="The largest integer that is not larger.")
 ceil = step("ceil(self)", np.ceil, doc="The smallest integer that is not smaller.")
 round = step("round(self)", ndarray.round, doc="To the nearest integer, halves to even.")
@@ -297,8 +294,7 @@ def reflected(run: Callable) -> Callable:
 
 
 METHODS["__rsub__"] = reflected(rsub)
-# so PyTorch records it, for arrays, too
-METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
+METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other  # so PyTorch records it, arrays too
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
 METHODS["__pos__"] = lambda self: self
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ndarray, asarray, NoneType = np.ndarray, np.asarray, type(None)
 arrays = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
+TWICE = "dim {} appears multiple times in the list of dims"
+LENGTH = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+LENGTH += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"
 
 # ---------------------------------------------------------------- arguments
 
@@ -75,15 +78,14 @@ def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
     return [a if a is None or a.dtype == wanted else a.astype(wanted) for a in arrays]
 
 
-def as_dims(dims: object, ndim: int) -> tuple[int, ...]:
-    """An int or several, counted from the front; all dimensions for None and for ()."""
+def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
+    """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
     size = () if dims is None else as_size(dims)
+    expect(not order or len(size) == ndim, LENGTH, ndim, len(size))
     found = tuple([wrap_dim(d, ndim) for d in size])
     for i, d in enumerate(found):
-        expect(d not in found[:i], "dim {} appears multiple times in the list of dims", d)
-    if dims and not size:
-        return ()  # `x.permute(())`
-    return found[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0
+        expect(d not in found[:i], "permute(): duplicate dims are not allowed." if order else TWICE, d)
+    return found[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
 
 
 def as_size(size: object) -> tuple[int, ...]:

@@ -179,7 +179,7 @@ transpose = op("transpose(self, dim0: dim, dim1: dim)",
                self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
 turned = op("turned(self, dim0: dim, dim1: dim)", transpose.op.forward, **LINEAR, at="", node="TransposeBackward1",
             **transpose.op.rules)
-permute = op("permute(self, *dims: dims)", ndarray.transpose, **VIEW, batch="order",
+permute = op("permute(self, *dims: order)", ndarray.transpose, **VIEW, batch="order",
              doc="The dimensions in another order: a view.", self=lambda grad, dims: permute(grad, undone(dims)))
 
 # ---------------------------------------------------------------- stretched
@@ -213,9 +213,9 @@ split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)",
 
 
 @function(at="torch Tensor")
-def reshape(self: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
+def reshape(self: Tensor, *shape_: int, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
-    array, size = self._array, size if shape is None else shape
+    array, size = self._array, shape_ if shape is None else shape
     if array.flags.c_contiguous:
         return view(self, *size)
     shape = as_shape(size, array.size)
@@ -311,6 +311,7 @@ def split(self: Tensor, split_size_or_sections: int | tuple, dim: int = 0) -> tu
 @function(at="torch Tensor")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` consecutive parts of equal length, the last one perhaps shorter. Views."""
+    expect(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks)
     size, chunks = self.size(dim), operator.index(chunks)
     return split(self, -(-size // chunks) if size else (0,) * chunks, dim)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, words
 from ..basics import NOT_OFFERED
 from ..tensor import Tensor, plain_types
 from ..words import expect, full_name
@@ -38,7 +38,7 @@ def is_int(value: object) -> bool:
 
 
 def are_ints(value: object) -> bool:
-    return is_int(value) or (isinstance(value, (tuple, list)) and all(map(are_ints, value)))
+    return is_int(value) or (isinstance(value, (tuple, list)) and all(map(is_int, value)))
 
 
 class Kind(NamedTuple):
@@ -51,6 +51,8 @@ class Kind(NamedTuple):
 
 
 INTS = "tuple of ints"
+DIMS = "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else tuple(range({1}.ndim)) if {0} is None else "
+DIMS += "as_dims({0}, {1}.ndim)"
 NOT_INT, NOT_NUMBER = "type({0}) is not int", "type({0}) is not int and type({0}) is not float"
 KINDS = {
     "": Kind("Tensor", lambda v: isinstance(v, (Tensor, np.generic))),
@@ -66,17 +68,16 @@ KINDS = {
     "dim": Kind("int", is_int, NOT_INT, "{0} if 0 <= {0} < {1}.ndim else wrap_dim({0}, {1}.ndim)"),
     "newdim": Kind("int", is_int, "", "wrap_dim({0}, {1}.ndim + 1)"),
     "dims": Kind(
-        INTS,
-        lambda v: v is None or are_ints(v),
-        "type({0}) not in (int, tuple, list, NoneType)",
-        "({0},) if type({0}) is int and 0 <= {0} < {1}.ndim else tuple(range({1}.ndim)) if {0} is None else "
-        "as_dims({0}, {1}.ndim)",
+        INTS, lambda v: v is None or are_ints(v), "type({0}) not in (int, tuple, list, NoneType)", DIMS
     ),
+    "order": Kind(INTS, are_ints, "", "as_dims({0}, {1}.ndim, True)"),  # all of them
     # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
     "size": Kind(INTS, are_ints, "", "as_size({0})"),
     "shape": Kind(INTS, are_ints, "", "as_shape({0}, {1}.size)"),
 }
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
+COUNTS = [part.split(":") for part in words.ARGUMENTS.split(",")]
+FORMS = {n: re.findall(r"(\d)-?(\d?)(\+?)", counts) for counts, names in COUNTS for n in names.split()}
 
 
 @functools.cache  # many operations are alike
@@ -99,14 +100,14 @@ class Signature:
     numbers = False  # may a Python number stand for any tensor but the first?
 
     def __init__(self, name: str, function: Callable, words: dict[str, str]):
-        self.name, self.named, self.only, self.many, self.seen = name, [], [], "", {}
+        self.name, self.named, self.only, self.many = name, [], [], ""
         self.kinds, self.defaults, self.parameters = {}, {}, inspect.signature(function).parameters
         for n, p in self.parameters.items():
             kind, how = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None"), p.kind
             kind, self.defaults[n] = words.get(kind, kind), p.default
             if how is p.VAR_POSITIONAL:
                 self.many, self.defaults[n] = n, ()
-                kind = kind if kind in ("size", "shape", "dims") else "object"  # nobody asks what each is
+                kind = "size" if kind == "int" else kind if KINDS.get(kind, ("",))[0] == INTS else "object"
             else:
                 (self.only if how is p.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
@@ -133,57 +134,71 @@ class Signature:
         method: the first argument is the tensor whose method was called, and is not counted.
         """
         try:
-            values = self.by_name(args, kwargs)
-            for place, (n, kind) in enumerate(self.kinds.items()):
-                if values[n] is self.defaults[n] or KINDS[kind].accepts(values[n]):
-                    continue
-                # a rule computes on arrays; beside a Tensor they are none
-                arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
-                if kind or not isinstance(values[n], arrays + NUMBERS * bool(self.numbers and place)):
-                    position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
-                    found = full_name(Tensor if hasattr(values[n], "level") else type(values[n]))
-                    wanted = f"must be {KINDS[kind].word}, not {found}"
-                    raise TypeError(f"argument '{shown(n)}'{position} {wanted}")
-            needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
-            missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
-            if missing:  # the plural is PyTorch's own
-                told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
-                raise TypeError(f"{told}: {', '.join(missing)}")
+            return self.by_name(args, kwargs, method)
         except TypeError as error:
-            told, name = str(error).removeprefix("call() "), name or self.name
-            colon = ":" * told.startswith("argument")
-            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
-        return values
+            name, told = name or self.name, str(error).removeprefix("call() ")
+            more, forms = left_out(name, told), FORMS.get(name.rstrip("_"))
+            if forms:
+                told = self.of_forms(forms, args, kwargs, method, told)
+            raise TypeError(f"{name}(){':' * told.startswith('argument')} {told}{more}") from None
 
-    def by_name(self, args: tuple, kwargs: dict) -> dict[str, object]:
-        """The arguments by the names of the parameters; TypeError for those that there is no parameter for."""
-        values = self.locals_of(*args, **kwargs)
+    def by_name(self, args: tuple, kwargs: dict, method: bool) -> dict[str, object]:
+        """What `bind` gives; its errors do not name the function."""
+        values, unknown = self.locals_of(*args, **kwargs), []
         if values.pop("more", ()):
-            least, most = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named)
-            count = "" if least == most else f"from {least} to "
-            told = f"takes {count}{most} positional argument{'s' * (most != 1)}"
-            raise TypeError(f"{told} but {len(args)} were given")
+            least, most, n = sum(self.defaults[n] is REQUIRED for n in self.named), len(self.named), len(args)
+            count = most - method if least == most else f"from {least - method} to {most - method}"
+            told = f"takes {count} positional argument{'s' * (count != 1)} but {n - method}"
+            raise TypeError(f"{told} {'was' if n - method == 1 else 'were'} given")
         for key, value in values.pop("others").items():
             own = self.own_name(key)
-            expect(own in self.kinds, "got an unexpected keyword argument '{}'", key, error=TypeError)
-            given = values[own] is not self.defaults[own]
-            expect(not given, "got multiple values for argument '{}'", key, error=TypeError)
-            values[own] = value
+            fits = own in values and values[own] is self.defaults[own]
+            values |= {own: value} if fits else {}
+            told = "multiple values for" if own == key in values else "an unexpected keyword"
+            unknown += [f"got {told} argument '{key}'"] * (not fits)
+        for place, (n, kind) in enumerate(self.kinds.items()):
+            alone = n == self.many and len(values[n]) == 1  # it may be a sequence
+            value = values[n][0] if alone else values[n]
+            if value is self.defaults[n] or KINDS[kind].accepts(value):
+                continue
+            # a rule computes on arrays; beside a Tensor they are none
+            arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
+            if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
+                position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
+                wanted = f"must be {KINDS[kind].word}, not {full_name(type(value))}"
+                raise TypeError(f"argument '{shown(n)}'{position} {wanted}")
+        needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
+        missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
+        if missing:  # the plural is PyTorch's own
+            told = f"missing {len(missing)} required positional argument{'s' * (len(missing) == 1)}"
+            raise TypeError(f"{told}: {', '.join(missing)}")
+        expect(not unknown, "{}", *unknown, error=TypeError)
         return values
+
+    def of_forms(self, forms: list, args: tuple, kwargs: dict, method: bool, told: str) -> str:
+        """What PyTorch says of a function with several forms: `told`, if just one of them takes so many arguments."""
+        own = [self.defaults[n] for n in self.named] + [REQUIRED] * len(args)  # operations pass them, too
+        given = [full_name(type(v)) for v, d in zip(args, own, strict=False) if v is not d][method:]
+        named = [f"{n}={full_name(type(v))}" for n, v in kwargs.items() if v is not self.defaults.get(n, n)]
+        function = not method and next(iter(self.kinds.values())) == ""
+        count = len(given) + len(named) - function
+        if sum(int(a) <= count <= int(b or a) + len(out) * function for a, b, out in forms) == 1:
+            return told
+        got = ", ".join(given + named) + ", " * (named != [] and not given)  # PyTorch's own comma
+        told = f"received an invalid combination of arguments - got ({got}), but expected one of:"
+        return f"{told}\n * {self.in_python(method)}"
 
     def own_name(self, key: str) -> str:
         """What the parameter is called here that was given by one of its other names."""
-        return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
+        return next((n for n in (*ALIASES.get(key, ()), key + "_") if n in self.kinds), key)
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
-        if method not in self.seen:
-            found = []
-            for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
-                note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
-                found.append(p.replace(name=n if method else shown(n), annotation=note))
-            self.seen[method] = inspect.Signature(found)
-        return self.seen[method]
+        found = []
+        for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
+            note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
+            found.append(p.replace(name=n if method else shown(n), annotation=note))
+        return inspect.Signature(found)
 
 
 def left_out(name: str, told: str) -> str:
@@ -210,4 +225,4 @@ def offering(run: Callable) -> Callable:
 
 def shown(name: str) -> str:
     """A parameter's name in PyTorch's messages."""
-    return "input" if name == "self" else name
+    return "input" if name == "self" else name.rstrip("_")
