@@ -188,10 +188,10 @@ def fit(grad: object, shape: tuple, dtype: np.dtype) -> object:
 
 
 def fit_each(grads: Sequence, node: Node) -> tuple:
-    """The gradients of tensors that were joined, promotion undone, None for those that need none."""
+    """The gradients of tensors that were joined, promotion undone: as in PyTorch all, even those nobody needs."""
     if node._meta is not None:
         grads = [fit(g, *look) for g, look in zip(grads, node._meta, strict=True)]
-    return tuple([None if e is None else g for g, e in zip(grads, node._edges, strict=True)])
+    return tuple(grads)
 
 
 @functools.lru_cache(maxsize=256)
