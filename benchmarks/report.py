@@ -1,10 +1,13 @@
-"""Writes benchmarks/README.md: what a whole run printed, on which machine, and how to repeat it."""
+"""Runs a benchmark, and writes benchmarks/README.md: what a whole run printed, on which machine, and how to repeat it."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import os
 import platform
+import sys
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TextIO
@@ -35,6 +38,14 @@ class Both:
     def flush(self) -> None:
         for stream in self.streams:
             stream.flush()
+
+
+def measured(name: str) -> tuple[str, list[str]]:
+    """Run a benchmark: what it printed, and the limits that it did not keep."""
+    kept = io.StringIO()
+    with contextlib.redirect_stdout(Both(sys.stdout, kept)):
+        broken = import_module(f"benchmarks.bench_{name}").main() or []
+    return kept.getvalue(), broken
 
 
 def processor() -> str:

@@ -154,6 +154,35 @@ def test_a_tensor_that_was_written_to_since_is_not_shown_with_its_new_numbers(t:
     assert "[0, 0]" not in json.dumps(step) and "[0.0, 0.0]" not in json.dumps(step["saved"])
 
 
+def test_a_rule_of_the_users_that_writes_into_its_gradient_is_shown_what_came(t: Any):
+    class Twice(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad.mul_(2)
+
+    def program(came: dict[str, float]) -> Any:
+        w = t.tensor([1.0, -2.0], requires_grad=True)
+        h = w * 3
+        y = Twice.apply(h)
+        for name, x in (("Twice", y), ("Mul", h)):
+            x.register_hook(lambda g, name=name: came.update({name: float(g.norm())}))
+        return (y + y * y).sum()
+
+    film, came = viz.film(keep=[1]), {}
+    for _ in range(2):
+        film.backward(program(came))
+    reel = film.reels[-1]
+    [f] = [f for f in reel.scene.functions if reel.scene.names[f].startswith("Twice")]
+    columns = {"Twice": reel.into(f), "Mul": reel.scene.out[f][0].index}
+    assert {name: 10.0 ** reel.table()[-1, k] for name, k in columns.items()} == pytest.approx(came)
+    true = shared(payload(program({}), check=False))
+    assert [step[:4] for step in numbers_of(film.kept["1"])] == [step[:4] for step in numbers_of(true)]
+
+
 def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     t = torch
     unpacked: list[int] = []

@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import on_a_short_stack
 from viz.read import rules
-from viz.read.graph import _signed, read
+from viz.read.graph import read, signed
 
 PROGRAMS: dict[str, tuple[str, dict[str, str]]] = {}
 for line in (Path(__file__).parent / "rule_programs.txt").read_text(encoding="utf-8").splitlines():
@@ -197,7 +197,7 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
         f.fn = lambda g, *_: torch.autograd.grad(result, [words[n] for n in rule.inputs], g) + (None,)
     sent = f.fn(*grads)
     saved = {n.removeprefix("_saved_"): getattr(f.fn, n) for n in dir(f.fn) if n.startswith("_saved_")}
-    known = {n: v if hasattr(v, "shape") else _signed(v) for n, v in saved.items()}
+    known = {n: v if hasattr(v, "shape") else signed(v) for n, v in saved.items()}
     words |= {n: v for n, v in known.items() if n not in words}
     words |= {"grad": grads[int(told.get("of", 0))], "result": result, "k": 0} | {
         f"g{i}": g for i, g in enumerate(grads)

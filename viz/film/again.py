@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..read.graph import is_tensor
+from ..read.graph import is_tensor, signed
 from ..read.names import classes
 from ..read.values import dtype_name, size_of
 from .norms import numbers
@@ -47,6 +47,7 @@ class About:
         self.names: dict[tuple[int, int], tuple] = {}  # of results: name, shape, dtype
         self.others: dict[tuple[int, str], str] = {}  # of tensors that are kept and do not require grad
         self.held = 0  # numbers in them
+        self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # with rules of the user's
         self.classes = classes(frame)
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
@@ -61,7 +62,6 @@ class About:
                 self._read(i, node, at, leaf_at, plain)
         except RuntimeError as error:  # of which the pass will speak
             self.why = str(error)
-        self.custom = any(name == CUSTOM for _, name, _ in self.kept)  # rules of the user's
         if self.held > LARGEST:
             self.why = f"its nodes save {self.held:,} numbers, more than {LARGEST:,}"
 
@@ -292,11 +292,11 @@ class Again(Tensor):
         if name == "T":
             return g.T
         if name == "Transpose":
-            return np.swapaxes(g, *(_signed(fixed[f"_saved_dim{k}"]) for k in (0, 1)))
+            return np.swapaxes(g, *(signed(fixed[f"_saved_dim{k}"]) for k in (0, 1)))
         if name == "Permute":
-            return np.transpose(g, np.argsort([_signed(d) % g.ndim for d in fixed["_saved_dims"]]))
+            return np.transpose(g, np.argsort([signed(d) % g.ndim for d in fixed["_saved_dims"]]))
         if name == "Unsqueeze":
-            return np.squeeze(g, _signed(fixed["_saved_dim"]))
+            return np.squeeze(g, signed(fixed["_saved_dim"]))
         return g.reshape(fixed.get("_saved_self_sym_sizes", g.shape))
 
 
@@ -323,10 +323,6 @@ def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
 def version_of(tensor: Any) -> int:
     """How often a tensor was written to in place, where it tells."""
     return getattr(tensor, "_version", 0)
-
-
-def _signed(n: int) -> int:
-    return n - 2**64 if n >= 2**63 else n  # as PyTorch shows a negative axis
 
 
 def _copy(tensor: Any) -> Tensor:

@@ -8,7 +8,7 @@ held until the next frame, so that the newest can be shown whole (again.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count
 from types import FrameType
@@ -46,7 +46,8 @@ class Shot:
         self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
         self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape, where they are counted together
         self.fired: list[int] = []
-        self.held: dict[int, tuple[tuple, dict]] = {}
+        self.held: dict[int, tuple[Sequence, dict]] = {}
+        self.came: dict[int, list[np.ndarray | None]] = {}  # to functions with rules of the user's
         self.trouble: list[Exception] = []
         old = [leaf.grad for leaf in leaves]
         self.values = Leaves(seen(leaves, self.trouble), before)
@@ -71,8 +72,20 @@ class Shot:
         for f, *looks in plan:
             next(ours)
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
+            if f in self.about.custom:
+                next(ours)
+                handles.append(nodes[f].register_prehook(partial(self.come, f)))
 
-    def look(self, f: int, looks: list[Look], holds: list[int], sent: tuple, received: tuple) -> None:
+    def come(self, f: int, received: Sequence) -> None:
+        self.came[f] = self.copies(received)
+
+    def copies(self, grads: Sequence) -> list[np.ndarray | None]:
+        """For where a rule of the user's writes into what it or others received."""
+        return [None if a is None else a.copy() for a in seen(grads, self.trouble)]
+
+    def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
+        if self.about.custom:
+            received, sent = self.came.get(f) or self.copies(received), self.copies(sent)
         if self.saved is not None:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if not self.late:
@@ -80,7 +93,7 @@ class Shot:
             self.measure(f, looks, received, sent)
             self.count()
 
-    def measure(self, f: int, looks: list[Look], received: tuple, sent: Any) -> None:
+    def measure(self, f: int, looks: list[Look], received: Sequence, sent: Any) -> None:
         try:
             for side, nr, arrow, gate in looks:
                 g = (sent if side else received)[nr]

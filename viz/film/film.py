@@ -117,14 +117,14 @@ class Film:
                 first = not self.broken and (shot.broken() or not (value is None or math.isfinite(value)))
                 self.broken = self.broken or first
                 if shot.trouble:
-                    self._note(_told(step, shot.trouble[0]))
+                    self._note(shot.trouble[0], step)
                 if first or step in self.keep:
                     if unkept := self.unkept():
                         self._note(unkept)
                     else:
                         self.kept |= self._keep()
         except Exception as error:
-            self._note(_told(step, error))
+            self._note(error, step)
 
     def _shoot(self, loss: Any, step: int, options: dict, frame: FrameType, handles: list) -> tuple | None:
         """The pass, with the hooks of a shot; None where it cannot be filmed."""
@@ -140,7 +140,7 @@ class Film:
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
         except Exception as error:
             let_go(handles)
-            self._note(_told(step, error))
+            self._note(error, step)
         self._settle(shot)
         loss.backward(**options)
         return None if shot is None else (shot, reel, number, value)
@@ -166,7 +166,7 @@ class Film:
                 try:
                     self._last = self._keep()
                 except Exception as error:
-                    self._note(_told(self._steps[here], error))
+                    self._note(error, self._steps[here])
             return {**self._last, **self.kept}
 
     def _settle(self, shot: Shot | None = None) -> None:
@@ -177,16 +177,15 @@ class Film:
             return
         reel, index, leaves, before = pending
         try:
-            if shot is not None and shot.before is before:
-                now = shot.values
-            else:
-                now = Leaves(seen([ref() for ref in leaves], []), before)
+            known = shot is not None and shot.before is before
+            now = shot.values if known else Leaves(seen([ref() for ref in leaves], []), before)
             reel.settle(index, now.moved)
         except Exception as error:
-            self._note(_told(self._steps[reel.at[index]], error))
+            self._note(error, self._steps[reel.at[index]])
 
-    def _note(self, what: str) -> None:
-        text = one_line(what)[:200]
+    def _note(self, what: str | Exception, step: int = 0) -> None:
+        told = what if isinstance(what, str) else f"step {step}: {type(what).__name__}: {what}"
+        text = one_line(told)[:200]
         with self._lock:
             if len(self.notes) < 20:
                 self.notes.append(text)
@@ -283,10 +282,6 @@ class Film:
         from .show import save
 
         return save([self], path, title)
-
-
-def _told(step: int, error: Exception) -> str:
-    return f"step {step}: {type(error).__name__}: {error}"
 
 
 def _brief(x: float) -> str:

@@ -99,7 +99,7 @@ def read(shape: Shape) -> Scene:
             edges.append((source, slot - 1, target, nr))
             users[target] += 1
     scene = Scene(names, edges)
-    scene.leaves = [i for i, name in enumerate(names) if i not in out and is_leaf(name)]
+    scene.leaves = [i for i, name in enumerate(names) if i not in out and name.endswith("AccumulateGrad")]
     leaf_of = {node: k for k, node in enumerate(scene.leaves)}
     one = {i for i in range(1, len(names)) if len(out.get(i, ())) == users[i] == 1}
     relay = {i for i in one if stem(names[i]) in RELAYS}
@@ -125,7 +125,3 @@ def read(shape: Shape) -> Scene:
 
 def stem(name: str) -> str:
     return re.sub(r"Backward\d*$", "", name)
-
-
-def is_leaf(name: str) -> bool:
-    return name.endswith("AccumulateGrad")

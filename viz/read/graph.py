@@ -400,11 +400,11 @@ def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     elif isinstance(value, np.ndarray | np.generic):  # an engine may keep plain arrays
         yield Saved(name, "kept", Value.of(value))
     elif value is not None:
-        value = type(value)(map(_signed, value)) if several else _signed(value)
+        value = type(value)(map(signed, value)) if several else signed(value)
         yield Saved(name, "kept", text=scalar_text(value))
 
 
-def _signed(value: Any) -> Any:
+def signed(value: Any) -> Any:
     """PyTorch shows a negative int64, such as the -1 of a last axis, as its unsigned twin, and the end of x[1:] as the last."""
     if not isinstance(value, int) or value < 2**63 - 1:
         return value

@@ -14,8 +14,8 @@ _WIDTHS = (
     "77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84 50 50 61 63 55 63 62 35 63 63 28 28 58 28 97 "
     "63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84"
 )
-_EM = {chr(32 + i): int(w) / 100 for i, w in enumerate(_WIDTHS.split())}
-_BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 0.7, 1.05
+_EM = {chr(32 + i): int(w) for i, w in enumerate(_WIDTHS.split())}  # whole: every Python adds them up alike
+_BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 70, 105
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -25,7 +25,7 @@ def width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> 
     if mono:
         return _MONO * size * len(text)
     rare = (_WIDE if c > "\u1100" and not "\u2000" <= c <= "\u2bff" else _OTHER for c in text if c not in _EM)
-    return (sum(_EM[c] for c in text if c in _EM) + sum(rare)) * size * (_BOLD if bold else 1.0)
+    return (sum(_EM[c] for c in text if c in _EM) + sum(rare)) * size / 100 * (_BOLD if bold else 1.0)
 
 
 def one_line(text: object) -> str:
