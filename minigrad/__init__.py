@@ -65,7 +65,6 @@ _methods = publish.METHODS | {
     "register_hook": _hooks.register_hook,
     "register_post_accumulate_grad_hook": _hooks.register_post_accumulate_grad_hook,
     "retain_grad": _hooks.retain_grad,
-    "_is_view": lambda self: self._base is not None,
     "_backward_hooks": property(_hooks.backward_hooks),
     "_post_accumulate_grad_hooks": property(_hooks.post_accumulate_grad_hooks),
     "_stacked": staticmethod(shape.stack),

@@ -93,10 +93,8 @@ def bare(data: Any, found: set[np.dtype]) -> Any:
     expect(not isinstance(data, str), "new(): invalid data type 'str'", error=TypeError)
     known = isinstance(data, (int, float, np.number, np.bool_, ndarray))
     expect(known, "Could not infer dtype of {}", type(data))
-    if type(data) is float:
-        found.add(dtypes.default_float())
-    else:
-        found.add(PYTHON.get(type(data)) or dtypes.of_numpy(np.asarray(data).dtype).numpy)
+    kind = dtypes.default_float() if type(data) is float else PYTHON.get(type(data))
+    found.add(kind or dtypes.of_numpy(np.asarray(data).dtype).numpy)
     return data
 
 
@@ -239,7 +237,6 @@ def linspace(start: float, end: float, steps: int, *, dtype: np.dtype) -> ndarra
 @factory
 def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
     """An n × m matrix with ones on the diagonal."""
-    expect(n >= 0, "n must be greater or equal to 0, got {}", n)
     return np.eye(n, m, dtype=dtype)
 
 

@@ -54,6 +54,11 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
     return _of_numpy[numpy_dtype]
 
 
+def word(numpy_dtype: np.dtype) -> str:
+    """How PyTorch's messages call a dtype: 'Float', 'Long'."""
+    return of_numpy(numpy_dtype).word
+
+
 def to_numpy(wanted: object) -> np.dtype:
     """NumPy's dtype for a minigrad dtype or for Python's `float`, `int`, `bool`."""
     if isinstance(wanted, dtype):
@@ -65,7 +70,7 @@ def to_numpy(wanted: object) -> np.dtype:
 
 def not_implemented(kernel: str, numpy_dtype: np.dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that an operation does not take."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{of_numpy(numpy_dtype).word}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
 
 
 def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:

@@ -274,7 +274,7 @@ class Tensor:
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from its history, in place. Refused for views."""
-        expect(self._base is None, words.DETACH_VIEW)
+        expect(not self._is_view(), words.DETACH_VIEW)
         if self._backward_hooks:
             self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
         self._own_counter().detached = 1
@@ -324,6 +324,9 @@ class Tensor:
 
     retains_grad = property(lambda self: bool(self._meta and self._meta.retains_grad), doc="`retain_grad()`")
     _base = property(lambda self: None if self._meta is None else self._meta.base)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
 
     @property
     def _version(self) -> int:

@@ -21,8 +21,7 @@ def full_name(kind: type) -> str:
     if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
         return f"torch.{kind.__name__}"  # compiled there
     compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
-    name = "Tensor" if hasattr(kind, "level") else kind.__name__  # what belongs to a transform is one, too
-    return f"{kind.__module__}.{name}".removeprefix("builtins.") if compiled else name
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
 
 
 # ---------------------------------------------------------------- leaves, .grad, modes
@@ -147,8 +146,5 @@ MATERIALIZE = (
     "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
 )
 SHAPE = "Mismatch in shape: grad_output[{}] has a shape of {!r} and output[{}] has a shape of {!r}."
-
-# The forms of PyTorch's functions: the least and the most arguments, without a method's tensor. +: functions have `out`, too.
-ARGUMENTS = """0-1 1-3+: sum mean prod, 0+ 1+ 1-2+: max min, 0+ 0-2+ 1-2+: all any, 1-3+ 0-3+ 0-1: std var, 0 1 1: squeeze,
-0-2+ 0-2+: clamp clip, 1-3+ 0-2+: sort argsort, 1+ 2+ 2: div, 2 2: masked_fill, 2 2+ 2 2 2: where, 1 1: view fill, 1+ 1+: eq ne
-lt le gt ge pow remainder, 1-7 2-8 3-9: arange, 1-7 2-8: eye, 3-9 3-9: linspace, 2-8 1-7: rand randn, 2-8 3-9 3-9: randint"""
+ORDER = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+ORDER += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"

@@ -206,8 +206,8 @@ def check_result(result: ndarray, target: ndarray) -> None:
         raise RuntimeError(f"output with shape {told}")
     ranks = dtypes.category
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
-        words = [dtypes.of_numpy(a.dtype).word for a in (result, target)]
-        raise RuntimeError("result type {} can't be cast to the desired output type {}".format(*words))
+        told = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
+        raise RuntimeError(f"result type {told}")
 
 
 def count_write(t: Tensor) -> None:

@@ -88,7 +88,6 @@ def _put(self: ndarray, values: ndarray, indices: tuple, accumulate: bool) -> nd
 def as_index(k: object) -> Tensor:
     """An entry of a key that selects by a tensor: integers or a mask. Raises IndexError for anything else."""
     if not isinstance(k, Tensor):
-        expect(not isinstance(k, str), "new(): invalid data type 'str'", error=TypeError)
         expect(isinstance(k, (bool, list, tuple, range, ndarray)), ONLY_INDICES, type(k), error=IndexError)
         if isinstance(k, list) and any(isinstance(e, (Tensor, slice, type(None), type(...))) for e in k):
             raise IndexError(NO_KEY)

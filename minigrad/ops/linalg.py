@@ -1,4 +1,4 @@
-"""Linear algebra: products of vectors and matrices, inverse, solve, determinant, norms.
+"""Linear algebra: products of vectors and matrices, inverse, solve, determinant, eigenvalues, norms.
 
 PyTorch forms all products from a few simple ones, each with a node of its own; which ones, is decided here as it does.
 Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
@@ -173,6 +173,17 @@ def det_self(grad, A, result):
     return grad[..., None, None] * det(where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :]))
 
 
+def eigh_backward(grad, eigenvalues, eigenvectors):
+    """V (diag(gL) + (Vᵀ gV) / (λⱼ - λᵢ)) Vᵀ, made symmetric as A is."""
+    (gL, gV), L, V = grad, eigenvalues, eigenvectors
+    eye = eye_beside(V, *V.shape[-1:] * 2)
+    inner = 0 if gL is None else gL[..., None] * eye
+    if gV is not None:
+        inner = inner + (V.mT @ gV) / (L[..., None, :] - L[..., None] + eye) * (1 - eye)
+    full = V @ inner @ V.mT
+    return (full + full.mT) * 0.5
+
+
 # fmt: off
 # ---------------------------------------------------------------- products of two, and added to something
 
@@ -193,7 +204,7 @@ baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2: plus(
 for _call in (addmm, baddbmm):
     _call.op.node_class._saved_alpha = _call.op.node_class._saved_beta = 1
 
-# ---------------------------------------------------------------- inverse, solve, determinant, norms
+# ---------------------------------------------------------------- inverse, solve, determinant, eigenvalues, norms
 
 inv = op("linalg_inv(A)", _inverse, at="linalg", outputs=("inverse",), batch="rows", node="LinalgInvExBackward0",
          doc="The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices.",
@@ -204,6 +215,9 @@ solve = op("linalg_solve(A, B)", _solved, broadcasts=True, at="linalg", node="Li
            A=solve_backward, B=solve_backward)
 det = op("linalg_det(A)", lambda A: np.asarray(np.linalg.det(as_square("det", A)), A.dtype), at="linalg", batch="rows",
          doc="The determinant of a square matrix, or of each of a batch.", A=det_self)
+eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A))), at="linalg", batch="rows",
+          outputs=("eigenvalues", "eigenvectors"), A=eigh_backward,
+          doc="Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, whose lower triangle is read.")
 # fmt: on
 
 # ---------------------------------------------------------------- composed of them
@@ -248,6 +262,12 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 LINALG["LinAlgError"] = _LinAlgError  # PyTorch prints it so
 publish(det, "det", "torch Tensor")
 publish(inv, "inverse", "torch Tensor")
+
+
+@function(at="linalg")
+def eigvalsh(A: Tensor) -> Tensor:
+    """The eigenvalues of a symmetric matrix, ascending."""
+    return eigh(A)[0]
 
 
 @function(at="linalg")

@@ -294,7 +294,8 @@ def reflected(run: Callable) -> Callable:
 
 
 METHODS["__rsub__"] = reflected(rsub)
-METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other  # so PyTorch records it, arrays too
+# so PyTorch records it, for arrays, too
+METHODS["__rtruediv__"] = lambda self, other: reciprocal(self) * other
 METHODS["__rpow__"] = reflected(lambda self, other: pow_of_number(other, self))
 METHODS["__pos__"] = lambda self: self
 

@@ -69,8 +69,7 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
                 errors.append(error)
         if name.startswith("__"):
             return forms[-1]  # of an operator, which leaves to Python what it does not know
-        # what PyTorch may know; else the last form that takes such a number of arguments, if there is one
-        known = [e for e in errors if "If PyTorch knows it" in str(e)]
+        known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
         raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
 
     call.forms = forms

@@ -20,7 +20,7 @@ from ..autograd.saved import Packed, saved_result, unpack
 from ..autograd.views import make_view, write
 from ..basics import wrap_dim
 from ..tensor import InferenceTensor, Tensor, new_object, plain_types, wrap
-from ..words import INFERENCE_SAVED, expect, full_name
+from ..words import INFERENCE_SAVED, ORDER, expect, full_name
 from .errors import ONE_BOOL, explained
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 ndarray, asarray, NoneType = np.ndarray, np.asarray, type(None)
 arrays = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
-TWICE = "dim {} appears multiple times in the list of dims"
-LENGTH = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
-LENGTH += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"
 
 # ---------------------------------------------------------------- arguments
 
@@ -81,10 +78,11 @@ def promoted(arrays: Sequence[ndarray | None], op: Op) -> list[ndarray | None]:
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
     """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
     size = () if dims is None else as_size(dims)
-    expect(not order or len(size) == ndim, LENGTH, ndim, len(size))
+    expect(not order or len(size) == ndim, ORDER, ndim, len(size))
     found = tuple([wrap_dim(d, ndim) for d in size])
+    expect(not order or len({*found}) == ndim, "permute(): duplicate dims are not allowed.")
     for i, d in enumerate(found):
-        expect(d not in found[:i], "permute(): duplicate dims are not allowed." if order else TWICE, d)
+        expect(d not in found[:i], "dim {} appears multiple times in the list of dims", d)
     return found[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
 
 

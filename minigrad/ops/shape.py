@@ -213,9 +213,9 @@ split_with_sizes = op("split_with_sizes(self, split_sizes: object, dim: dim=0)",
 
 
 @function(at="torch Tensor")
-def reshape(self: Tensor, *shape_: int, shape: tuple | None = None) -> Tensor:
+def reshape(self: Tensor, *size: int, shape: tuple | None = None) -> Tensor:
     """The elements in another shape: a view where possible, else a copy; one length may be -1."""
-    array, size = self._array, shape_ if shape is None else shape
+    array, size = self._array, size if shape is None else shape
     if array.flags.c_contiguous:
         return view(self, *size)
     shape = as_shape(size, array.size)

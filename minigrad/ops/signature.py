@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import dtypes, words
+from .. import dtypes
 from ..basics import NOT_OFFERED
 from ..tensor import Tensor, plain_types
 from ..words import expect, full_name
@@ -76,8 +76,6 @@ KINDS = {
     "shape": Kind(INTS, are_ints, "", "as_shape({0}, {1}.size)"),
 }
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self",), "self": ("input",)}
-COUNTS = [part.split(":") for part in words.ARGUMENTS.split(",")]
-FORMS = {n: re.findall(r"(\d)-?(\d?)(\+?)", counts) for counts, names in COUNTS for n in names.split()}
 
 
 @functools.cache  # many operations are alike
@@ -136,11 +134,9 @@ class Signature:
         try:
             return self.by_name(args, kwargs, method)
         except TypeError as error:
-            name, told = name or self.name, str(error).removeprefix("call() ")
-            more, forms = left_out(name, told), FORMS.get(name.rstrip("_"))
-            if forms:
-                told = self.of_forms(forms, args, kwargs, method, told)
-            raise TypeError(f"{name}(){':' * told.startswith('argument')} {told}{more}") from None
+            told, name = str(error).removeprefix("call() "), name or self.name
+            colon = ":" * told.startswith("argument")
+            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> dict[str, object]:
         """What `bind` gives; its errors do not name the function."""
@@ -165,8 +161,8 @@ class Signature:
             arrays = () if any(isinstance(v, Tensor) for v in values.values()) else (np.ndarray,)
             if kind or not isinstance(value, arrays + NUMBERS * bool(self.numbers and place)):
                 position = f" (position {place + 1 - method})" * (place < len(args) and n not in kwargs)
-                wanted = f"must be {KINDS[kind].word}, not {full_name(type(value))}"
-                raise TypeError(f"argument '{shown(n)}'{position} {wanted}")
+                found = full_name(Tensor if hasattr(value, "level") else type(value))
+                raise TypeError(f"argument '{shown(n)}'{position} must be {KINDS[kind].word}, not {found}")
         needed = [n for n, k in self.kinds.items() if n != self.many or k != "object"]
         missing = [f'"{shown(n)}"' for n in needed if values[n] is (() if n == self.many else REQUIRED)]
         if missing:  # the plural is PyTorch's own
@@ -175,22 +171,9 @@ class Signature:
         expect(not unknown, "{}", *unknown, error=TypeError)
         return values
 
-    def of_forms(self, forms: list, args: tuple, kwargs: dict, method: bool, told: str) -> str:
-        """What PyTorch says of a function with several forms: `told`, if just one of them takes so many arguments."""
-        own = [self.defaults[n] for n in self.named] + [REQUIRED] * len(args)  # operations pass them, too
-        given = [full_name(type(v)) for v, d in zip(args, own, strict=False) if v is not d][method:]
-        named = [f"{n}={full_name(type(v))}" for n, v in kwargs.items() if v is not self.defaults.get(n, n)]
-        function = not method and next(iter(self.kinds.values())) == ""
-        count = len(given) + len(named) - function
-        if sum(int(a) <= count <= int(b or a) + len(out) * function for a, b, out in forms) == 1:
-            return told
-        got = ", ".join(given + named) + ", " * (named != [] and not given)  # PyTorch's own comma
-        told = f"received an invalid combination of arguments - got ({got}), but expected one of:"
-        return f"{told}\n * {self.in_python(method)}"
-
     def own_name(self, key: str) -> str:
         """What the parameter is called here that was given by one of its other names."""
-        return next((n for n in (*ALIASES.get(key, ()), key + "_") if n in self.kinds), key)
+        return next((n for n in ALIASES.get(key, ()) if n in self.kinds), key)
 
     def in_python(self, method: bool) -> inspect.Signature:
         """As help() shows it."""
@@ -225,4 +208,4 @@ def offering(run: Callable) -> Callable:
 
 def shown(name: str) -> str:
     """A parameter's name in PyTorch's messages."""
-    return "input" if name == "self" else name.rstrip("_")
+    return "input" if name == "self" else name

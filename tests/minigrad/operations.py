@@ -308,6 +308,9 @@ torch.linalg.solve(x, y[:, None])
 # matrix x(2, 3, 3)
 torch.linalg.inv(x)
 torch.linalg.det(x)
+# definite x(3, 3)
+torch.linalg.eigvalsh(x @ x.T)
+torch.linalg.eigh(x @ x.T)[0]
 # x(2, 2, 6, 5) y(4, 2, 3, 2) z(4)
 F.conv2d(x, y)
 F.conv2d(x, y, z)
@@ -422,6 +425,7 @@ DOMAINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "above-one": lambda v: np.abs(v) + 1.2,
     "nonzero": lambda v: v + np.where(v < 0, -0.5, 0.5),
     "matrix": lambda v: v + 3 * np.eye(v.shape[-1]) if v.ndim > 1 and v.shape[-1] == v.shape[-2] else v,
+    "definite": lambda v: v @ np.swapaxes(v, -1, -2) + np.eye(v.shape[-1]),
 }
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from tests.minigrad.differences import DIFFERS, ROUGH, TIES
+from tests.minigrad.differences import CHOICES, DIFFERS, ROUGH, TIES
 from tests.minigrad.oracle import Program, differences, run
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
@@ -222,6 +222,9 @@ def compare(info: Any, form: str, sample: Any, what: str = "once", must_raise: b
 
     given = [inputs(sample, module) for module in (torch, minigrad)]
     call = forms(info)[form]
+    if key(info) in CHOICES:
+        call = f"_chosen({call})"
+        given = [g | {"_chosen": sample.output_process_fn_grad} for g in given]
     program = Program(f"{key(info)}/{form}/{what}", PROGRAMS[what].strip().replace("CALL", call) + "\n")
     expected, got = (run(m, program, **g) for m, g in zip((torch, minigrad), given, strict=True))
     theirs, ours = errors(expected), errors(got)
