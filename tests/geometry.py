@@ -1,4 +1,5 @@
-"""What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or bends sharply, whatever is drawn."""
+"""What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or over the caption of a frame, or bends
+sharply, whatever is drawn."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
 import numpy as np
+
+from viz.read.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"
 STEP = 4.0  # points; an arrow is looked at in pieces of this length
@@ -46,8 +49,21 @@ def arrows(svg: str) -> list[Arrow]:
 
 
 def faults(svg: str) -> list[str]:
-    """Every arrow that passes under the label of another one, or turns sharply."""
-    found, every = [], arrows(svg)
+    """Every arrow that passes under the label of another one or over a caption, or turns sharply."""
+    found, every, groups = [], arrows(svg), list(ET.fromstring(svg).iter(f"{SVG}g"))
+    lines = [i for i, group in enumerate(groups) if group.find(f"{SVG}path[@class='line']") is not None]
+    plates = [  # with a ground of its own, and painted after the arrows
+        (*group.itertext(), group.find(f"{SVG}text").get("x"))
+        for group in groups[max(lines, default=0) :]
+        if group.get("class") == "over" and group[0].tag == f"{SVG}rect" and group[0].get("fill")
+    ]
+    for text in [group.find(f"{SVG}text") for group in groups if group.get("class") == "cluster"]:
+        half = width(text.text, float(text.get("font-size")), bold=True) / 2
+        middle = complex(float(text.get("x")), float(text.get("y")) - 4)
+        for arrow in every if (text.text, text.get("x")) not in plates else ():
+            off = arrow.points - middle
+            if ((abs(off.real) < half) & (abs(off.imag) < 6)).any():
+                found.append(f"{arrow.who} passes over {text.text!r}")
     for arrow in every:
         for other in every:
             if other.label is None or other is arrow:

@@ -3,10 +3,10 @@
 
 const HEAD = 22, PAD = 4; // of the frame: a line for its name, and a margin
 
-const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
+export const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
 
 // Wraps an element so that it stands elsewhere, whatever else moves it later.
-function moved(el, dx, dy) {
+export function moved(el, dx, dy) {
   const g = el.ownerDocument.createElementNS(el.namespaceURI, "g");
   g.setAttribute("transform", `translate(${dx.toFixed(1)} ${dy.toFixed(1)})`);
   el.replaceWith(g);

@@ -150,7 +150,7 @@ export const painting = {
       move(item.group, set.nodes[id]);
       item.place = { ...item.bounds, x: item.bounds.x + dx, y: item.bounds.y + dy };
     }
-    for (const frame of svg.querySelectorAll("g.cluster")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
+    for (const frame of svg.querySelectorAll(".cluster, .over")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
     for (const [id, item] of this.edges) {
       const edge = set.edges[id], at = this.drawn.edges[id].label_box;
       if (!edge) continue;
