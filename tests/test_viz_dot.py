@@ -269,7 +269,7 @@ DRAWN = GALLERY | {f.__name__: f for f in (your_own_function, nan_hunt, weighed,
 
 @pytest.mark.parametrize("direction", ["LR", "TB"])
 @pytest.mark.parametrize("name", DRAWN)
-def test_no_arrow_passes_under_a_label_or_over_a_caption_or_has_a_kink(name, direction):
+def test_no_arrow_passes_under_a_label_or_over_a_caption_has_a_kink_or_is_far_from_its_word(name, direction):
     tensors, names = DRAWN[name](minigrad)
     found = {
         (view, values): faults(viz.draw(tensors, view, names=names, direction=direction, values=values).svg)

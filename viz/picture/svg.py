@@ -46,8 +46,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 def summary(p: Picture) -> str:
     """The picture in one sentence, for those who do not see it."""
     kinds = [item.kind for item in p.items]
-    said = ", ".join(plural(kinds.count(kind), kind) for kind in ("function", "leaf"))
-    return f"Graph of {p.title}: {said}"
+    return f"Graph of {p.title}: {plural(kinds.count('function'), 'function')}, {plural(kinds.count('leaf'), 'leaf')}"
 
 
 def _n(x: float) -> str:
@@ -180,8 +179,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
 
 
 def _note(text: str, box: tuple[float, float, float, float]) -> str:
-    x, y, w, h = box
-    return _text("note", text, x + w / 2, y + h / 2 + 3, 9, fill=_MUTED)
+    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=_MUTED)
 
 
 def cells(value: Value, box: tuple[float, float, float, float]) -> str:

@@ -210,9 +210,8 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
 
 def _edges(p: Picture, at: Places) -> dict:
     out = {link.id: {"from": link.tail.id, "to": link.head.id, "kind": link.kind} for link in p.links}
-    for link in p.links:
-        if link.id in at.labels:
-            out[link.id]["label_box"] = list(painter.label_box(link, at))
+    for link in (link for link in p.links if link.id in at.labels):
+        out[link.id]["label_box"] = list(painter.label_box(link, at))
     return out
 
 

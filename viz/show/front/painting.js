@@ -117,7 +117,7 @@ export const painting = {
   toggle(id) {
     if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id);
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
-    if (!this.open.size) this.base = this.drawn;
+    if (!this.open.size) this.base = this.drawn.whole ?? this.drawn;
     this.open.delete(id) || this.open.add(id);
     this.settle(true);
     const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);

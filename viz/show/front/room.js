@@ -19,9 +19,9 @@ export function readable(picture) {
 }
 
 // The richest picture that is seen whole and can be read; in it the largest. Where none is, the one of fewest screens, and in a
-// slim pane (`inRows`) one that is not too wide.
-export function choose(pictures, width, height, inRows) {
-  const found = (inRows ? pictures.map((picture) => inRows(picture, width)) : pictures).flatMap((picture) => {
+// slim pane one that is not too wide.
+export function choose(pictures, width, height, slim) {
+  const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "BT" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
     for (let k = 1; k <= most; k++) {
       const set = most === 1 ? { width: picture.width, height: picture.height, k: 1, crossed: 0 } : columns(picture, k);
@@ -37,12 +37,10 @@ export function choose(pictures, width, height, inRows) {
   });
   const whole = found.filter((one) => one.whole);
   if (whole.length) return whole.sort((a, b) => a.rich - b.rich || b.seen - a.seen)[0];
-  return found.sort((a, b) => (inRows && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
+  return found.sort((a, b) => (slim && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
 }
 
 export const room = {
-  inRows: (picture) => picture,
-
   // Takes the room that there is: from the width of the pane and the height of the window, never from the pane's own height.
   settle(force) {
     const wide = this.el.clientWidth, most = this.options.framed ? this.options.framed - 2 : Math.floor(0.85 * window.innerHeight);
@@ -52,9 +50,9 @@ export const room = {
     this.el.classList.toggle("mgv-slim", wide < WIDE);
     const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
     const open = [...this.open].join();
-    if (open !== this.opened?.open) this.opened = { open, picture: open ? opened(this.base, this.open) : null };
+    if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
-    const pick = (side, tall) => choose(pictures, wide - side - 18, tall - 18, wide < WIDE && this.inRows);
+    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
     let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
     const stage = side ? free : Math.max(130, Math.round(free * 0.58));
     let chosen = pick(side, stage);

@@ -7,7 +7,7 @@ import { moved, parsed } from "./opening.js";
 import { abilities } from "./pane.js";
 import { readable } from "./room.js";
 
-const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60; // points: between boxes, beside a lane, between rows; of an arrow's head; left, where numbers stand out, and right; rounds; boxes
+const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 54; // points: between boxes, beside a lane, between rows; of an arrow's head; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of two lanes beside it
 
 // Which boxes stand in a row: what closes most arrows first, as long as there is room for it and for the lanes of what stays open.
 function inRows(boxes, lines, most) {
@@ -106,8 +106,15 @@ function ports(boxes) {
   }
 }
 
+// What sets a picture in rows, where some of its boxes are to be opened with as much room as they need; in a frame there is less.
+abilities.grown = (space) => (picture, depth, boxes, need) => {
+  const grown = boxes.map((id) => { const node = picture.nodes[id], [x, y, w, h] = node.at, [wide, tall] = [need(id, 0), need(id, 1)]; return [id, { ...node, at: [x + (w - wide) / 2, y + (h - tall) / 2, wide, tall] }]; });
+  const before = boxes.length ? { ...picture, nodes: { ...picture.nodes, ...Object.fromEntries(grown) }, width: Infinity, rows: null } : picture, set = inWidth(before, space - INSET * depth);
+  return set === before ? picture : set;
+};
+
 // The picture no wider than `space` where it can be read, and its boxes allow it. As it is where an arrow has to stay in its row.
-abilities.inRows = (picture, space) => {
+function inWidth(picture, space) {
   const most = Math.floor(space / readable(picture));
   if (picture.direction === "LR" || picture.frames || picture.width <= most || Object.keys(picture.nodes).length > MOST) return picture;
   if (picture.rows?.most === most) return picture.rows.made;
@@ -121,7 +128,7 @@ abilities.inRows = (picture, space) => {
   let y = 12;
   for (const row of rows) {
     const tall = Math.max(0, ...row.map(({ h }) => h ?? 0));
-    for (const box of row) Object.assign(box, { x: box.x - least, top: y + (box.lane ? 0 : (tall - box.h) / 2), end: y + (box.lane ? tall : (tall + box.h) / 2) });
+    for (const box of row) Object.assign(box, { x: box.x - least, from: y, till: y + tall, top: y + (box.lane ? 0 : (tall - box.h) / 2), end: y + (box.lane ? tall : (tall + box.h) / 2) });
     y += tall + BELOW;
   }
   ports(all);
@@ -136,23 +143,23 @@ abilities.inRows = (picture, space) => {
     const { label_box: _, ...edge } = picture.edges[id], el = group(id), line = el?.querySelector(".line"), xs = way.map(({ x }, i) => (i ? (i < way.length - 1 ? x : to) : from));
     edges[id] = edge;
     if (!line) continue;
-    const p = [xs[0], way[0].end + (up ? HEAD_LONG : 0)];
-    way.slice(1).forEach((next, i) => {
-      const last = i === way.length - 2, end = next.top - (last && !up ? HEAD_LONG : 0), [x, y] = p.slice(-2), mid = (y + end) / 2;
-      p.push(x, mid, xs[i + 1], mid, xs[i + 1], end);
-      if (!last) p.push(xs[i + 1], end, xs[i + 1], next.end, xs[i + 1], next.end);
-    });
+    const p = [xs[0], way[0].end + (up ? HEAD_LONG : 0)], end = way.at(-1).top - (up ? 0 : HEAD_LONG);
+    const go = (x, y) => { const [fx, fy] = p.slice(-2), mid = (fy + y) / 2; if (y > fy + 0.5) p.push(fx, mid, x, mid, x, y); };
+    go(xs[0], way[0].till); // beside what is taller it goes straight
+    way.slice(1).forEach((next, i) => { go(xs[i + 1], Math.min(end, next.from)); go(xs[i + 1], Math.min(end, next.till)); });
     const points = up ? p.reduce((out, _v, i) => (i % 2 ? out : [p[i], p[i + 1], ...out]), []) : p, old = numbersOf(line.getAttribute("d")).slice(-4), [x, y] = points.slice(-2);
     line.setAttribute("d", `M${points.slice(0, 2)}C${points.slice(2).map((v) => v.toFixed(1)).join(" ")}`);
     for (const part of el.querySelectorAll(".head, .hook")) {
-      const tip = numbersOf(part.getAttribute("d")), [tx, ty] = tip.length === 6 ? tip : [2 * old[2] - old[0], 2 * old[3] - old[1]], turn = (up ? -90 : 90) - (Math.atan2(ty - old[3], tx - old[2]) * 180) / Math.PI;
-      moved(part, 0, 0);
-      part.parentNode.setAttribute("transform", `translate(${x} ${y}) rotate(${part.matches(".head") ? turn : 0}) translate(${-old[2]} ${-old[3]})`);
+      const d = part.getAttribute("d"), tip = numbersOf(d), [dx, dy] = (tip.length === 6 ? tip : old).slice(0, 2).map((v, o) => (tip.length === 6 ? v - old[2 + o] : old[2 + o] - v)), long = (up ? -1 : 1) / (Math.hypot(dx, dy) || 1);
+      if (/[Aal]/.test(d)) moved(part, x - old[2], y - old[3]); // not turned: a hook, and a pair of scissors
+      else part.setAttribute("d", d.replace(/(-?[\d.]+)[ ,](-?[\d.]+)/g, (_all, px, py) => { const [u, v] = [px - old[2], py - old[3]]; return `${(x + (u * dy - v * dx) * long).toFixed(1)},${(y + (u * dx + v * dy) * long).toFixed(1)}`; }));
     }
   }
   const width = Math.max(...rows.flat().map(({ x, w }) => x + w / 2)) + EDGE[1], height = y - BELOW + 12;
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const made = { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, geometry: undefined };
+  const made = { ...picture, svg: new XMLSerializer().serializeToString(root), width, height, nodes, edges, geometry: undefined, whole: picture };
   picture.rows = { most, made };
   return made;
-};
+}
+
+abilities.inRows = (pictures, space) => pictures.map((picture) => inWidth(picture, space));
