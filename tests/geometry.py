@@ -1,4 +1,5 @@
-"""What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or bends sharply, whatever is drawn."""
+"""What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or over the caption of a frame, bends
+sharply or is far from its word, whatever is drawn."""
 
 from __future__ import annotations
 
@@ -8,8 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from viz.read.text import width
+
 SVG = "{http://www.w3.org/2000/svg}"
 STEP = 4.0  # points; an arrow is looked at in pieces of this length
+FURTHEST = 14.0  # points from an arrow to its word: a gradient takes more room than "grad" there
 SHARPEST = 60.0  # degrees, within three pieces
 
 
@@ -46,8 +50,21 @@ def arrows(svg: str) -> list[Arrow]:
 
 
 def faults(svg: str) -> list[str]:
-    """Every arrow that passes under the label of another one, or turns sharply."""
-    found, every = [], arrows(svg)
+    """Every arrow that passes under the label of another one or over a caption, turns sharply, or whose word is far from it."""
+    found, every, groups = [], arrows(svg), list(ET.fromstring(svg).iter(f"{SVG}g"))
+    lines = [i for i, group in enumerate(groups) if group.find(f"{SVG}path[@class='line']") is not None]
+    plates = [  # with a ground of its own, and painted after the arrows
+        (*group.itertext(), group.find(f"{SVG}text").get("x"))
+        for group in groups[max(lines, default=0) :]
+        if group.get("class") == "over" and group[0].tag == f"{SVG}rect" and group[0].get("fill")
+    ]
+    for text in [group.find(f"{SVG}text") for group in groups if group.get("class") == "cluster"]:
+        half = width(text.text, float(text.get("font-size")), bold=True) / 2
+        middle = complex(float(text.get("x")), float(text.get("y")) - 4)
+        for arrow in every if (text.text, text.get("x")) not in plates else ():
+            off = arrow.points - middle
+            if ((abs(off.real) < half) & (abs(off.imag) < 6)).any():
+                found.append(f"{arrow.who} passes over {text.text!r}")
     for arrow in every:
         for other in every:
             if other.label is None or other is arrow:
@@ -56,6 +73,13 @@ def faults(svg: str) -> list[str]:
             off, room = arrow.points - middle, size / 2 - (2 + 2j)
             if ((abs(off.real) < room.real) & (abs(off.imag) < room.imag)).any():
                 found.append(f"{arrow.who} passes under {text!r}")
+        if arrow.label is not None:
+            text, middle, _ = arrow.label
+            off = arrow.points - middle
+            beside, above = abs(off.real) - width(text, 10.0) / 2, abs(off.imag) - 5
+            far = np.hypot(beside.clip(0), above.clip(0)).min()
+            if far > FURTHEST:
+                found.append(f"{arrow.who} is {far:.0f} points from {text!r}")
         turns = np.degrees(np.angle(np.diff(arrow.points)[1:] / np.diff(arrow.points)[:-1]))
         sharp = max(abs(np.convolve(turns, np.ones(3), "valid")), default=0.0) if len(turns) > 2 else 0.0
         if sharp > SHARPEST:

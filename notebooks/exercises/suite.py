@@ -291,7 +291,8 @@ def map_html(every: tuple[Lesson, ...], link: str = "{file}", solved: Iterable[s
     places = _places(every)
     wide, high = _size(places)
     links = "".join(
-        f'<a href="{_where(lesson, link)}" aria-label="{html.escape(lesson.title)}" title="{html.escape(lesson.objective)}" '
+        f'<a href="{_where(lesson, link)}" aria-label="{lesson.number}. {html.escape(lesson.title)}" '
+        f'title="{html.escape(lesson.objective)}" '
         f'style="position:absolute;left:{(x - WIDTH / 2) / wide:.3%};top:{y / high:.3%};width:{WIDTH / wide:.3%};'
         f'height:{HEIGHT / high:.3%}"></a>'
         for lesson, (x, y) in ((lesson, places[lesson.number]) for lesson in every)

@@ -22,12 +22,17 @@
     for (const part of group.querySelectorAll(".hook")) add("mark", who, part);
     for (const plate of group.querySelectorAll(".label-bg, .plate")) if (seen(plate)) add("label", who, plate);
   }
-  for (const text of svg.querySelectorAll("g.cluster text")) add("caption", "", text, 0.16);
+  const over = [...svg.querySelectorAll("g.over")].map((group) => [...group.children].map((part) => part.getBoundingClientRect())); // a ground and a text, painted over the arrows
+  for (const text of svg.querySelectorAll("g.cluster text")) {
+    const { left, right, top } = text.getBoundingClientRect();
+    add("caption", "", text, 0.16);
+    boxes.at(-1).safe = over.some(([plate, said]) => Math.abs(said.left - left) + Math.abs(said.top - top) < 1 && plate.left < left && plate.right > right);
+  }
   for (const text of svg.querySelectorAll("text")) if (seen(text)) {
     const kind = text.closest(".mgv-grows, .label, .cluster, .node").getAttribute("class").split(" ")[0];
     sizes[kind] = Math.min(sizes[kind] ?? Infinity, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d);
   }
-  const over = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));
+  const shared = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));
   const within = (node, { left, right, top, low }) => { // an ellipse and a diamond leave their corners free
     const from = node.el.getScreenCTM().inverse();
     for (let i = 0; i <= 6; i++) for (let j = 0; j <= 4; j++)
@@ -40,7 +45,7 @@
   boxes.forEach((a, i) => {
     for (const b of boxes.slice(i + 1)) {
       const [one, other] = a.kind <= b.kind ? [a, b] : [b, a], pair = `${one.kind} ${other.kind}`, most = (a.who === b.who && a.who ? own : least)[pair];
-      if (most === undefined || over(a, b) <= most) continue;
+      if (most === undefined || shared(a, b) <= most) continue;
       if (other.kind === "node" && one.kind !== "caption" && one.kind !== "node" && !within(other, one)) continue;
       found.add(`${pair}: ${one.says} | ${other.says}`);
     }
@@ -48,7 +53,7 @@
   const crossed = (box, by) => lines.filter(({ who, points }) => who !== box.who && points.some(([x, y]) => x > box.left + by && x < box.right - by && y > box.top + by && y < box.low - by));
   for (const box of boxes) {
     if (box.kind === "label") for (const { who } of crossed(box, 2)) found.add(`line label: ${who} | ${box.says}`);
-    if (box.kind === "caption") for (const { who } of crossed(box, 0.5)) found.add(`line caption: ${who} | ${box.says}`);
+    if (box.kind === "caption" && !box.safe) for (const { who } of crossed(box, 0.5)) found.add(`line caption: ${who} | ${box.says}`);
     if (box.kind !== "text") continue;
     const home = boxes.find((other) => other.kind === "node" && other.who === box.who);
     if (box.left < home.left - 0.5 || box.right > home.right + 0.5 || box.top < home.top - 1 || box.low > home.low + 1) found.add(`text leaves node: ${box.el.textContent}`);

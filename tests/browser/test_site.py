@@ -87,6 +87,18 @@ def test_the_index_leads_to_every_lesson(page: Page, site: Path):
     links = [a.get_attribute("href") for a in page.locator("td:first-child a").all()]
     assert links == [f"{name}.html" for name in LESSONS]
     assert page.locator(".map a").count() == len(LESSONS), "the map"
+    for width in (
+        480,
+        360,
+    ):  # where a map could not be read its lessons stand in a list, none of them out of sight
+        page.set_viewport_size({"width": width, "height": 800})
+        assert not page.locator(".map svg").is_visible()
+        beyond = (
+            "(links) => Math.max(...links.map((link) => link.getBoundingClientRect().right)) - innerWidth"
+        )
+        assert page.locator(".map a").evaluate_all(beyond) <= 0
+        small = "(links) => links.filter((link) => link.offsetHeight < 32 || link.offsetWidth < 100).length"
+        assert page.locator(".map a").evaluate_all(small) == 0
     every = [a.get_attribute("href") for a in page.locator("a").all()]
     assert {"glossary.html", "exam.html", "cards.html"} <= set(every)
     elsewhere = [link.partition("#")[0] or "index.html" for link in every]

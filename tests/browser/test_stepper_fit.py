@@ -74,12 +74,13 @@ LOOK = """() => {
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     const between = (low, a, b, high) => a >= low - 1 && b <= high + 1;
     const inside = (r) => between(view.left, r.left, r.right, view.right) && between(view.top, r.top, r.bottom, view.bottom);
-    const texts = [...svg.querySelectorAll('.node > text')];
+    const texts = [...svg.querySelectorAll('.node text')].filter((text) => !text.closest('.mgv-grows'));
     const at = (name) => document.querySelector(name).getBoundingClientRect();
     const under = (name, other) => at(name).top >= at(other).bottom - 1;
     return {
         least: Math.min(...texts.map((text) => Number(text.getAttribute('font-size')) * scale)),
         outside: texts.filter((text) => !inside(text.getBoundingClientRect())).map((text) => text.textContent),
+        beyond: svg.getBoundingClientRect().width - (view.width - 16),
         tall: document.querySelector('.mgv-frame').offsetHeight / innerHeight,
         sideways: document.documentElement.scrollWidth - innerWidth,
         bar: document.querySelector('.mgv-bar').offsetHeight,
@@ -122,7 +123,7 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
             for frame in re.findall(r'srcdoc="([^"]*)"', shown):
                 content = unpacked(unescape(frame))
                 if "steps" in content["data"]:  # a film has frames
-                    front = {"js": asset("steps.js"), "css": asset("stepper.css")}
+                    front = {"js": asset("rows.js"), "css": asset("stepper.css")}
                     options = {
                         key: v for key, v in content["options"].items() if key not in ("framed", "ask")
                     }
@@ -144,6 +145,9 @@ def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
             assert seen["least"] >= 8.99, width
             whole = nodes <= (TEXTS_UP_TO if width >= 900 else 0)
             assert seen["outside"] == [] or not whole, width
+            assert seen["beyond"] <= 1 or nodes > TEXTS_UP_TO or width >= 900, (
+                width
+            )  # it scrolls one way only
             assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], width
             assert not seen["stacked"] or width < BESIDE, width
             assert seen["bar"] <= ONE_LINE or width < BESIDE or nodes > 8, width

@@ -79,10 +79,8 @@ class Drawing:
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
-        return {
-            "text/plain": repr(self),
-            "text/html": f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">{notes}',
-        }
+        image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+        return {"text/plain": repr(self), "text/html": image + notes}
 
 
 def draw(
@@ -123,10 +121,9 @@ def draw(
         fits = least_width(drawing.picture) <= WIDEST and drawing.places.width <= WIDEST
         if fits or (how != fold and not groups(graph, how)):
             continue
-        if fold is False and drawing.picture.view == "functions":  # the same, turned round
-            drawing = Drawing(replace(drawing.picture, direction="TB", notes=[]), graph)
-        else:
-            drawing = Drawing(picture_of(graph, "functions", "TB", how, **shown), graph)
+        same = fold is False and drawing.picture.view == "functions"
+        turned = replace(drawing.picture, direction="TB", notes=[]) if same else None
+        drawing = Drawing(turned or picture_of(graph, "functions", "TB", how, **shown), graph)
         more = ", and what belongs together is one box" * (how != fold)
         note = f"Only the functions are drawn, from top to bottom{more}: view='graph' would be wider than a page."
         drawing.picture.notes.insert(0, note)
@@ -212,10 +209,9 @@ def pictures_of(
     for v, d, f in wanted:
         picture = picture_of(graph, v, d, f, **shown)
         boxes = [(item.name, item.members) for item in picture.items if item.members]
-        if boxes and boxes in seen:
-            continue  # folded by itself it is the same
+        known = boxes and boxes in seen  # folded by itself it is the same
         seen.append(boxes)
-        if f != FEW or len(picture.items) < 0.8 * len(found[-1].items):
+        if not known and (f != FEW or len(picture.items) < 0.8 * len(found[-1].items)):
             found.append(picture)
     return found
 

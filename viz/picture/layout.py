@@ -125,7 +125,7 @@ def _faults(at: Places) -> float:
 
 
 def _freed(p: Picture, at: Places) -> Places:
-    """With each label across which another arrow goes in the nearest place on its own arrow, or beside it, that is free."""
+    """With each label at its own arrow: across which another one goes, in the nearest place there or beside it that is free."""
     sizes = {item.id: complex(item.width, item.height) for item in p.items}
     centres = {ident: complex(*q) + sizes.get(ident, 0) / 2 for ident, q in (at.items | at.labels).items()}
     sizes |= {link.id: complex(link.label_width, 15) for link in p.links}
@@ -137,13 +137,16 @@ def _freed(p: Picture, at: Places) -> Places:
     for ident in at.labels:
         now, size, own = centres.pop(ident), sizes[ident], at.ways[ident]
         others = np.concatenate([own[[0, -1]], *(way for a, way in at.ways.items() if a != ident)])
+        boxes, room = np.array([*centres.values()]), size + np.array([sizes[a] for a in centres])
         if meets(others[2:], now, size - (4 + 4j)):
-            boxes, room = np.array([*centres.values()]), size + np.array([sizes[a] for a in centres])
             asides = (0, size.real / 2 + 4, -size.real / 2 - 4, 12j, -12j, 24j, -24j)
             spots = sorted((spot + by for spot in own for by in asides), key=lambda spot: abs(spot - now))
             spots = (spot for spot in spots if not meets(boxes, spot, room))
             spot = next((spot for spot in spots if not meets(others, spot, size + (2 + 2j))), None)
             now, at.crossed = (now, at.crossed + 1) if spot is None else (spot, at.crossed)
+        lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
+        while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
+            now += by
         centres[ident], at.labels[ident] = now, (now.real, now.imag)
     return at
 

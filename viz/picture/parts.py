@@ -161,7 +161,7 @@ class Picture:
         link = Link(f"e{len(self.links)}", tail, head, kind, one_line(tooltip)[:600], **more)
         if link.label:
             link.label = fit(link.label, 110, LABEL)
-            link.label_width = round(max(width(link.label, LABEL) + 10, 44))
+            link.label_width = round(max(width(link.label, LABEL) + 10, 44 if kind == "backward" else 16))
         self.links.append(link)
         return link
 

@@ -34,8 +34,10 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         out.append(f"<style>{_dark()}</style>")
         out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
     arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
-    out += [_frame(text, arrows, *box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
+    frames = [_frame(text, arrows, box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
+    out += [frame for frame, _ in frames]
     out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
+    out += [over for _, over in frames if over]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
     return "\n".join(out)
@@ -44,8 +46,7 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
 def summary(p: Picture) -> str:
     """The picture in one sentence, for those who do not see it."""
     kinds = [item.kind for item in p.items]
-    said = ", ".join(plural(kinds.count(kind), kind) for kind in ("function", "leaf"))
-    return f"Graph of {p.title}: {said}"
+    return f"Graph of {p.title}: {plural(kinds.count('function'), 'function')}, {plural(kinds.count('leaf'), 'leaf')}"
 
 
 def _n(x: float) -> str:
@@ -69,15 +70,19 @@ def _tag(name: str, css: str = "", inside: str | None = None, **attributes: obje
     return "".join(out) + ("/>" if inside is None else f">{inside}</{name}>")
 
 
-def _frame(caption: str, arrows: np.ndarray, x: float, y: float, w: float, h: float, base: float) -> str:
-    """The frame around what belongs to one module; no arrow crosses its caption, which is as near to the middle as can be."""
+def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[str, str]:
+    """The frame around what belongs to one module; no arrow crosses its caption, which is as near to the middle as can be.
+    Where arrows leave no place for it, also what hides them there, to be painted over them."""
+    x, y, w, h, base = box
     shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
     text = fit(caption, WIDEST, CAPTION, bold=True)
     half, crossed = width(text, CAPTION, bold=True) / 2 + 5, arrows.real[abs(arrows.imag - base + 4) < 8]
     spots = [x + w / 2 + side * by for by in range(0, max(1, int(w / 2 - half)), 3) for side in (1, -1)]
-    at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), spots[0])
-    written = _text("caption", text, at, base, CAPTION, fill=_MUTED, font_weight="600")
-    return _tag("g", "cluster", shape + written)
+    at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), None)
+    spot = spots[0] if at is None else at
+    written = _text("caption", text, spot, base, CAPTION, fill=_MUTED, font_weight="600")
+    plate = _tag("rect", x=spot - half + 3, y=base - 11, width=2 * half - 6, height=14, fill=FRAME[0])
+    return _tag("g", "cluster", shape + written), "" if at else _tag("g", "over", plate + written)
 
 
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
@@ -97,8 +102,9 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     out = [f"<title>{escape(link.tooltip)}</title>" * standalone, _tag("path", "line", d=path, **paint), head]
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
-        size = {"x": x, "y": y, "width": w, "height": h, "rx": 4}
-        plate = _tag("rect", "label-bg", **size, fill="#ffffff", fill_opacity="0.9")
+        plate = _tag(
+            "rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill="#ffffff", fill_opacity="0.9"
+        )
         ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
         out.append(f'<g class="label">{plate}{text}</g>')
@@ -160,8 +166,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         look = {"fill": ink, "font_weight": weight, "font_family": family}
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
-        on_border = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}
-        right, down = on_border.get(item.outline, (0.97, 0.14))
+        right, down = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}.get(item.outline, (0.97, 0.14))
         out.append(_hook_mark(x + item.width * right, y + item.height * down))
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))
@@ -174,8 +179,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
 
 
 def _note(text: str, box: tuple[float, float, float, float]) -> str:
-    x, y, w, h = box
-    return _text("note", text, x + w / 2, y + h / 2 + 3, 9, fill=_MUTED)
+    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=_MUTED)
 
 
 def cells(value: Value, box: tuple[float, float, float, float]) -> str:
@@ -236,7 +240,7 @@ def _dark() -> str:
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
     ]
-    rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}")
+    rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}.over>rect{{fill:{FRAME[2]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
     rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")

@@ -22,7 +22,9 @@ import numpy as np
 
 FRONT = Path(__file__).parent / "front"
 # the order in which they are joined: each uses those before it
-PROGRAM = "elements numbers svg timeline columns opening painting panels looking room pane answers asking"
+PROGRAM = (
+    "elements numbers svg timeline columns opening painting panels looking room pane rows answers asking"
+)
 # what a page need not carry: what the files take from each other, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ +|^ *//.*\n| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -47,8 +49,8 @@ DIGITS = 7  # of a number in the payload: what float32 carries
 
 @cache
 def asset(name: str) -> str:
-    """The front end as one text: ``stepper.js``, its files in one ES module (``steps.js``: asks nothing), or another file."""
-    names = [f"{part}.js" for part in PROGRAM.split()][: None if name == "stepper.js" else -2]
+    """The front end as one text: ``stepper.js`` (``rows.js``, ``steps.js``: all but its last files), or another file."""
+    names = [f"{part}.js" for part in PROGRAM.split()][: {"steps.js": -3, "rows.js": -2}.get(name)]
     return lean([FRONT / file for file in (names if name.endswith(".js") else [name])])
 
 
@@ -196,7 +198,8 @@ def page(
     ``sent(data, options)``, where that is known.
     """
     name = html.escape(title or f"The backward pass of {data.get('title') or 'a tensor'}")
-    js = asset("stepper.js" if (options or {}).get("ask") else "steps.js")
+    wide = min(p["width"] for p in (data, *data.get("pictures", ()))) > 320  # points: no telephone shows one
+    js = asset("stepper.js" if (options or {}).get("ask") else "rows.js" if wide else "steps.js")
     content = {"js": js, "css": asset("stepper.css"), "options": dict(options or {})}
     return whole(name, content | {"data": text or sent(data, options)}, bare)
 

@@ -183,9 +183,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
         f, o = item.function, item.output
         x, y = at.items[item.id]
         of = o or item.value
-        if item.members:
-            step = min((step_of[m] for m in item.members if m in step_of), default=None)
-        fires = f is not None and item.kind not in ("tensor", "alias") and p.of_function.get(f) is item
+        own = [f] if item.kind not in ("tensor", "alias") and p.of_function.get(f) is item else []
         entry = {
             "kind": item.kind,
             "label": f.name if f is not None and item.kind in ("function", "accumulate") else item.name,
@@ -194,7 +192,7 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "function": ident(f) if f in p.of_function else None,
             "value": _json(item.value),
             "tangent": _json(o.tangent) if o is not None else None,
-            "step": step if item.members else step_of.get(f) if fires else None,
+            "step": min((step_of[m] for m in item.members or own if m in step_of), default=None),
             "members": len(item.members),
             "batch": o.batch if o is not None else None,
             "output": item.nr if item.kind == "tensor" else None,
@@ -212,9 +210,8 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
 
 def _edges(p: Picture, at: Places) -> dict:
     out = {link.id: {"from": link.tail.id, "to": link.head.id, "kind": link.kind} for link in p.links}
-    for link in p.links:
-        if link.id in at.labels:
-            out[link.id]["label_box"] = list(painter.label_box(link, at))
+    for link in (link for link in p.links if link.id in at.labels):
+        out[link.id]["label_box"] = list(painter.label_box(link, at))
     return out
 
 
@@ -294,14 +291,11 @@ def _start(trace: Trace) -> dict:
     n, leaves = len(trace.steps), sum(not f.unreached for f in trace.graph.leaves)
     first = trace.steps[0].name if trace.steps else "nothing"
     title = one_line(trace.title)
-    if trace.of_what != "L":
-        start = f"starts with ∂{title}/∂{title} = 1"
-    elif not trace.given:
-        start = f"starts with 1 at each of {title}"
-    else:
-        start = f"starts with the gradient{'s that were' if len(trace.seeds) > 1 else ' that was'} given"
+    given = f"the gradient{'s that were' if len(trace.seeds) > 1 else ' that was'} given"
+    own = f"∂{title}/∂{title} = 1" if trace.of_what != "L" else f"1 at each of {title}"
+    start = given if trace.given and trace.of_what == "L" else own
     return {
-        "sentence": f"The forward pass is done. The backward pass {start} and fires {plural(n, 'node')}, "
+        "sentence": f"The forward pass is done. The backward pass starts with {start} and fires {plural(n, 'node')}, "
         f"{first} first, to reach {plural(leaves, 'leaf')}.",
         "seed": _json(trace.seeds[0]),
     }

@@ -1,14 +1,15 @@
 // A box that stands for several opens where it stands: the picture is stretched around it, and what is inside put into a frame.
 // Nothing is laid out anew: the inside was laid out once, and a stretch leaves apart what was apart.
 
+import { s } from "./elements.js";
+
 const HEAD = 22, PAD = 4; // of the frame: a line for its name, and a margin
 
-const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
+export const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml");
 
 // Wraps an element so that it stands elsewhere, whatever else moves it later.
-function moved(el, dx, dy) {
-  const g = el.ownerDocument.createElementNS(el.namespaceURI, "g");
-  g.setAttribute("transform", `translate(${dx.toFixed(1)} ${dy.toFixed(1)})`);
+export function moved(el, dx, dy) {
+  const g = s("g", { transform: `translate(${dx.toFixed(1)} ${dy.toFixed(1)})` });
   el.replaceWith(g);
   g.append(el);
 }
@@ -29,12 +30,15 @@ function movedEdge(group, edge, to, ends = []) {
   return { ...edge, label_box: [cx - w / 2, cy - h / 2, w, h] };
 }
 
-// The picture with some of its boxes open: a picture like any other, and where its frames are.
-export function opened(picture, open) {
-  const boxes = [...open].filter((id) => id in (picture.insides || {})), insides = Object.fromEntries(boxes.map((id) => [id, opened(picture.insides[id], open)]));
+// The picture with some of its boxes open: a picture like any other, and where its frames are. `set` may set each anew before, with
+// the room that its open boxes take.
+export function opened(picture, open, set, depth = 0) {
+  const boxes = [...open].filter((id) => id in (picture.insides || {})), insides = Object.fromEntries(boxes.map((id) => [id, opened(picture.insides[id], open, set, depth + 1)]));
+  const said = (id) => picture.nodes[id].name.replace(/^(.{27})..+/, "$1…");
+  const need = (id, axis) => (axis ? insides[id].height + HEAD : Math.max(insides[id].width, 6.6 * said(id).length + 44)) + 2 * PAD;
+  picture = set?.(picture, depth, boxes, need) ?? picture;
   if (!boxes.length) return picture;
   const svg = parsed(picture.svg), root = svg.documentElement, first = root.firstElementChild, nodes = {}, edges = {}, frames = {};
-  const need = (id, axis) => (axis ? insides[id].height + HEAD : insides[id].width) + 2 * PAD;
   const along = (axis) => {
     const grows = boxes.map((id) => { const { at } = picture.nodes[id]; return [at[axis], at[axis] + at[axis + 2], Math.max(0, need(id, axis) / at[axis + 2] - 1)]; });
     const ends = grows.flatMap(([from, to]) => [from, to]).sort((a, b) => a - b); // boxes one above the other share the room that one of them needs
@@ -54,11 +58,8 @@ export function opened(picture, open) {
     }
     // the frame is as large as the room that was made for it: other open boxes may have made more
     const wide = X(x + w) - X(x), tall = Y(y + h) - Y(y), inner = insides[id], left = X(x) + (wide - inner.width) / 2, top = Y(y) + HEAD + PAD + (tall - HEAD - 2 * PAD - inner.height) / 2;
-    const frame = svg.createElementNS(root.namespaceURI, "g"), rect = svg.createElementNS(root.namespaceURI, "rect"), text = svg.createElementNS(root.namespaceURI, "text");
-    for (const [el, values] of [[frame, { class: "cluster", id: `open-${id}` }], [rect, { class: "shape", x: X(x), y: Y(y), width: wide, height: tall, rx: 9 }], [text, { class: "caption", x: X(x) + wide / 2, y: Y(y) + 16, "font-size": 12, "font-weight": 600, "text-anchor": "middle" }]])
-      for (const [key, value] of Object.entries(values)) el.setAttribute(key, value);
-    text.textContent = node.name;
-    frame.append(rect, text);
+    const frame = s("g", { class: "cluster", id: `open-${id}` });
+    frame.append(s("rect", { class: "shape", x: X(x), y: Y(y), width: wide, height: tall, rx: 9 }), s("text", { class: "caption", x: X(x) + wide / 2, y: Y(y) + 16, "font-size": 12, "font-weight": 600, "text-anchor": "middle" }, said(id)));
     root.insertBefore(frame, first);
     group.remove();
     frames[id] = [X(x), Y(y), wide, tall];

@@ -117,7 +117,7 @@ export const painting = {
   toggle(id) {
     if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id);
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
-    if (!this.open.size) this.base = this.drawn;
+    if (!this.open.size) this.base = this.drawn.whole ?? this.drawn;
     this.open.delete(id) || this.open.add(id);
     this.settle(true);
     const after = corner(), button = this.picture.querySelector(`[data-toggle="${id}"]`);
@@ -150,7 +150,7 @@ export const painting = {
       move(item.group, set.nodes[id]);
       item.place = { ...item.bounds, x: item.bounds.x + dx, y: item.bounds.y + dy };
     }
-    for (const frame of svg.querySelectorAll("g.cluster")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
+    for (const frame of svg.querySelectorAll(".cluster, .over")) move(frame, set.moveAt(Number(frame.querySelector("rect").getAttribute("y"))));
     for (const [id, item] of this.edges) {
       const edge = set.edges[id], at = this.drawn.edges[id].label_box;
       if (!edge) continue;

@@ -13,13 +13,14 @@ const kindOf = (picture) => (picture.fold > 0 ? "few" : Object.keys(picture.fold
 export const viewName = (picture) => `${NAMES[kindOf(picture)] || `at most ${picture.fold} boxes`} ${picture.direction === "LR" ? "→" : "↓"}`;
 
 // The smallest scale at which every text of a node can be read; those on arrows may be smaller.
-function readable(picture) {
+export function readable(picture) {
   picture.least ??= LEAST / Math.min(...(picture.svg.match(/<text class="(?!label)[^>]*font-size="[\d.]+"/g) || ["13"]).map((text) => Number(/([\d.]+)"?$/.exec(text)[1])));
   return picture.least;
 }
 
-// The richest picture that is seen whole and can be read; in it the largest. Where none is, the one of fewest screens.
-export function choose(pictures, width, height) {
+// The richest picture that is seen whole and can be read; in it the largest. Where none is, the one of fewest screens, and in a
+// slim pane one that is not too wide.
+export function choose(pictures, width, height, slim) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "BT" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
     for (let k = 1; k <= most; k++) {
@@ -30,13 +31,13 @@ export function choose(pictures, width, height) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
       // a column more, and each arrow that is cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: RICH.indexOf(kindOf(picture)) - (picture.fold > 0 && picture.fold / 100) + (set.crossed > 4), screens, seen });
+      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: RICH.indexOf(kindOf(picture)) - (picture.fold > 0 && picture.fold / 100) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
   const whole = found.filter((one) => one.whole);
   if (whole.length) return whole.sort((a, b) => a.rich - b.rich || b.seen - a.seen)[0];
-  return found.sort((a, b) => a.screens - b.screens)[0];
+  return found.sort((a, b) => (slim && (a.wide > 1.001) - (b.wide > 1.001)) || a.screens - b.screens)[0];
 }
 
 export const room = {
@@ -49,9 +50,9 @@ export const room = {
     this.el.classList.toggle("mgv-slim", wide < WIDE);
     const around = this.head.offsetHeight + this.notes.offsetHeight + 4, free = Math.max(240, most - around);
     const open = [...this.open].join();
-    if (open !== this.opened?.open) this.opened = { open, picture: open ? opened(this.base, this.open) : null };
+    if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = open ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || viewName(picture) === this.wanted);
-    const pick = (side, tall) => choose(pictures, wide - side - 18, tall - 18);
+    const pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE);
     let side = wide >= WIDE ? Math.round(Math.max(316, Math.min(430, wide * 0.34))) : 0, broad = false;
     const stage = side ? free : Math.max(130, Math.round(free * 0.58));
     let chosen = pick(side, stage);
