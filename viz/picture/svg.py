@@ -82,7 +82,7 @@ def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[st
     spot = spots[0] if at is None else at
     written = _text("caption", text, spot, base, CAPTION, fill=_MUTED, font_weight="600")
     plate = _tag("rect", x=spot - half + 3, y=base - 11, width=2 * half - 6, height=14, fill=FRAME[0])
-    return _tag("g", "cluster", shape + written), "" if at else _tag("g", "over", plate + written)
+    return _tag("g", "cluster", shape + written), "" if at is not None else _tag("g", "over", plate + written)
 
 
 def _text(css: str, text: str, x: float, y: float, size: float, **attributes: object) -> str:
