@@ -31,7 +31,7 @@ __all__ += ["beside", "compare", "draw", "explore", "film", "record", "step", "t
 __dir__ = __all__.copy  # what completion offers
 magic.register()
 
-film = Film
+film = Film  # called as the others are
 
 LATER = {"step": "show.stepper", "explore": "show.explorer", "beside": "show.sides"}  # with widgets
 

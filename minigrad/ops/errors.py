@@ -40,7 +40,7 @@ def explained(error: Exception, op: Op, arrays: Sequence, args: tuple, kwargs: d
         if isinstance(error, (TypeError, ValueError)) and words in text:
             return RuntimeError(told)
     if "no identity" in text or "of an empty" in text:  # the largest of no elements
-        dim, told = (*args, None)[1], f"{op.name}(): Expected reduction dim "
+        dim, told = (*args, None, None)[1], f"{op.name}(): Expected reduction dim "
         if type(dim) is int:
             return IndexError(f"{told}{dim} to have non-zero size.")
         told += "to be specified for input.numel() == 0."
