@@ -48,9 +48,7 @@ class RemovableHandle:
 
     def remove(self) -> None:
         """Take the hook away. Doing it twice is harmless."""
-        hooks = self.hooks()
-        if hooks is not None:
-            hooks.pop(self.id, None)
+        (self.hooks() or {}).pop(self.id, None)  # they may have gone with their node
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -96,7 +94,8 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of it."""
-        return tuple(zip(self._edges, self._input_nrs or ZEROS))  # noqa: B905
+        numbers = self._input_nrs
+        return tuple([(e, 0) for e in self._edges] if numbers is None else zip(self._edges, numbers))  # noqa: B905
 
     @property
     def rules(self) -> dict[str, str]:

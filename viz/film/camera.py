@@ -8,7 +8,7 @@ held until the next frame, so that the newest can be shown whole (again.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from types import FrameType
@@ -90,28 +90,28 @@ class Shot:
             self.held[f] = received, {slot: sent[slot] for slot in holds if slot < len(sent)}
         if not self.late:
             self.fired.append(f)
-            self.measure(f, looks, received, sent)
+            self.measure([(f, looks, received, sent)])
             self.count()
 
-    def measure(self, f: int, looks: list[Look], received: Sequence, sent: Any) -> None:
-        try:
-            for side, nr, arrow, gate in looks:
-                g = (sent if side else received)[nr]
-                if g is None:
-                    continue
-                a = numbers(g)
-                if arrow is None:
-                    self.joined[f] = length_of(a)
-                else:
-                    self.norms[arrow] = length_of(a)
-                if gate is not None:
-                    self.gates.setdefault(a.shape, []).append((gate, a))
-                if self.sums is not None:
-                    self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
-        except LookupError:
-            pass  # an engine may leave out the gradients of the last inputs
-        except Exception as error:  # looking never ends the user's pass: the number is unknown
-            self.trouble.append(error)
+    @np.errstate(over="ignore")
+    def measure(self, seen: Iterable[tuple[int, list[Look], Sequence, Any]]) -> None:
+        for f, looks, received, sent in seen:
+            try:
+                for side, nr, arrow, gate in looks:
+                    g = (sent if side else received)[nr]
+                    if g is None:
+                        continue
+                    a = numbers(g)
+                    found, key = (self.joined, f) if arrow is None else (self.norms, arrow)
+                    found[key] = length_of(a)
+                    if gate is not None:
+                        self.gates.setdefault(a.shape, []).append((gate, a))
+                    if self.sums is not None:
+                        self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
+            except LookupError:
+                pass  # an engine may leave out the gradients of the last inputs
+            except Exception as error:  # looking never ends the user's pass: the number is unknown
+                self.trouble.append(error)
 
     def count(self) -> None:
         for gates in self.gates.values():
@@ -121,10 +121,9 @@ class Shot:
 
     def end(self) -> None:
         """After the pass: what .grad of each leaf holds; fills in the arrows that end at one leaf, and lets go of them."""
-        for f, looks, _ in self.late:
-            self.measure(f, looks, *self.held.get(f, ((), {})))
+        self.measure((f, looks, *self.held.get(f, ((), {}))) for f, looks, _ in self.late)
         self.count()
-        self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble))
+        self.grads = Leaves(seen([x.grad for x in self.leaves], self.trouble), like=self.values)
         for arrow, alone, norm in zip(self.scene.only, self.alone, self.grads.norms, strict=True):
             if alone:
                 self.norms[arrow] = norm

@@ -11,6 +11,7 @@ import numpy as np
 
 from .norms import UNKNOWN, length_of, lengths_of, numbers
 
+Arrays = list[np.ndarray | None]
 FEW = 4096  # numbers; of larger arrays the processor's cache holds one at a time
 
 
@@ -18,54 +19,60 @@ class Leaves:
     """Copies of arrays (None among them) and their norms, UNKNOWN for None.
 
     ``before`` are the same arrays as they were: then ``moved`` says for each by what part of its norm it has changed since;
-    infinite for one that was all zero. Small ones are measured together: their copies lie in ``flat``, one after another.
+    infinite for one that was all zero. Small ones are measured together: their copies lie in ``flat``, one after another, in
+    float64, where the square of every number of float32 has its place. ``like`` may be laid out in the same way.
     """
 
-    def __init__(self, arrays: list[np.ndarray | None], before: Leaves | None = None):
-        self.shapes = [None if a is None else a.shape for a in arrays]
-        self.few = [
-            k for k, a in enumerate(arrays) if a is not None and a.dtype.char == "f" and 0 < a.size <= FEW
-        ]
-        self.starts = [0, *accumulate([arrays[k].size for k in self.few])]
-        self.flat = np.concatenate([arrays[k] for k in self.few], None) if self.few else np.empty(0)
-        self.large: dict[int, np.ndarray] = {}
-        alike = before is not None and (before.few, before.shapes) == (self.few, self.shapes)
+    def __init__(self, arrays: Arrays, before: Leaves | None = None, like: Leaves | None = None):
+        like = before or like
+        self.kinds = [None if a is None else (a.shape, a.dtype) for a in arrays]
+        alike = like is not None and like.kinds == self.kinds
+        self.layout = few, rest, self.starts = like.layout if alike else _layout(arrays)
+        self.flat = np.concatenate([arrays[k] for k in few], None, dtype=np.float64) if few else np.empty(0)
+        self.large = {k: arrays[k].copy("K") for k in rest}
+        self.moved = [UNKNOWN] * len(arrays)
         with np.errstate(invalid="ignore", over="ignore"):
-            self.norms = self._each(self.flat)
-            change = self._each(self.flat - before.flat if alike else None)
-            for k, a in enumerate(arrays):
-                if a is not None and self.norms[k] == UNKNOWN:
-                    change[k] = length_of(a - before.large[k]) if alike else UNKNOWN
-                    self.norms[k], self.large[k] = length_of(a), a.copy("K")
-        self.moved = (
-            [_share(c, n) for c, n in zip(change, before.norms, strict=True)] if before is not None else []
-        )
+            self.norms = self._each(self.flat, self.large)
+            if before is not None and alike:
+                moves = {k: a - before.large[k] for k, a in self.large.items()}
+                change = self._each(self.flat - before.flat, moves)
+                pairs = zip(change, before.norms, strict=True)
+                self.moved = [c / n if c > 0.0 < n else _share(c, n) for c, n in pairs]
 
-    def _each(self, flat: np.ndarray | None) -> list[float]:
-        """The norms in an array that is made as ``flat`` is; UNKNOWN for the large."""
-        out = [UNKNOWN] * len(self.shapes)
-        for k, norm in zip(self.few, lengths_of(flat, self.starts), strict=False):
+    def _each(self, flat: np.ndarray, large: dict[int, np.ndarray]) -> list[float]:
+        """The norms in an array that is laid out as ``flat`` is, and in large ones; UNKNOWN for None."""
+        out = [UNKNOWN] * len(self.kinds)
+        for k, norm in zip(self.layout[0], lengths_of(flat, self.starts), strict=True):
             out[k] = norm
+        for k, a in large.items():
+            out[k] = length_of(a)
         return out
 
     @property
-    def arrays(self) -> list[np.ndarray | None]:
+    def arrays(self) -> Arrays:
         """The copies, one by one."""
-        parts = zip(self.few, np.split(self.flat, self.starts[1:]), strict=False)
-        every = self.large | {k: part.reshape(self.shapes[k]) for k, part in parts}
-        return [every.get(k) for k in range(len(self.shapes))]
+        parts = zip(self.layout[0], np.split(self.flat.astype(np.float32), self.starts[1:]), strict=False)
+        every = self.large | {k: part.reshape(self.kinds[k][0]) for k, part in parts}
+        return [every.get(k) for k in range(len(self.kinds))]
+
+
+def _layout(arrays: Arrays) -> tuple[list[int], list[int], list[int]]:
+    """Which are measured together, which one by one, and where each of the former starts and the last ends."""
+    known = [k for k, a in enumerate(arrays) if a is not None]
+    few = [k for k in known if arrays[k].dtype.char == "f" and 0 < arrays[k].size <= FEW]
+    return few, [k for k in known if k not in few], [0, *accumulate([arrays[k].size for k in few])]
 
 
 def _share(change: float, norm: float) -> float:
     return UNKNOWN if change == UNKNOWN else change / norm if norm else math.inf if change else 0.0
 
 
-def seen(tensors: list[Any], trouble: list[Exception]) -> list[np.ndarray | None]:
+def seen(tensors: list[Any], trouble: list[Exception]) -> Arrays:
     """The numbers of tensors of the user's; None where one has none to tell (meta, a tracer's), and why in ``trouble``."""
-    out: list[np.ndarray | None] = []
+    out: Arrays = []
     for t in tensors:
         try:
-            out.append(None if t is None else numbers(t.detach() if t.requires_grad else t))
+            out.append(None if t is None else numbers(t, t.requires_grad))
         except Exception as error:
             trouble.append(error)
             out.append(None)

@@ -18,10 +18,11 @@ NONE = 999.0  # the same among decades
 SAFE = 1e-30, 1e30  # squares within this range have lost nothing in float32
 
 
-def numbers(tensor: Any) -> np.ndarray:
-    """The numbers of a tensor: its own memory where NumPy can see that, else a copy. Raises what the framework raises."""
+def numbers(tensor: Any, tracked: bool = False) -> np.ndarray:
+    """The numbers of a tensor, ``tracked`` if it requires grad: its own memory where NumPy can see that, else a copy. Raises
+    what the framework raises."""
     try:
-        return tensor.numpy()
+        return tensor.numpy(force=True) if tracked else tensor.numpy()
     except (RuntimeError, TypeError, AttributeError):  # on another device, a dtype unknown to NumPy
         return as_array(tensor)
 
@@ -31,7 +32,7 @@ def length_of(a: np.ndarray) -> float:
     if kind not in "fd":
         a = np.abs(a).astype(np.float64)  # complex numbers, too
     a = a.ravel("K")
-    square = float(np.vdot(a, a))  # unlike dot it warns nobody of an overflow
+    square = float(a.dot(a))  # which, unlike vdot, warns of an overflow, and takes two thirds of the time
     if SAFE[0] < square < SAFE[1]:
         return math.sqrt(square)
     if kind == "f":
@@ -44,12 +45,9 @@ def length_of(a: np.ndarray) -> float:
     return most * math.sqrt(a.dot(a))
 
 
-def lengths_of(flat: np.ndarray | None, starts: list[int]) -> list[float]:
-    """The norms of float32 arrays that lie one after another in a flat one, which end where the next starts; none is empty."""
-    if flat is None or not flat.size:
-        return []
-    a = flat.astype(np.float64)
-    return np.sqrt(np.add.reduceat(a * a, starts[:-1])).tolist()
+def lengths_of(flat: np.ndarray, starts: list[int]) -> list[float]:
+    """The norms of arrays, none empty, that lie one after another in one of float64; each ends where the next starts."""
+    return np.sqrt(np.add.reduceat(flat * flat, starts[:-1])).tolist() if flat.size else []
 
 
 def logs(a: np.ndarray) -> np.ndarray:

@@ -17,8 +17,8 @@ RELAYS = {
 }  # fmt: skip
 GATES = re.compile(r"(Leaky)?Relu|Threshold|Hardtanh|Clamp|Maximum|Minimum|Where|\w*Dropout|Max")
 SHORTER = {"BinaryCrossEntropy": "BCE", "ScaledDotProductAttention": "Attention", "Convolution": "Conv"}
-# of each node its name, then where each of its inputs comes from: node and output, or -1
-Shape = tuple[str | int, ...]
+# of each node its name, then where each of its inputs comes from: node, or -1; with its output, where that is not the first
+Shape = tuple[str | int | tuple[int, int], ...]
 
 
 def short(name: str) -> str:
@@ -30,16 +30,13 @@ def short(name: str) -> str:
 def walk(root: Any) -> tuple[list[Any], Shape]:
     """The nodes behind ``root``, breadth first, and the graph's shape."""
     nodes, at, shape = [root], {root: 0, None: -1}, []
-    add = shape.append
     for node in nodes:  # grows as it goes
-        add(node.name())
+        shape.append(node.name())
         for target, nr in node.next_functions:
-            place = at.get(target)
-            if place is None:
-                place = at[target] = len(nodes)
+            if target not in at:
+                at[target] = len(nodes)
                 nodes.append(target)
-            add(place)
-            add(nr)
+            shape.append((at[target], nr) if nr else at[target])
         if len(nodes) > MOST_OF_TORCH:
             raise ValueError(f"this graph has more than {MOST_OF_TORCH:,} nodes")
     return nodes, tuple(shape)
@@ -88,12 +85,12 @@ def read(shape: Shape) -> Scene:
     """The scene of a graph of this shape."""
     names = tuple([part for part in shape if isinstance(part, str)])
     out: dict[int, list[tuple[int, int, int, int]]] = {}
-    users, edges, source, slot, parts = [0] * len(names), [], -1, 0, iter(shape)
-    for target in parts:
-        if isinstance(target, str):
+    users, edges, source, slot = [0] * len(names), [], -1, 0
+    for part in shape:
+        if isinstance(part, str):
             source, slot = source + 1, 0
             continue
-        nr, slot = next(parts), slot + 1
+        (target, nr), slot = part if isinstance(part, tuple) else (part, 0), slot + 1
         if target >= 0:
             out.setdefault(source, []).append((len(edges), slot - 1, target, nr))
             edges.append((source, slot - 1, target, nr))

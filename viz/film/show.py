@@ -71,8 +71,7 @@ def bundle(films: list[Any], text: str, titles: list[str] | None = None, **kwarg
     shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
     inside = page(films, titles, title=None, bare=True)
     frame = pages.over(shown, text, inside, 900 if len(films) > 1 else 840)
-    bundle = live[0] if isinstance(live, tuple) else live
-    return bundle | {"text/html": frame, "text/plain": text}
+    return (live[0] if isinstance(live, tuple) else live) | {"text/html": frame, "text/plain": text}
 
 
 def save(films: list[Any], path: str | Path, title: str | None, titles: list[str] | None = None) -> Path:
