@@ -99,8 +99,7 @@ class Film:
         self._film(loss, step, options, sys._getframe(1))
 
     def _film(self, loss: Any, step: int, options: dict, frame: FrameType) -> None:
-        taken = hanging(partial(self._shoot, loss, step, options, frame))
-        if taken is None:
+        if (taken := hanging(partial(self._shoot, loss, step, options, frame))) is None:
             return
         shot, reel, number, value = taken
         try:
@@ -138,6 +137,7 @@ class Film:
                     before = self._pending[3] if self._pending and self._pending[2] is reel.leaves else None
                 shot = Shot(reel, nodes, leaves, frame, before, handles)
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
+                self._newest = None  # the pass may use its memory, which the processor's cache still has
         except Exception as error:
             let_go(handles)
             self._note(error, step)
