@@ -29,23 +29,22 @@ class Leaves:
         alike = like is not None and like.kinds == self.kinds
         self.layout = few, rest, self.starts = like.layout if alike else _layout(arrays)
         self.flat = np.concatenate([arrays[k] for k in few], None, dtype=np.float64) if few else np.empty(0)
-        self.large = {k: arrays[k].copy("K") for k in rest}
-        self.moved = [UNKNOWN] * len(arrays)
+        self.large: dict[int, np.ndarray] = {}
         with np.errstate(invalid="ignore", over="ignore"):
-            self.norms = self._each(self.flat, self.large)
-            if before is not None and alike:
-                moves = {k: a - before.large[k] for k, a in self.large.items()}
-                change = self._each(self.flat - before.flat, moves)
-                pairs = zip(change, before.norms, strict=True)
-                self.moved = [c / n if c > 0.0 < n else _share(c, n) for c, n in pairs]
+            self.norms = self._each(self.flat)
+            alike = alike and before is not None
+            change = self._each(self.flat - before.flat if alike else None)
+            for k in rest:  # all of one array, while the processor's cache holds it
+                self.large[k], self.norms[k] = arrays[k].copy("K"), length_of(arrays[k])
+                change[k] = length_of(arrays[k] - before.large[k]) if alike else UNKNOWN
+        pairs = zip(change, before.norms, strict=True) if alike else ()
+        self.moved = [c / n if c > 0.0 < n else _share(c, n) for c, n in pairs]
 
-    def _each(self, flat: np.ndarray, large: dict[int, np.ndarray]) -> list[float]:
-        """The norms in an array that is laid out as ``flat`` is, and in large ones; UNKNOWN for None."""
-        out = [UNKNOWN] * len(self.kinds)
-        for k, norm in zip(self.layout[0], lengths_of(flat, self.starts), strict=True):
+    def _each(self, flat: np.ndarray | None) -> list[float]:
+        """The norms in an array that is laid out as ``flat`` is; UNKNOWN for all others."""
+        out, found = [UNKNOWN] * len(self.kinds), [] if flat is None else lengths_of(flat, self.starts)
+        for k, norm in zip(self.layout[0], found, strict=False):
             out[k] = norm
-        for k, a in large.items():
-            out[k] = length_of(a)
         return out
 
     @property
