@@ -177,12 +177,14 @@ def test_what_is_written_into_a_gradient_later_is_not_what_was_sent(t, kind):
 
 
 @pytest.mark.parametrize(
-    "shape", [(5, 3), (16, 3), (16, 8), (2, 4, 3), (2, 3, 4, 4), (8, 3, 2, 2), (6,), (0, 3)]
+    "shape",
+    [(5, 3), (16, 3), (16, 8), (2, 4, 3), (2, 3, 4, 4), (8, 3, 2, 2), (6,), (0, 3), (4096, 3), (2056, 2)],
 )
 def test_zeros_are_counted_for_each_of_several_gradients(shape):
     rng = np.random.default_rng(0)
-    several = [np.maximum(rng.standard_normal(shape), 0).astype(np.float32) for _ in range(3)]
-    several[1].T[-1] = 0.0
+    several = [np.maximum(rng.standard_normal((*shape, 3)), 0).astype(np.float32)[..., k] for k in range(3)]
+    several[1].T[-1:] = 0.0
+    several[2][...] = 1.0  # a byte counts up to 255
     for a, (share, units) in zip(several, alive(several), strict=True):
         assert share == pytest.approx(1 - np.count_nonzero(a) / max(a.size, 1) if a.size else 0.0)
         axes = tuple(i for i in range(a.ndim) if i != (1 if a.ndim == 4 else a.ndim - 1))

@@ -34,9 +34,7 @@ class Shot:
     ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` is where the hooks' go.
     """
 
-    def __init__(
-        self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Leaves | None, handles: list
-    ):
+    def __init__(self, reel: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
         self.scene, self.about = reel.scene, reel.about
         self.leaves, self.before = leaves, before
         self.norms = [UNKNOWN] * len(self.scene.arrows)

@@ -63,16 +63,20 @@ def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
-    shares, size = [], gradients[0].size
-    some, zero = np.empty((len(gradients), *gradients[0].shape), bool), np.zeros((), gradients[0].dtype)
+    count, size = len(gradients), gradients[0].size
+    some, zero = np.empty((count, *gradients[0].shape), bool), np.zeros((), gradients[0].dtype)
     for a, row in zip(gradients, some, strict=True):
-        shares.append(1.0 - np.count_nonzero(np.not_equal(a, zero, row)) / size if size else 0.0)
-    if some.ndim < 3 or not size:
-        return [(share, b"") for share in shares]
-    if some.ndim == 5:
-        some = np.moveaxis(some, 2, -1)
-    units, marks = some.shape[-1], some.reshape(len(some), -1).view(np.uint8)
-    if size % (8 * units) == 0:  # eight at once, and then those
-        marks = np.bitwise_or.reduce(marks.view(np.uint64).reshape(len(some), -1, units), 1).view(np.uint8)
-    marks = np.bitwise_or.reduce(marks.reshape(len(some), -1, units), 1)
-    return [(share, row.tobytes()) for share, row in zip(shares, marks, strict=True)]
+        np.not_equal(a, zero, row)
+    if not size:
+        return [(0.0, b"")] * count
+    some = np.moveaxis(some, 2, -1) if some.ndim == 5 else some
+    units = some.shape[-1] if some.ndim > 2 else 1
+    marks = some.reshape(count, -1).view(np.uint8)
+    if size % (8 * units) == 0:  # eight rows at once, so many in a block that no byte counts beyond 255
+        rows = size // (8 * units)
+        blocks = next(k for k in range(1, rows + 1) if rows % k == 0 and rows // k < 256)
+        marks = np.add.reduce(marks.view(np.uint64).reshape(count, blocks, -1, units), 2).view(np.uint8)
+    counts = np.add.reduce(marks.reshape(count, -1, units), 1, np.intp)
+    shares = (1.0 - np.add.reduce(counts, 1) / size).tolist()
+    lives = [row.tobytes() for row in counts > 0] if some.ndim > 2 else [b""] * count
+    return list(zip(shares, lives, strict=True))

@@ -7,7 +7,6 @@ float64 as they were measured (``norms.UNKNOWN``: not computed); ``table()`` giv
 from __future__ import annotations
 
 from array import array
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -55,8 +54,8 @@ class Reel:
                 self._count(f, units)
         self.alive |= shot.alive
         self.at.append(frame)
-        known = (shot.norms, joined, shot.values.norms, shot.grads.norms, self.unsettled, zeros)
-        self.numbers.extend(list(chain(*known)))
+        leaves = *shot.values.norms, *shot.grads.norms, *self.unsettled
+        self.numbers.extend([*shot.norms, *joined, *leaves, *zeros])
 
     def settle(self, index: int, ratios: list[float]) -> None:
         """What the leaves moved by after frame ``index`` of ours."""
