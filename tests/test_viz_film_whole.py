@@ -127,6 +127,16 @@ def test_gradients_add_up_and_other_arguments_are_told(t: Any):
     assert film.notes == []
 
 
+def test_the_last_frame_stays_whole_where_a_later_pass_raises(t: Any):
+    film, x = viz.film(), t.tensor([1.0, 2.0], requires_grad=True)
+    for scale in (1.0, 3.0):
+        loss = scale * (x * x).sum()
+        film.backward(loss)
+    with pytest.raises(RuntimeError, match="second time"):
+        film.backward(loss)
+    assert film.steps == [0, 1] and list(film.whole()) == ["1"] and film.unkept() == ""
+
+
 def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: pytest.MonkeyPatch):
     for limit, most, why in (
         ("LARGEST", 10, "its nodes save 615 numbers, more than 10"),

@@ -54,25 +54,27 @@ class Shot:
         self._hang(nodes, old, handles)
 
     def _hang(self, nodes: list, old: list, handles: list) -> None:
-        mine = next(ours)
-        handles.append(nodes[0].register_hook(lambda *grads: None))
-        number = getattr(handles[0], "id", None)  # frameworks count the hooks, whoever hangs them
-        let_go(handles)
-        self.others, scene = None if number is None else number - mine, self.scene
-        if self.others is None or scene.others != self.others:
-            self.sums, scene.covered, scene.plain, scene.plans = {}, set(), [False] * len(old), {}
+        scene, mine = self.scene, 0
         # where .grad will hold what one arrow brings, its norm is taken there, once
         self.alone = tuple([plain and g is None for plain, g in zip(scene.plain, old, strict=True)])
         plan = scene.plans.get(self.alone)
         if plan is None:
             plan = scene.plans[self.alone] = list(_plan(scene, self.alone, self.sums is not None))
-        self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
         for f, *looks in plan:
-            next(ours)
+            mine = next(ours)
             handles.append(nodes[f].register_hook(partial(self.look, f, *looks)))
             if f in self.about.custom:
-                next(ours)
+                mine = next(ours)
                 handles.append(nodes[f].register_prehook(partial(self.come, f)))
+        number = (
+            getattr(handles[-1], "id", None) if handles else None
+        )  # frameworks count the hooks, whoever hangs them
+        self.others = None if number is None else number - mine
+        if self.sums is None and (self.others is None or scene.others != self.others):
+            let_go(handles)
+            self.sums, scene.covered, scene.plain, scene.plans = {}, set(), [False] * len(old), {}
+            return self._hang(nodes, old, handles)
+        self.late = plan if scene.calm and self.sums is None and self.saved is not None else []
 
     def come(self, f: int, received: Sequence) -> None:
         self.came[f] = self.copies(received)

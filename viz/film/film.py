@@ -8,6 +8,7 @@ import threading
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from operator import is_
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -137,7 +138,6 @@ class Film:
                     before = self._pending[3] if self._pending and self._pending[2] is reel.leaves else None
                 shot = Shot(reel, nodes, leaves, frame, before, handles)
                 del nodes  # a node's wrapper that is held past the pass keeps the graph alive
-                self._newest = None  # the pass may use its memory, which the processor's cache still has
         except Exception as error:
             let_go(handles)
             self._note(error, step)
@@ -197,9 +197,10 @@ class Film:
             reel = self.reels[number]
             leaves = [nodes[i].variable for i in reel.scene.leaves]
             alive = [ref() for ref in reel.leaves]
+            if all(map(is_, alive, leaves)):
+                return reel, number, leaves
             if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
-                if any(old is None for old in alive):
-                    reel.follow(leaves)
+                reel.follow(leaves)
                 return reel, number, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]

@@ -43,6 +43,8 @@ class Leaves:
     def _each(self, flat: np.ndarray | None) -> list[float]:
         """The norms in an array that is laid out as ``flat`` is; UNKNOWN for all others."""
         out, found = [UNKNOWN] * len(self.kinds), [] if flat is None else lengths_of(flat, self.starts)
+        if len(found) == len(out):
+            return found
         for k, norm in zip(self.layout[0], found, strict=False):
             out[k] = norm
         return out

@@ -55,7 +55,7 @@ class Reel:
         self.alive |= shot.alive
         self.at.append(frame)
         leaves = *shot.values.norms, *shot.grads.norms, *self.unsettled
-        self.numbers.extend([*shot.norms, *joined, *leaves, *zeros])
+        self.numbers.fromlist([*shot.norms, *joined, *leaves, *zeros])
 
     def settle(self, index: int, ratios: list[float]) -> None:
         """What the leaves moved by after frame ``index`` of ours."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from ..read.graph import MOST_OF_TORCH
@@ -30,15 +31,15 @@ def short(name: str) -> str:
 def walk(root: Any) -> tuple[list[Any], Shape]:
     """The nodes behind ``root``, breadth first, and the graph's shape."""
     nodes, at, shape = [root], {root: 0, None: -1}, []
-    for node in nodes:  # grows as it goes
+    for node in islice(nodes, MOST_OF_TORCH):  # grows as it goes
         shape.append(node.name())
         for target, nr in node.next_functions:
             if target not in at:
                 at[target] = len(nodes)
                 nodes.append(target)
             shape.append((at[target], nr) if nr else at[target])
-        if len(nodes) > MOST_OF_TORCH:
-            raise ValueError(f"this graph has more than {MOST_OF_TORCH:,} nodes")
+    if len(nodes) > MOST_OF_TORCH:
+        raise ValueError(f"this graph has more than {MOST_OF_TORCH:,} nodes")
     return nodes, tuple(shape)
 
 
@@ -97,7 +98,7 @@ def read(shape: Shape) -> Scene:
             users[target] += 1
     scene = Scene(names, edges)
     scene.leaves = [i for i, name in enumerate(names) if i not in out and name.endswith("AccumulateGrad")]
-    leaf_of = {node: k for k, node in enumerate(scene.leaves)}
+    leaf_of, scene.plain = {node: k for k, node in enumerate(scene.leaves)}, [False] * len(scene.leaves)
     one = {i for i in range(1, len(names)) if len(out.get(i, ())) == users[i] == 1}
     relay = {i for i in one if stem(names[i]) in RELAYS}
     scene.functions = [i for i in range(len(names)) if i not in relay and i not in leaf_of]

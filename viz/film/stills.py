@@ -73,18 +73,14 @@ class Still:
         """Everything that is painted at one frame."""
         look = self.looks.get(self.film.scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        out: list[Mark] = [text(self.x + 12, 18, self.label, 13, bold=True)]
-        out += self._ribbon(look)
-        out += self._table(look, k)
-        out += self._loss(frame)
-        return out
+        label = text(self.x + 12, 18, self.label, 13, bold=True)
+        return [label, *self._ribbon(look), *self._table(look, k), *self._loss(frame)]
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
 
     def _ribbon(self, look: Looker) -> list[Mark]:
-        out: list[Mark] = []
-        gap = 1.0 if self.pitch >= 10 else 0.0
+        out, gap = [], 1.0 if self.pitch >= 10 else 0.0
         for r in range(1, len(look.rows)):
             cells: list[list] = []  # [first, last, fill]: neighbours of one shade are one box
             for k, decade in enumerate(look.into[:, r].tolist()):
@@ -158,10 +154,8 @@ class Still:
 
 def svg(still: Still) -> str:
     """The last frame as SVG."""
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {still.height:.0f}" font-family="sans-serif">'
-    ]
-    out.append('<rect width="100%" height="100%" fill="#fff"/>')
+    box = f'viewBox="0 0 {WIDE} {still.height:.0f}" font-family="sans-serif"'
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" {box}><rect width="100%" height="100%" fill="#fff"/>']
     for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
