@@ -8,7 +8,7 @@ recursion, so a chain of a million nodes is no deeper than one of three.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence
 from heapq import heappop, heappush, heappushpop
 
 from numpy import ndarray
@@ -19,17 +19,15 @@ from .modes import anomaly, local, set_grad
 from .node import ZEROS, AccumulateGrad, Node
 
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
-Roots, Nodes = Sequence[Root], Set[Node]
+Roots, Nodes = Sequence[Root], Collection[Node]
 Targets = dict[tuple[Node, int], object] | None  # for a node and the number of its output: that gradient
-
-EMPTY = frozenset()
 
 
 class PartialPass(dict[Node, bool]):
     """The nodes of a pass that goes to some of them only: is the node fired, or is a gradient only taken from it?"""
 
 
-def execute(roots: Roots, retain: bool, create: bool, targets: Targets = None, last: Nodes = EMPTY) -> None:
+def execute(roots: Roots, retain: bool, create: bool, targets: Targets = None, last: Nodes = ()) -> None:
     """Do a whole backward pass, recorded if `create` (see `walk` for the arguments)."""
     modes = local.__dict__  # the thread's own, looked up once
     recorded, before = create or modes["interpreter"] is not None, modes.copy()

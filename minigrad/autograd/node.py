@@ -140,8 +140,7 @@ def new_node(kind: type[Node], edges: tuple, input_nrs: tuple | None, kept: tupl
     node = kind()
     node._edges, node._kept, node._sequence = edges, kept, next_sequence()
     node._input_nrs = input_nrs if input_nrs and any(input_nrs) else None
-    node._hooks = node._meta = node._counter = None
-    node._version = 0
+    node._hooks, node._meta, node._counter, node._version = None, None, None, 0
     return node
 
 

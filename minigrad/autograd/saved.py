@@ -19,7 +19,6 @@ from .node import AccumulateGrad, Node, edge, grad_fn
 
 ndarray = np.ndarray
 FIELD = 20  # a node's version is one number, with this many bits for each value that it saves
-FIELD_MASK = (1 << FIELD) - 1
 
 
 def version_of(t: Tensor) -> int:
@@ -60,7 +59,7 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
 def refuse_modified(node: Node, i: int) -> None:
     """Raise PyTorch's error if a saved tensor has been written to since it was saved."""
     kept, (source, number) = node._kept[i], node._op.sources[i]
-    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & FIELD_MASK
+    then = (node._version if node._version >= 0 else ~node._version) >> FIELD * i & (1 << FIELD) - 1
     if source == "input":
         places = () if node._op.variadic else node._op.differentiable
         before = node._edges[places.index(number)] if number in places else None

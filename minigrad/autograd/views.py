@@ -80,7 +80,7 @@ def places(view: Tensor) -> ndarray:
     longer = numbers.itemsize // base.itemsize
     start, steps = (view.data_ptr() - first) * longer, [s * longer for s in array.strides]
     found = ndarray(array.shape, numbers.dtype, numbers, start, steps)
-    return found if 0 in array.strides and is_stretched(array) else found.copy()
+    return found if is_stretched(array) else found.copy()
 
 
 def read_of(base: Node, output_nr: int, where: ndarray, shape: tuple) -> Node:
@@ -152,7 +152,7 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, keeps: bool = False) -
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
-    one_number, itself = op.name in ("fill", "zero"), op.name == "copy" and inputs[1] is target
+    one_number, itself = op.name in ("fill", "zero"), op.name == "copy" and show_the_same(target, inputs[1])
     new = compute((old(target), *inputs[1:]) if "self" in op.saves and (recording or keeps) else inputs)
     if not itself and (len(inputs) > 1 or not one_number):
         check_memory(inputs)
@@ -185,18 +185,23 @@ def check_writable(t: Tensor) -> None:
 
 def is_stretched(array: ndarray) -> bool:
     """Does an array show an element several times, as what `expand` returns?"""
-    return array.size > 0 and any(s == 0 < n - 1 for s, n in zip(array.strides, array.shape, strict=True))
+    pairs = zip(array.strides, array.shape, strict=True)
+    return 0 in array.strides and array.size > 0 and any(s == 0 < n - 1 for s, n in pairs)
 
 
 def check_memory(inputs: tuple) -> None:
     """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
     array = inputs[0]._array
-    if 0 in array.strides and is_stretched(array):
-        raise RuntimeError(words.STRETCHED)
+    expect(not is_stretched(array), words.STRETCHED)
     for t in inputs[1:]:
-        if t is not None and t._counter is not None and t._counter is inputs[0]._counter:
-            one, other = ((x._array.strides, x._array.shape, x.data_ptr()) for x in (inputs[0], t))
-            expect(one == other or not np.shares_memory(array, t._array), words.OVERLAP)
+        if t is not None and t._counter is inputs[0]._counter is not None:
+            expect(show_the_same(inputs[0], t) or not np.shares_memory(array, t._array), words.OVERLAP)
+
+
+def show_the_same(one: Tensor, other: Tensor) -> bool:
+    """Do two tensors show the same elements of one memory in the same order?"""
+    shared = one._counter is other._counter is not None
+    return one is other or (shared and one._array.__array_interface__ == other._array.__array_interface__)
 
 
 def check_result(result: ndarray, target: ndarray) -> None:

@@ -152,17 +152,16 @@ def perform(op: Op, inputs: Sequence[Tensor | None], params: Sequence) -> object
 
 def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
     """What is unusual about recording: hooks on saved tensors, anomaly mode, tensors of inference mode."""
-    for i in op.saved_inputs:
-        expect(node._kept[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
-    if local.saved_hooks and op.node_class._frees:
-        saved, hooks = list(node._kept), local.saved_hooks[-1]
-        for i in op.saved_tensors:
-            if saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
-                source, position = op.sources[i]
-                saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks, node)
+    saved, hooks = list(node._kept), op.node_class._frees and local.saved_hooks[-1:]
+    for i in op.saved_tensors:  # in turn, as PyTorch does: what stands before the refused one has been packed
+        expect(saved[i].__class__ is not InferenceTensor, INFERENCE_SAVED)
+        if hooks and saved[i] is not None and not hasattr(saved[i], "_number") and op.saves[i][0] != "_":
+            source, position = op.sources[i]
+            saved[i] = Packed(outs[position] if source == "result" else saved[i], hooks[0], node)
+    if hooks:
         for i, kept in enumerate(saved):
             if type(kept) is tuple and any(isinstance(v, Tensor) for v in kept):  # of an index
-                saved[i] = tuple([Packed(v, hooks, node) if isinstance(v, Tensor) else v for v in kept])
+                saved[i] = tuple([Packed(v, hooks[0], node) if isinstance(v, Tensor) else v for v in kept])
         if any(map(is_not, saved, node._kept)):  # packed: these have no version, rules cannot read them
             node._version = ~node._version
         node._kept = tuple(saved)

@@ -154,16 +154,16 @@ class Op:
 
     def rule_of(self, position: int, inputs: tuple, results: tuple, params: tuple) -> Callable:
         """The rule of one input, by its position, as a function of the gradient alone: forward mode calls it so."""
-        name = self.inputs[position]
-        rule, read = self.rules[name], []
-        for source, place in map(self.source_of, self.wanted[name]):
-            values = {"input": inputs, "result": results, "param": params}.get(source)
-            read.append(values[place] if values else getattr(inputs[place]._array, source))
-        sharing = self.sharing(name)
+        name, sources = self.inputs[position], {"input": inputs, "result": results, "param": params}
+        rule, read = self.rules[name], {}
+        for n in self.wanted[name]:
+            source, i = self.source_of(n)
+            read[n] = sources[source][i] if source in sources else getattr(inputs[i]._array, source)
+        sharing, flat = self.sharing(name), tuple([read[n] for n in self.flat if n in read])
         if not sharing:
-            return lambda grad: rule(grad, *read)
+            return lambda grad: with_flat((rule(grad, *read.values()),), flat)[0]
         mask = tuple([n == name for n in sharing])
-        return lambda grad: rule(grad, mask, *read)[mask.index(True)]
+        return lambda grad: with_flat(rule(grad, mask, *read.values()), flat)[mask.index(True)]
 
     @property
     def rule_sources(self) -> dict[str, str]:
