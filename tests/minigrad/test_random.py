@@ -19,6 +19,8 @@ SLICES = [  # the kind, the first number, how many in one test
     *(("programs", first, 50) for first in range(0, 1600, 50)),
     *(("transforms in transforms", first, 50) for first in range(0, 600, 50)),
     *(("bad calls", first, 500) for first in range(0, 3000, 500)),
+    *(("programs", number, 1) for number in (207400, 301201)),  # differed once
+    *(("transforms in transforms", number, 1) for number in (218989, 219003)),
 ]
 
 
@@ -43,15 +45,8 @@ def test_the_programs_use_what_they_are_for():
     failed = sum("error" in s for program in programs for s in run(minigrad, program)["statements"])
     assert failed < count / 5
     text = "".join(program.source for program in programs)
-    for word in (
-        "Increase.apply",
-        "inputs=",
-        "get_gradient_edge(v",
-        "mode='any'",
-        "create_graph",
-        "inference_mode",
-    ):
-        assert word in text, word
+    words = "Increase.apply inputs= get_gradient_edge(v mode='any' create_graph inference_mode"
+    assert [word for word in words.split() if word not in text] == []
 
 
 def test_transforms_do_something():
