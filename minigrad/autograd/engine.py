@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Sequence
 from heapq import heappop, heappush, heappushpop
+from operator import attrgetter
 
 from numpy import ndarray
 
@@ -21,6 +22,7 @@ from .node import ZEROS, AccumulateGrad, Node
 Root = tuple[Node, int, object]  # a node, the number of its output, the gradient that arrives there
 Roots, Nodes = Sequence[Root], Collection[Node]
 Targets = dict[tuple[Node, int], object] | None  # for a node and the number of its output: that gradient
+AGE = attrgetter("_sequence")
 
 
 class PartialPass(dict[Node, bool]):
@@ -52,7 +54,8 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
     waiting = local.backward_pass = count_dependencies(roots)
     wanted = None
     if targets is not None:
-        wanted = local.backward_pass = PartialPass.fromkeys((n for n, _ in targets if n in waiting), False)
+        ends = {n for n, _ in targets if n in waiting}
+        wanted = local.backward_pass = PartialPass.fromkeys(ends, False)
         wanted.update(dict.fromkeys(nodes_leading_to(targets, last, waiting), True))
     arrived: dict[Node, object] = {}  # at nodes that wait for more
     own: set[Node] = set()  # nodes whose arrived gradient is a sum made here, which may be added to in place
@@ -98,7 +101,7 @@ def walk(roots: Roots, retain: bool, recorded: bool, targets: Targets, last: Nod
             if hooks is not None and not fires:
                 grad = run_before(node, grad, recorded, fires=False)
             # If the node is fired, too, what is captured is the gradient before the hooks, as in PyTorch.
-            for output_nr in range(node._output_count):
+            for output_nr in range(node._output_count) if node in ends else ():
                 if (node, output_nr) in targets:
                     targets[node, output_nr] = grad[output_nr] if type(grad) is list else grad
             if not fires:
@@ -190,16 +193,10 @@ def count_dependencies(roots: Roots) -> dict[Node, int]:
 
 def nodes_leading_to(targets: Targets, last: Nodes, reachable: dict[Node, int]) -> set[Node]:
     """The nodes that have to be fired so that a gradient reaches one of `targets`."""
-    consumers: dict[Node, list[Node]] = {}
-    for node in reachable:
-        for parent in node._edges:
-            if parent is not None:
-                consumers.setdefault(parent, []).append(node)
     needed = {node for node in last if node in reachable}
-    stack = [*needed, *(node for node, _ in targets)]
-    while stack:
-        for consumer in consumers.get(stack.pop(), ()):
-            if consumer not in needed:
-                needed.add(consumer)
-                stack.append(consumer)
+    ends = needed | {node for node, _ in targets}
+    for node in sorted(reachable, key=AGE):  # each is younger than those that it hands gradients to
+        if not ends.isdisjoint(node._edges):
+            needed.add(node)
+            ends.add(node)
     return needed

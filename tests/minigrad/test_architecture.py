@@ -25,10 +25,10 @@ LINES = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path
 CORE = "modes node saved views engine passes hooks"
 BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today's numbers, which only fall
     "__init__ tensor dtypes basics words printing creation random mersenne serialization": 1516,
-    " ".join(f"autograd.{name}" for name in CORE.split()): 1397,
+    " ".join(f"autograd.{name}" for name in CORE.split()): 1396,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1081,
-    "ops.*": 3353,
+    "ops.*": 3352,
     "func.*": 793,
     "nn.*": 1582,
     "optim.* utils.*": 664,
@@ -54,13 +54,13 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 10_386
+    assert sum(LINES.values()) <= 10_384
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
 def test_what_backward_needs_is_read_in_one_sitting() -> None:
     needed = ["tensor", "dtypes", *(f"autograd.{name}" for name in CORE.split()), "ops.table", "ops.run"]
-    assert sum(LINES[name] for name in needed) <= 2423, {name: LINES[name] for name in needed}
+    assert sum(LINES[name] for name in needed) <= 2420, {name: LINES[name] for name in needed}
 
 
 # ---------------------------------------------------------------- who may import whom
