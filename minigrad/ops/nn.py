@@ -80,9 +80,7 @@ def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]
         floats(x, f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl")
     if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # a NaN is not
         y = x
-    elif (
-        dim == x.ndim - 1 and x.flags.c_contiguous
-    ):  # the place of the largest is found in a fifth of the time
+    elif dim == x.ndim - 1 and x.flags.c_contiguous:  # where the largest is takes a fifth of the time
         y = x - x.take(x.argmax(dim) + rows(x.shape))[..., None]
     else:
         y = x - np.maximum.reduce(x, axis=dim if x.ndim else None, keepdims=True)

@@ -148,10 +148,11 @@ class Signature:
             raise TypeError(f"{told} {'was' if n - method == 1 else 'were'} given")
         for key, value in values.pop("others").items():
             own = self.own_name(key)
-            fits = own in values and values[own] is self.defaults[own]
-            values |= {own: value} if fits else {}
-            told = "multiple values for" if own == key in values else "an unexpected keyword"
-            unknown += [f"got {told} argument '{key}'"] * (not fits)
+            if own in values and values[own] is self.defaults[own]:
+                values[own] = value
+            else:  # told last: PyTorch looks at the kinds of the others first
+                told = "multiple values for" if own == key and key in values else "an unexpected keyword"
+                unknown.append(f"got {told} argument '{key}'")
         for place, (n, kind) in enumerate(self.kinds.items()):
             alone = n == self.many and len(values[n]) == 1  # it may be a sequence
             value = values[n][0] if alone else values[n]

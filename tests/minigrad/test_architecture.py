@@ -28,7 +28,7 @@ BUDGETS = {  # files of a package -> lines, as `ruff format` leaves them: today'
     " ".join(f"autograd.{name}" for name in CORE.split()): 1396,
     "autograd.__init__ autograd.function autograd.numerical autograd.functional autograd.forward_ad autograd.graph "
     "autograd.anomaly": 1081,
-    "ops.*": 3352,
+    "ops.*": 3351,
     "func.*": 793,
     "nn.*": 1582,
     "optim.* utils.*": 664,
@@ -54,7 +54,7 @@ def test_no_package_grows(files: str) -> None:
 
 def test_all_together_and_each_alone() -> None:
     assert sorted(name for files in BUDGETS for name in belonging(files)) == sorted(FILES)
-    assert sum(LINES.values()) <= 10_384
+    assert sum(LINES.values()) <= 10_383
     assert not {name: lines for name, lines in LINES.items() if lines > 500}
 
 
