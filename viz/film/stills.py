@@ -170,7 +170,7 @@ def _round(way: list[complex]) -> list[complex]:
     out = way[:1]
     for a, b, c in zip(way[:-2], way[1:-1], way[2:], strict=True):
         start, end = ((z - b) * min(0.5, 9 / (abs(z - b) or 1)) for z in (a, c))
-        out += [b + start * (1 - t) ** 2 + end * t * t for t in (0, 0.2, 0.4, 0.6, 0.8, 1)]
+        out += [b + start * (1 - t) ** 2 + end * t * t for t in (0, 0.25, 0.5, 0.75, 1)]
     return [*out, way[-1]]
 
 
@@ -185,7 +185,8 @@ def svg(still: Still) -> str:
     for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
-            face = f'font-size="{size:.1f}" fill="{colour}" text-anchor="{anchor}" font-weight="{700 if bold else 400}"'
+            weight = ' font-weight="700"' * bold
+            face = f'font-size="{size:g}" fill="{colour}" text-anchor="{anchor}"{weight}'
             out.append(f'<text x="{x:.1f}" y="{y:.1f}" {face}>{html.escape(said)}</text>')
         elif kind == "line":
             points, wide, colour, tip = mark
@@ -197,7 +198,7 @@ def svg(still: Still) -> str:
                 out.append(f'<polygon points="{head}" fill="{colour}"/>')
         else:
             x, y, w, h, fill, line = mark
-            rx = f' rx="{w / 2:.1f}" ry="{h / 2:.1f}" stroke="{line}"' if kind == "oval" else ""
+            rx = f' rx="{w / 2:g}" ry="{h / 2:g}" stroke="{line}"' if kind == "oval" else ""
             out.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"{rx} fill="{fill}"/>')
     return "".join([*out, "</svg>"])
 
