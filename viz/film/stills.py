@@ -86,14 +86,13 @@ class Still:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
 
     def _ribbon(self, look: Looker, frame: int) -> list[Mark]:
-        out, words, gap = [], [], 1.0 if self.pitch >= 10 else 0.0
+        out, words, high = [], [], self.pitch - (2.0 if self.pitch >= 10 else 0.0)
         for r in range(1, len(look.rows)):
             shades = map(self.shade, look.into[:, r].tolist())
             cells = zip(shades, look.at, [*look.at[1:], len(self.film)], strict=True)
             for fill, same in groupby(cells, itemgetter(0)):  # neighbours of one shade are one box
                 _, (first, *_), (*_, last) = zip(*same, strict=True)
                 x, y, wide = self.at(first), self.y(r), self.at(last) - self.at(first)
-                high = self.pitch - 2 * gap
                 out.append(("box", x, y - high / 2, wide, high, fill, fill))
                 if fill == ALARM and wide > 30 and self.pitch > 12:
                     words.append(("box", x + wide / 2 - 13, y - 6, 26, 12, fill, fill))
@@ -106,8 +105,7 @@ class Still:
 
     def _table(self, look: Looker, k: int) -> list[Mark]:
         out: list[Mark] = []
-        size, h = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3)
-        scene, most = look.reel.scene, min(10.0, self.pitch * 0.42)
+        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.reel.scene
         place: dict[int, complex] = {}
         for r, row in enumerate(look.rows):
             for c, f in enumerate(row.functions):
@@ -122,12 +120,14 @@ class Still:
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
                 out.append(text(self.names + 158, y, say(decade), size, ink, "end"))
         if self.fn:
-            inner = [a for a in scene.arrows if a.leaf is None]
-            ways = [(self._way(look, place, a, h), look.arrows[k, a.index]) for a in inner]
+            told = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
+            ways = [(self._way(look, place, a, h), decade) for a, decade in told]
         else:  # one arrow into each row
             spine = pairwise(complex(self.x + 24, self.y(r)) for r in range(len(look.rows)))
-            ways = zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)
+            ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
+        shared = any(len(way) == 4 for way, _ in ways)  # the room between rows, by two arrows
         for way, decade in ways:
+            most = min(10.0, self.pitch * (0.16 if shared else 0.42))
             wide = 0.8 + (most - 0.8) * self.part(decade) if abs(decade) < NONE else 1.0
             (*way, last, tip), ink = way, ALARM if broken(decade) else "#818a95"
             # the head stands between the end of the line and its tip
