@@ -279,6 +279,34 @@ def test_no_arrow_passes_under_a_label_or_over_a_caption_has_a_kink_or_is_far_fr
     assert not any(found.values()), {how: said for how, said in found.items() if said}
 
 
+@pytest.mark.parametrize("name", ["called_again", "source_example"])
+def test_a_label_stands_on_the_ground_that_is_behind_it(name):
+    """In a module's frame on the frame's colour, light and dark, else on that of the page."""
+    tensors, names = DRAWN[name](minigrad)
+    svg = ET.fromstring(viz.draw(tensors, "functions", names=names).svg)
+    groups = list(svg.iter(f"{SVG}g"))
+
+    def box(rect):
+        return [float(rect.get(key)) for key in ("x", "y", "width", "height")]
+
+    frames = [group[0] for group in groups if group.get("class") == "cluster"]
+    labels = [group for group in groups if group.get("class", "").split()[:1] == ["label"]]
+    grounds = set()
+    for x, y, w, h, label in ((*box(label[0]), label) for label in labels):
+        q, r = x + w / 2, y + h / 2
+        around = [f for f in frames for a, b, c, d in [box(f)] if a < q < a + c and b < r < b + d]
+        grounds.add(bool(around))
+        assert label[0].get("fill") == (around[0].get("fill") if around else "#ffffff")
+        assert ("framed" in label.get("class")) == bool(around)
+    assert grounds == ({True, False} if frames else {False})
+    dark = svg.findtext(f"{SVG}style")
+    fills = [
+        re.search(how + r"(?:,[^{]*)?\{fill:(#\w+)", dark)[1]
+        for how in (r"\.cluster>\.shape", r"\.framed\)>rect")
+    ]
+    assert fills[0] == fills[1]
+
+
 def test_values_are_written_where_asked_and_left_out_where_not():
     tensors, names = GALLERY["diamond"](minigrad)
     assert ">= 13<" in viz.draw(tensors, names=names, values=True).svg

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ from tests.test_viz_film import mlp, train
 from tools import films as gallery
 from viz.film.findings import say
 from viz.film.payload import payload
-from viz.film.rows import arrange
+from viz.film.rows import arrange, lanes
+from viz.film.scene import Arrow, Scene
 from viz.film.show import page
+from viz.film.stills import Still, dot, svg
 from viz.picture import gif
+from viz.picture.layout import painted
 
 
 @pytest.fixture(params=["minigrad", "torch"])
@@ -333,6 +337,70 @@ def test_a_gif_has_a_frame_for_each_or_48(mg, tmp_path: Path):
     short = viz.film(every=30)
     train(mg, short, 70)
     assert 10_000 < viz.beside(short, short, short).save(tmp_path / "both.gif").stat().st_size < 400_000
+
+
+def branching(t: Any) -> viz.Film:
+    """Arrows of each kind: to the next row, over functions of the same row (the recurrent part), past rows (the residual)."""
+    t.manual_seed(0)
+    w, u, *others = (t.randn(3, 3).requires_grad_(True) for _ in range(6))
+    film = viz.film(title="branches")
+    for _ in range(4):
+        h = t.ones(5, 3)
+        for _ in range(3):
+            h = (t.ones(5, 3) @ u + h @ w).tanh()
+        a, b, c, d = others
+        r = h @ a
+        film.backward((((r + (r @ b).relu() @ c) @ d) ** 2).mean())
+    return film
+
+
+def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
+    still = Still(branching(mg), "branches")
+    marks = still.marks(3)
+    kinds = [kind for kind, *_ in marks]
+    assert "line" not in kinds[kinds.count("line") :]  # below all others
+    said = svg(still)
+    assert said.rindex("<poly") < said.index("<text")
+    ovals = [(x + w / 2, y + h / 2, w / 2, h / 2) for kind, x, y, w, h, *_ in marks if kind == "oval"]
+    ways = [
+        (points, tip) for kind, points, *_, tip in (m for m in marks if m[0] == "line") if tip is not None
+    ]
+    assert any(abs(points[0].imag - tip.imag) > 1.5 * still.pitch for points, tip in ways)  # past rows
+    assert any(
+        abs(points[0].imag - tip.imag) < 1 and len(points) > 2 for points, tip in ways
+    )  # over functions
+    for points, tip in ways:
+        for a, b in pairwise([*points, tip]):
+            for q in (a + (b - a) * k / 20 for k in range(21)):
+                assert all(np.hypot((q.real - x) / w, (q.imag - y) / h) > 0.9 for x, y, w, h in ovals), q
+
+
+def test_lanes_beside_the_table_lie_inside_one_another():
+    ends = [(0, 5), (1, 3), (3, 5), (2, 3)]
+    arrows = [Arrow(k, a, 0, b, 0, 0) for k, (a, b) in enumerate(ends)]
+    assert lanes(Scene((), [], arrows=arrows), {k: k for k in range(6)}) == {1: 1, 2: 1, 0: 2}
+
+
+def test_a_frame_of_a_gif_has_its_words_above_its_lines(mg):
+    still = Still(branching(mg), "branches")
+    source = dot([still], [3])
+    alone = re.sub("^g -> g .*$", "", source, flags=re.M)
+    both, words = (np.asarray(Image.open(io.BytesIO(painted(text, "png", 72)))) for text in (source, alone))
+    assert (both != words).any()  # there are lines
+    for kind, *at in still.marks(3):
+        if kind == "oval":
+            x, y, w, h = at[:4]
+            place = np.s_[round(y + h * 0.2) : round(y + h * 0.8), round(x + w * 0.2) : round(x + w * 0.8)]
+            assert (both[place] == words[place]).all()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_gif_is_whole_pixels(mg, tmp_path: Path, count):
+    film = branching(mg)
+    path = (viz.beside(*[film] * count) if count > 1 else film).save(tmp_path / "film.gif")
+    with Image.open(path) as played:
+        shown = np.asarray(played.convert("RGB"))
+    assert all((edge == 255).all() for edge in (shown[:, 0], shown[:, -1], shown[0], shown[-1]))
 
 
 def test_a_gif_shows_what_was_painted():

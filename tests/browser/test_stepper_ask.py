@@ -44,6 +44,33 @@ def test_a_step_shows_only_after_its_prediction(browser: Browser, tmp_path: Path
         assert pane.grads() == {"x": [12.0]}
 
 
+@pytest.mark.parametrize("width", [320, 360])
+def test_on_a_phone_the_toolbar_takes_three_lines_at_most(browser: Browser, tmp_path: Path, width: int):
+    """With everything that a toolbar can hold; each control is in sight, 24 px large, and Tab comes to it."""
+    _, html = asking("mlp")
+    with opened(browser, html, tmp_path, viewport={"width": width, "height": 740}) as pane:
+        bar = pane.page.locator(".mgv-bar")
+        controls = bar.locator("button, input, select")
+        names = ["checkbox", "range", "search", "select-one"]
+        assert sorted({c.evaluate("el => el.type") for c in controls.all()} - {"button"}) == names
+        lines: list[float] = []
+        for control in controls.all():
+            # of a box to tick its label is part
+            box = control.evaluate(
+                "el => (el.type === 'checkbox' ? el.parentNode : el).getBoundingClientRect().toJSON()"
+            )
+            assert box["width"] >= 24 and box["height"] >= 24 and 0 <= box["left"] <= box["right"] <= width
+            middle = (box["top"] + box["bottom"]) / 2
+            lines += [middle] if all(abs(middle - line) > 8 for line in lines) else []
+        assert len(lines) <= 3
+        reached = 0
+        controls.first.focus()
+        while pane.page.evaluate("document.activeElement.closest('.mgv-bar') !== null"):
+            reached += 1
+            pane.page.keyboard.press("Tab")
+        assert reached == controls.count()
+
+
 def test_no_way_leads_around_the_question(browser: Browser, tmp_path: Path):
     data, html = asking()
     with opened(browser, html, tmp_path) as pane:

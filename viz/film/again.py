@@ -88,7 +88,8 @@ class About:
         if self.why:
             return None
         try:
-            return {k: (t := getattr(nodes[i], name), version_of(t)) for k, (i, name) in self.first.items()}
+            first = ((k, getattr(nodes[i], name)) for k, (i, name) in self.first.items())
+            return {k: (t, getattr(t, "_version", 0)) for k, t in first}
         except RuntimeError:  # of which the pass will speak
             return None
 
@@ -124,8 +125,8 @@ class Node:
     def __init__(self, name: str, number: int, rules: Any):
         self.called, self.number, self.rules, self.after = name, number, rules, None
         self.next_functions: tuple = ()
-        self.pre: list = []
-        self.post: list = []
+        self.pre, self.post = [], []
+        self.register_prehook, self.register_hook = partial(_listen, self.pre), partial(_listen, self.post)
 
     def name(self) -> str:
         return self.called
@@ -133,15 +134,10 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.number
 
-    def register_prehook(self, hook: Any) -> Any:
-        return self._listen(self.pre, hook)
 
-    def register_hook(self, hook: Any) -> Any:
-        return self._listen(self.post, hook)
-
-    def _listen(self, hooks: list, hook: Any) -> Any:
-        hooks.append(hook)
-        return SimpleNamespace(remove=partial(hooks.remove, hook))
+def _listen(hooks: list, hook: Any) -> Any:
+    hooks.append(hook)
+    return SimpleNamespace(remove=partial(hooks.remove, hook))
 
 
 class Again(Tensor):
@@ -153,11 +149,11 @@ class Again(Tensor):
     def __init__(self, shot: Any, loss: Any, gradient: Any, output_nr: int, reel: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))
         self.shot, self.scene, self.about = shot, shot.scene, shot.about
-        names, edges = self.scene.names, self.scene.edges
         self.seed = np.ones(self.shape, self.array.dtype) if gradient is None else numbers(gradient)
-        self.nodes = [Node(*x) for x in zip(names, self.about.sequence, self.about.rules, strict=True)]
+        about = zip(self.scene.names, self.about.sequence, self.about.rules, strict=True)
+        self.nodes = [Node(*x) for x in about]
         self.edges: list[list[tuple]] = [[(None, 0)] * n for n in self.about.slots]
-        for i, slot, target, nr in edges:
+        for i, slot, target, nr in self.scene.edges:
             self.edges[i][slot] = target, nr
         for node, out in zip(self.nodes, self.edges, strict=True):
             node.next_functions = tuple((None if i is None else self.nodes[i], nr) for i, nr in out)
@@ -204,7 +200,7 @@ class Again(Tensor):
                 continue
             stand_in = self.leaf.get(origin[0] if origin else None) or self._transposed(origin)
             if stand_in is None:
-                written = version != version_of(value)  # since
+                written = version != getattr(value, "_version", 0)  # since
                 stand_in = Tensor(None, value.shape, dtype_name(value)) if written else _copy(value)
             if origin and origin[0] not in self.leaf:
                 stand_in = self._made(stand_in, *origin)
@@ -318,11 +314,6 @@ def whole(again: Again, options: dict[str, Any]) -> dict[str, Any]:
     known = {key: options[key] for key in ("retain_graph", "create_graph") if key in options}
     given = None if options.get("gradient") is None else Tensor(again.seed)
     return shared(describe(run(graph, plain, given, verb="film", **known), *pictures))
-
-
-def version_of(tensor: Any) -> int:
-    """How often a tensor was written to in place, where it tells."""
-    return getattr(tensor, "_version", 0)
 
 
 def _copy(tensor: Any) -> Tensor:

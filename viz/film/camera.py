@@ -66,9 +66,8 @@ class Shot:
             if f in self.about.custom:
                 mine = next(ours)
                 handles.append(nodes[f].register_prehook(partial(self.come, f)))
-        number = (
-            getattr(handles[-1], "id", None) if handles else None
-        )  # frameworks count the hooks, whoever hangs them
+        # frameworks count the hooks, whoever hangs them
+        number = getattr(handles[-1], "id", None) if handles else None
         self.others = None if number is None else number - mine
         if self.sums is None and (self.others is None or scene.others != self.others):
             let_go(handles)

@@ -256,9 +256,8 @@ class Film:
             if missing and len(self):
                 step, last, first = min(missing.values()), self._steps[-1], next(iter(missing))
                 listed = ", ".join([*missing][:3]) + f" and {len(missing) - 3} more" * (len(missing) > 3)
-                text = (
-                    f"{listed} get{'s' * (len(missing) == 1)} no gradient: no path leads there from the loss."
-                )
+                get = "gets" if len(missing) == 1 else "get"
+                text = f"{listed} {get} no gradient: no path leads there from the loss."
                 place = (next((i for i, s in enumerate(self.steps) if s >= step), 0), len(self.steps) - 1, 0)
                 out.append(Finding("missing", step, last, "", first, text, self.scene_of[place[0]], place))
             nan = [f for f in out if f.kind == "nan"]

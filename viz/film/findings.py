@@ -114,8 +114,7 @@ class Looker:
         makers = (f for f, norms in sent.items() if broken(norms).any() and not broken(self.entering(f)[i]))
         maker = next(makers, None)
         what = "NaN" if maker is None or np.isnan(sent[maker][broken(sent[maker])][0]) else "Inf"
-        row = self.row_of[maker] if maker is not None else 0
-        node = self.node(maker) if maker is not None else scene.names[0]
+        row, node = self.row_of[maker or 0], self.node(maker or 0)
         if not (loss is None or np.isfinite(loss)):
             what = "NaN" if np.isnan(loss) else "Inf"
             sends = f"; {node} is the first to send it back" if maker is not None else ""
@@ -152,15 +151,11 @@ class Looker:
         """Growth from frame to frame."""
         rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
         steps = np.array(self.steps)
-        jump = np.full(len(steps), -np.inf)
-        where = np.zeros((len(steps), 2), int)
-        for i in range(1, len(steps)):
-            before = max(0, min(i - 1, int(np.searchsorted(steps, steps[i] - WITHIN))))
-            with np.errstate(invalid="ignore"):
-                grew = np.nan_to_num(rows[i] - rows[before], nan=-np.inf, posinf=-np.inf)
-            jump[i], where[i] = grew.max(initial=-np.inf), (int(grew.argmax()) + 1, before)
-        for first, last in intervals(jump > np.log10(GREW), gap=2):
-            r, before = where[first].tolist()
+        earlier = np.minimum(np.searchsorted(steps, steps - WITHIN), np.maximum(np.arange(len(steps)) - 1, 0))
+        with np.errstate(invalid="ignore"):
+            grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
+        for first, last in intervals(grew.max(axis=1) > np.log10(GREW), gap=2):
+            r, before = int(grew[first].argmax()) + 1, int(earlier[first])
             sizes = f"from {say(self.into[before, r])} to {say(self.into[first, r])}"
             within = plural(self.steps[first] - self.steps[before], "step")
             text = f"The gradient of {self.rows[r].name} grew {sizes} within {within}."

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..read.text import one_line, shape_text
 from .reel import Reel
-from .rows import Row
+from .rows import Row, lanes
 from .scene import short
 
 MOST_RUNS = 2_000  # of dead units, as many are told
@@ -44,15 +44,14 @@ def _film(film: Any, title: str) -> dict[str, Any]:
 
 def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
     scene = reel.scene
-    row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
     gates = {f: k for k, f in enumerate(scene.gates)}
-    functions, number = [], {}
-    for r, row in enumerate(rows):
-        for c, f in enumerate(row.functions):
-            name, number[f] = one_line(scene.names[f]), len(functions)
-            functions.append(
-                {"name": name, "label": short(name), "row": r, "column": c, "gate": gates.get(f, -1)}
-            )
+    places = {f: (r, c) for r, row in enumerate(rows) for c, f in enumerate(row.functions)}
+    row_of, number = {f: r for f, (r, _) in places.items()}, {f: k for k, f in enumerate(places)}
+    functions = []
+    for f, (r, c) in places.items():
+        name = one_line(scene.names[f])
+        named = {"name": name, "label": short(name)}
+        functions.append(named | {"row": r, "column": c, "gate": gates.get(f, -1)})
     last_use = {a.leaf: a.index for row in rows for a in row.leaves}
     counts = {k: sum(a.leaf == k for row in rows for a in row.leaves) for k in range(len(scene.leaves))}
     leaves, box = [], {}
@@ -63,13 +62,10 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
             leaf = {"name": name, "label": name.rpartition(".")[2] or name, "leaf": a.leaf, "row": r}
             use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
             leaves.append(leaf | use | {"place": place, "shape": shape_text(reel.shapes[a.leaf])})
-    arrows, lanes = [], []
+    arrows, lane_of = [], lanes(scene, row_of)
     for a in sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0))):
-        leaf, to = box.get(a.index), number.get(a.target)
-        span = (row_of[a.source], row_of.get(a.target, 0))
-        lane = _lane(lanes, *sorted(span)) if leaf is None and span[1] - span[0] not in (0, 1) else 0
-        way = {"from": number[a.source], "to": to, "leaf": leaf}
-        arrows.append(way | {"column": a.index, "hops": a.hops, "lane": lane})
+        way = {"from": number[a.source], "to": number.get(a.target), "leaf": box.get(a.index)}
+        arrows.append(way | {"column": a.index, "hops": a.hops, "lane": lane_of.get(a.index, 0)})
     return {
         "at": list(reel.at),
         "rows": [
@@ -80,19 +76,10 @@ def _scene(reel: Reel, rows: list[Row]) -> dict[str, Any]:
         "functions": functions,
         "leaves": leaves,
         "arrows": arrows,
-        "lanes": len(lanes),
+        "lanes": max(lane_of.values(), default=0),
         "folded": scene.folded,
         "parts": {name: part.start for name, part in reel.columns.items()},
         "width": reel.width,
         "dead": [[gates[f], u, a, b] for f, u, a, b in reel.dead()[:MOST_RUNS]],
         "table": base64.b64encode(reel.table().astype("<f4").tobytes()).decode(),
     }
-
-
-def _lane(taken: list[list[tuple[int, int]]], low: int, high: int) -> int:
-    """A way beside the table for an arrow that skips rows: the first lane that is free over all of them, from 1."""
-    free = (k for k, spans in enumerate(taken) if all(high <= x or y <= low for x, y in spans))
-    if (k := next(free, len(taken))) == len(taken):
-        taken.append([])
-    taken[k].append((low, high))
-    return k + 1

@@ -7,6 +7,7 @@ functions fired and from the leaves that they reach; names of modules decide whe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 
 from ..read.text import clipped
 from .scene import Arrow, Scene, short, stem
@@ -40,6 +41,17 @@ def arrange(scene: Scene, names: list[str]) -> list[Row]:
         row.leaves = [a for f in row.functions for a in _leaves(scene, f)]
     _name(scene, names, rows)
     return rows
+
+
+def lanes(scene: Scene, row_of: dict[int, int]) -> dict[int, int]:
+    """Of arrows that skip rows a way beside the table: the first free lane over all of them, from 1; long ones lie outside."""
+    ends = [(a.index, row_of[a.source], row_of[a.target]) for a in scene.arrows if a.leaf is None]
+    spans = {index: (min(a, b), max(a, b)) for index, a, b in ends if b - a not in (0, 1)}
+    out: dict[int, int] = {}
+    for index, (low, high) in sorted(spans.items(), key=lambda span: span[1][1] - span[1][0]):
+        taken = {lane for k, lane in out.items() if spans[k][0] < high and low < spans[k][1]}
+        out[index] = next(lane for lane in count(1) if lane not in taken)
+    return out
 
 
 def _order(scene: Scene) -> list[int]:

@@ -109,8 +109,8 @@ def read(shape: Shape) -> Scene:
             while target in relay:
                 number, _, target, nr = out[target][0]
                 passed.append(number)
-            arrow = Arrow(len(scene.arrows), source, slot, target, nr, len(passed) - 1)
-            arrow.leaf, arrow.edges = leaf_of.get(target), tuple(passed)
+            ends = source, slot, target, nr, len(passed) - 1, leaf_of.get(target)
+            arrow = Arrow(len(scene.arrows), *ends, tuple(passed))
             scene.arrows.append(arrow)
             scene.out.setdefault(source, []).append(arrow)
             scene.into.setdefault(target, []).append(arrow)

@@ -1,44 +1,43 @@
 """A film as a still picture: the SVG that a saved notebook shows where nothing may run, and the frames of a GIF.
 
-A still is a list of marks (boxes, lines, texts) with their places; it becomes SVG text here, or DOT whose places are fixed,
-which Graphviz paints.
+A still is a list of marks (boxes, lines, texts) with their places, lines below all others, so that no arrow crosses a word;
+it becomes SVG text here, or DOT whose places are fixed, which Graphviz paints.
 """
 
 from __future__ import annotations
 
 import html
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..picture.dot import quoted
 from ..picture.gif import animation
 from ..picture.layout import painted
-from ..read.text import fit, width, write_whole
+from ..read.text import fit, one_line, width, write_whole
 from .findings import Looker, broken, say
 from .norms import NONE
-from .scene import short
+from .rows import lanes
+from .scene import Arrow, short
 
 RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"]
 INK, MUTED, ALARM, NOW = "#1b1f24", "#57606a", "#b42318", "#c05000"
-TOP, FOOT, WIDE, SHADES, MOST = 78, 22, 880, 32, 48
+_RGB = [[int(c[i : i + 2], 16) for c in RAMP] for i in (1, 3, 5)]
+SHADES = ["#" + bytes(round(np.interp(x / 4, range(9), c)) for c in _RGB).hex() for x in range(33)]
+TOP, FOOT, WIDE, MOST, LANE = 78, 22, 880, 48, 11  # LANE: between arrows beside the table
 PAUSE, END = 0.12, 2.0  # seconds
 
-Mark = tuple  # ("box", x, y, w, h, fill, line, label) | ("line", points, wide, colour, head) | ("text", x, y, said, ...)
-
-
-def _shade(t: float) -> str:
-    x = round(max(0.0, min(1.0, t)) * SHADES) / SHADES * (len(RAMP) - 1)
-    k = min(len(RAMP) - 2, int(x))
-    pair = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in RAMP[k : k + 2]]
-    return "#" + "".join(f"{round(a + (b - a) * (x - k)):02x}" for a, b in zip(*pair, strict=True))
+# ("box", x, y, w, h, fill, line) | ("line", points, wide, colour, tip) | ("text", x, y, said, size, colour, anchor, bold)
+Mark = tuple
 
 
 def text(
     x: float, y: float, said: str, size: float, colour: str = INK, anchor: str = "start", bold: bool = False
 ) -> Mark:
-    return "text", x, y, said, size, colour, anchor, bold
+    return "text", x, y, one_line(said), size, colour, anchor, bold
 
 
 class Still:
@@ -59,11 +58,17 @@ class Still:
         self.functions = max(len(r.functions) for look in self.looks.values() for r in look.rows)
         shown = self.pitch >= 16 and self.functions <= 4 and wide > 600
         self.fn = 100.0 if shown else 0.0
-        self.names = x + (self.functions * self.fn + 14 if shown else 44)
+        self.lanes = {n: lanes(look.reel.scene, look.row_of) for n, look in self.looks.items() if shown}
+        self.beside = LANE * min(6, max((k for of in self.lanes.values() for k in of.values()), default=0))
+        self.names = x + (self.beside + self.functions * self.fn + 14 if shown else 44)
         self.ribbon = (self.names + 170, x + wide - 16)
 
     def part(self, decade: float) -> float:
         return max(0.0, min(1.0, (decade - self.low) / (self.high - self.low)))
+
+    def shade(self, decade: float) -> str:
+        plain = "#ffffff" if decade in (NONE, -np.inf) else SHADES[round(32 * self.part(decade))]
+        return ALARM if broken(decade) else plain
 
     def at(self, frame: float) -> float:
         left, right = self.ribbon
@@ -73,83 +78,104 @@ class Still:
         """Everything that is painted at one frame."""
         look = self.looks.get(self.film.scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        label = text(self.x + 12, 18, self.label, 13, bold=True)
-        return [label, *self._ribbon(look), *self._table(look, k), *self._loss(frame)]
+        title = text(self.x + 12, 18, self.label, 13, bold=True)
+        marks = [title, *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
+        return sorted(marks, key=lambda mark: mark[0] != "line")
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
 
-    def _ribbon(self, look: Looker) -> list[Mark]:
-        out, gap = [], 1.0 if self.pitch >= 10 else 0.0
+    def _ribbon(self, look: Looker, frame: int) -> list[Mark]:
+        out, words, high = [], [], self.pitch - (2.0 if self.pitch >= 10 else 0.0)
         for r in range(1, len(look.rows)):
-            cells: list[list] = []  # [first, last, fill]: neighbours of one shade are one box
-            for k, decade in enumerate(look.into[:, r].tolist()):
-                first = look.at[k]
-                last = look.at[k + 1] if k + 1 < len(look.at) else len(self.film)
-                fill = "#ffffff" if decade in (NONE, -np.inf) else _shade(self.part(decade))
-                fill = ALARM if broken(decade) else fill
-                if cells and cells[-1][2] == fill:
-                    cells[-1][1] = last
-                else:
-                    cells.append([first, last, fill])
-            y = TOP + (r - 1) * self.pitch + gap
-            for first, last, fill in cells:
-                x = self.at(first)
-                word = "NaN" if fill == ALARM and self.at(last) - x > 30 and self.pitch > 12 else ""
-                out.append(("box", x, y, self.at(last) - x, self.pitch - 2 * gap, fill, fill, word))
+            shades = map(self.shade, look.into[:, r].tolist())
+            cells = zip(shades, look.at, [*look.at[1:], len(self.film)], strict=True)
+            for fill, same in groupby(cells, itemgetter(0)):  # neighbours of one shade are one box
+                _, (first, *_), (*_, last) = zip(*same, strict=True)
+                x, y, wide = self.at(first), self.y(r), self.at(last) - self.at(first)
+                out.append(("box", x, y - high / 2, wide, high, fill, fill))
+                if fill == ALARM and wide > 30 and self.pitch > 12:
+                    words.append(("box", x + wide / 2 - 13, y - 6, 26, 12, fill, fill))
+                    words.append(text(x + wide / 2, y + 3.5, "NaN", 10, "#ffffff", "middle"))
         y = TOP + (len(look.rows) - 1) * self.pitch + 14
         for k in (0, len(self.film) - 1):
             out.append(text(self.at(k + 0.5), y, str(self.film.steps[k]), 10, MUTED, "middle"))
-        return out
+        now = "box", self.at(frame + 0.5) - 0.7, 26, 1.4, self.height - FOOT - 26, NOW, NOW
+        return [*out, now, *words]
 
     def _table(self, look: Looker, k: int) -> list[Mark]:
         out: list[Mark] = []
-        size = min(11.0, self.pitch - 1)
-        scene, most = look.reel.scene, min(10.0, self.pitch * 0.42)
-        place: dict[int, tuple[float, float]] = {}
+        size, h, scene = min(11.0, self.pitch - 1), min(9.0, self.pitch * 0.3), look.reel.scene
+        place: dict[int, complex] = {}
         for r, row in enumerate(look.rows):
             for c, f in enumerate(row.functions):
-                place[f] = (self.names - 14 - self.fn * (len(row.functions) - c - 0.5), self.y(r))
+                q = place[f] = complex(self.names - 14 - self.fn * (len(row.functions) - c - 0.5), self.y(r))
+                if self.fn:
+                    out.append(("oval", q.real - 38, q.imag - h, 76, 2 * h, "#e4f0fa", "#2273ad"))
+                    said = fit(short(scene.names[f]), 62, 10)
+                    out.append(text(q.real, q.imag + 3.5, said, 10, INK, "middle"))
             if r and size >= 5:
                 decade = look.into[k, r]
                 y, ink = self.y(r) + size * 0.36, ALARM if broken(decade) else INK
                 out.append(text(self.names, y, fit(row.name, 96, size, bold=True), size, bold=True))
                 out.append(text(self.names + 158, y, say(decade), size, ink, "end"))
-        arrows = [(a.source, a.target, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None]
-        if not self.fn:  # one arrow into each row
-            place = {row.functions[0]: (self.x + 24, self.y(r)) for r, row in enumerate(look.rows)}
-            firsts = [row.functions[0] for row in look.rows]
-            arrows = [(a, b, look.into[k, r]) for r, (a, b) in enumerate(pairwise(firsts), 1)]
-        h = min(9.0, self.pitch * 0.3) if self.fn else 1.0
-        for a, b, decade in arrows:
-            (x1, y1), (x2, y2) = place[a], place[b]
-            bad = broken(decade)
-            known = not bad and np.isfinite(decade) and decade != NONE
-            wide = 0.8 + (most - 0.8) * self.part(decade) if known else 1.0
-            ends = [(x1 + 38, y1), (x2 - 38, y2)] if y1 == y2 else [(x1, y1 + h), (x2, y2 - h)]
-            out.append(("line", ends, wide, ALARM if bad else "#818a95", bool(self.fn)))
         if self.fn:
-            for f, (x, y) in place.items():
-                label = fit(short(scene.names[f]), 62, 10)
-                out.append(("oval", x - 38, y - h, 76, 2 * h, "#e4f0fa", "#2273ad", label))
+            told = ((a, look.arrows[k, a.index]) for a in scene.arrows if a.leaf is None)
+            ways = [(self._way(look, place, a, h), decade) for a, decade in told]
+        else:  # one arrow into each row
+            spine = pairwise(complex(self.x + 24, self.y(r)) for r in range(len(look.rows)))
+            ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
+        shared = any(len(way) == 4 for way, _ in ways)  # the room between rows, by two arrows
+        for way, decade in ways:
+            most = min(10.0, self.pitch * (0.16 if shared else 0.42))
+            wide = 0.8 + (most - 0.8) * self.part(decade) if abs(decade) < NONE else 1.0
+            (*way, last, tip), ink = way, ALARM if broken(decade) else "#818a95"
+            # the head stands between the end of the line and its tip
+            end = tip - (tip - last) * min(0.4, 7 / (abs(tip - last) or 1)) if self.fn else tip
+            out.append(("line", _round([*way, last, end]), wide, ink, tip if self.fn else None))
         return out
 
+    def _way(self, look: Looker, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
+        """The corners of an arrow's way from oval to oval, ``h`` half as high: straight where nothing stands between, else
+        midway between two rows; past rows it goes on the left."""
+        p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j
+        if lane := self.lanes[look.scene].get(a.index):
+            x, leave, come = self.x + 12 + self.beside - LANE * min(lane, 6), p - 38 + gap, q - 38 - gap
+            corners = [leave, complex(x, leave.imag), complex(x, come.imag), come]
+            return [p - 24 + 0.7j * h, *corners, q - 24 - 0.8j * h]
+        if p.imag != q.imag:
+            side = np.sign(q.real - p.real)
+            return [p + 24 * side + 0.75j * h, q - 24 * side - 0.8j * h] if side else [p + 1j * h, q - 1j * h]
+        if q.real - p.real <= self.fn:
+            return [p + 38, q - 38]
+        return [p + 24 - 0.8j * h, p + 50 - gap, q - 50 - gap, q - 24 - 0.8j * h]
+
     def _loss(self, frame: int) -> list[Mark]:
-        known = {i: v for i, v in enumerate(self.film.losses) if v is not None and np.isfinite(v)}
         now = self.film.losses[frame]
         said = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
         out: list[Mark] = [text(self.ribbon[0], 18, said, 12, bold=True)]
-        if known:
-            low, high = min(known.values()), max(known.values())
-            if low > 0 and high > 20 * low:  # as logarithms
-                known, low, high = {i: float(np.log(v)) for i, v in known.items()}, np.log(low), np.log(high)
-            size = float(high - low) or 1.0
-            points = [(self.at(i + 0.5), 62 - 32 * (v - low) / size) for i, v in known.items()]
-            if len(points) > 1:
-                out.append(("line", points, 1.4, INK, False))
-        x = self.at(frame + 0.5)
-        out.append(("line", [(x, 26), (x, self.height - FOOT)], 1.4, NOW, False))
+        losses = np.array(self.film.losses, float)  # NaN for None
+        known = np.flatnonzero(np.isfinite(losses))
+        if known.size > 1:
+            v = losses[known]
+            v = np.log(v) if 0 < 20 * v.min() < v.max() else v
+            down = 62 - 32 * (v - v.min()) / (np.ptp(v) or 1.0)
+            across = [self.at(i + 0.5) for i in known.tolist()]
+            out.append(("line", [*map(complex, across, down.tolist())], 1.4, INK, None))
         return out
+
+
+def _round(way: list[complex]) -> list[complex]:
+    """A line with round corners, in short straight pieces."""
+    out = way[:1]
+    for a, b, c in zip(way[:-2], way[1:-1], way[2:], strict=True):
+        start, end = ((z - b) * min(0.5, 9 / (abs(z - b) or 1)) for z in (a, c))
+        out += [b + start * (1 - t) ** 2 + end * t * t for t in (0, 0.25, 0.5, 0.75, 1)]
+    return [*out, way[-1]]
+
+
+def _listed(points: list[complex]) -> str:
+    return " ".join(f"{q.real:.1f},{q.imag:.1f}" for q in points)
 
 
 def svg(still: Still) -> str:
@@ -159,88 +185,79 @@ def svg(still: Still) -> str:
     for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
             x, y, said, size, colour, anchor, bold = mark
-            face = f'font-size="{size:.1f}" fill="{colour}" text-anchor="{anchor}" font-weight="{700 if bold else 400}"'
+            weight = ' font-weight="700"' * bold
+            face = f'font-size="{size:g}" fill="{colour}" text-anchor="{anchor}"{weight}'
             out.append(f'<text x="{x:.1f}" y="{y:.1f}" {face}>{html.escape(said)}</text>')
         elif kind == "line":
-            points, wide, colour, _ = mark
-            way = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            out.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="{wide:.1f}"/>')
+            points, wide, colour, tip = mark
+            face = f'fill="none" stroke="{colour}" stroke-width="{wide:.1f}"'
+            out.append(f'<polyline points="{_listed(points)}" {face}/>')
+            if tip is not None:
+                side = 1j * (tip - points[-1]) / (abs(tip - points[-1]) or 1) * (wide / 2 + 2.2)
+                head = _listed([tip, points[-1] + side, points[-1] - side])
+                out.append(f'<polygon points="{head}" fill="{colour}"/>')
         else:
-            x, y, w, h, fill, line, said = mark
-            rx = f' rx="{w / 2:.1f}" ry="{h / 2:.1f}" stroke="{line}"' if kind == "oval" else ""
+            x, y, w, h, fill, line = mark
+            rx = f' rx="{w / 2:g}" ry="{h / 2:g}" stroke="{line}"' if kind == "oval" else ""
             out.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}"{rx} fill="{fill}"/>')
-            if said:
-                place = f'x="{x + w / 2:.1f}" y="{y + h / 2 + 3.5:.1f}" text-anchor="middle" font-size="10"'
-                out.append(f'<text {place} fill="{INK if rx else "#fff"}">{html.escape(said)}</text>')
     return "".join([*out, "</svg>"])
 
 
 def dot(stills: list[Still], frames: list[int]) -> str:
     """The films at these frames, beside each other, as DOT with all places fixed."""
-    pitch = max(s.height for s in stills)
+    pitch = -8 * min(-s.height // 8 for s in stills)  # whole pixels at 81 dots an inch, as at 72
     wide, height = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
-
-    def quoted(said: str) -> str:
-        plain = "".join(c if c.isprintable() else " " for c in said)
-        return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     def node(x: float, y: float, w: float, h: float, look: str) -> str:
         return f'[pos="{x + w / 2:.2f},{height - y - h / 2:.2f}!" width={w / 72:.4f} height={h / 72:.4f} {look}];'
 
     out = [
-        "digraph { graph [bgcolor=white pad=0 outputorder=nodesfirst]; edge [arrowsize=0.35];",
+        "digraph { graph [bgcolor=white pad=0 outputorder=edgesfirst]; edge [arrowsize=0.35];",
         'node [fontname="Helvetica" fixedsize=true style=filled penwidth=0 label=""];',
+        "g " + node(0, 0, wide, height, "shape=box style=invis"),
     ]
-    out.append("g " + node(0, 0, wide, height, "shape=box fillcolor=white"))
     for s, (still, frame) in enumerate(zip(stills, frames, strict=True)):
         down = still.line * pitch
         for i, (kind, *mark) in enumerate(still.marks(frame)):
-            name = f"n{s}_{i}"
             if kind == "text":
                 x, y, said, size, colour, anchor, bold = mark
                 w = width(said, size, bold=bold) + 4
                 left = x - {"start": 2, "middle": w / 2, "end": w - 2}[anchor]
                 face = "Helvetica-Bold" if bold else "Helvetica"
                 look = f'shape=plain style="" label={quoted(said)} fontsize={size:.1f} fontcolor="{colour}" fontname="{face}"'
-                out.append(f"{name} " + node(left, down + y - size, w, size * 1.3, look))
+                box = left, down + y - size, w, size * 1.3
             elif kind == "line":
-                way, w, colour, head = mark
-                points = [(x, down + y) for x, y in way]
-                tip = points[-1]
-                if head:  # the arrow's head stands between the end of the line and its tip
-                    (x1, y1), (x2, y2) = points[-2:]
-                    part = 1 - min(0.4, 7 / (np.hypot(x2 - x1, y2 - y1) or 1))
-                    points = [*points[:-1], (x1 + (x2 - x1) * part, y1 + (y2 - y1) * part)]
-                ways = [points[0]]  # straight pieces as Bézier curves
-                for (x1, y1), (x2, y2) in pairwise(points):
-                    ways += [(x1, y1), (x2, y2), (x2, y2)]
-                way = " ".join(f"{x:.2f},{height - y:.2f}" for x, y in ways)
-                end = f"e,{tip[0]:.2f},{height - tip[1]:.2f} " if head else ""
-                look = f'penwidth={w:.2f} color="{colour}" arrowhead={"normal" if head else "none"}'
+                points, w, colour, tip = mark
+                at = [f"{q.real:.2f},{height - down - q.imag:.2f}" for q in points]
+                # straight pieces as Bézier curves
+                way = " ".join([at[0], *(f"{a} {b} {b}" for a, b in pairwise(at))])
+                end = f"e,{tip.real:.2f},{height - down - tip.imag:.2f} " if tip is not None else ""
+                look = f'penwidth={w:.2f} color="{colour}" arrowhead={"normal" if end else "none"}'
                 out.append(f'g -> g [pos="{end}{way}" {look}];')
+                continue
             else:
-                x, y, w, h, fill, line, said = mark
+                x, y, w, h, fill, line = mark
                 shape = "ellipse penwidth=1" if kind == "oval" else "box"
-                ink = INK if kind == "oval" else "white"
-                look = f'shape={shape} fillcolor="{fill}" color="{line}" label={quoted(said)} fontsize=10 fontcolor="{ink}"'
-                out.append(f"{name} " + node(x, down + y, w, h, look))
+                look = f'shape={shape} fillcolor="{fill}" color="{line}"'
+                box = x, down + y, w, h
+            out.append(f"n{s}_{i} " + node(*box, look))
     return "\n".join([*out, "}"])
 
 
 def save_gif(films: list[Any], labels: list[str], path: Path) -> Path:
     """The films as one animated GIF of at most 48 frames, on one axis of training steps."""
-    wide = WIDE if len(films) == 1 else 430
+    wide = WIDE if len(films) == 1 else 432
     stills = [Still(f, label, wide, i) for i, (f, label) in enumerate(zip(films, labels, strict=True))]
     low, high = min(s.low for s in stills), max(s.high for s in stills)  # one scale
     for still in stills:
         still.low, still.high = max(low, high - 12), high
     steps = sorted({step for f in films for step in f.steps})
     places = np.linspace(0, len(steps) - 1, min(MOST, len(steps))).round().astype(int)
-    dpi = 80 if len(films) <= 2 else 72
+    dpi = 81 if len(films) <= 2 else 72
 
-    def frame(step: int) -> bytes:
-        frames = [max(0, int(np.searchsorted(f.steps, step, "right")) - 1) for f in films]
-        return painted(dot(stills, frames), "gd", dpi)
-
+    every = [np.searchsorted(f.steps, np.take(steps, places), "right") for f in films]
+    frames = [
+        painted(dot(stills, [max(0, int(k) - 1) for k in at]), "gd", dpi) for at in zip(*every, strict=True)
+    ]
     pauses = [PAUSE] * (len(places) - 1) + [END]
-    return write_whole(path, animation([frame(steps[i]) for i in places], pauses, [NOW, ALARM]))
+    return write_whole(path, animation(frames, pauses, [NOW, ALARM]))

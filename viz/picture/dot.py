@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import graphviz
 
@@ -91,6 +91,12 @@ def quoted(text: str) -> str:
     return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
+def ground(x: float, y: float, frames: Iterable[tuple[float, ...]]) -> str:
+    """The light colour of what is behind a point: of the frame of a module, or of the page."""
+    inside = any(0 < x - left < wide and 0 < y - top < high for left, top, wide, high, *_ in frames)
+    return FRAME[0] if inside else "#ffffff"
+
+
 def _attributes(values: dict[str, str]) -> str:
     return "[" + " ".join(f"{k}={v}" for k, v in values.items()) + "]"
 
@@ -127,7 +133,9 @@ def _node(item: Item, name: str, bare: bool) -> str:
 
 def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
     light, _, _, wide = EDGES[link.kind]
-    look = {} if bare else {"class": quoted(link.css), "color": quoted(light)}
+    look = (
+        {} if bare else {"class": quoted(link.css), "color": quoted(light), "tooltip": quoted(link.tooltip)}
+    )
     values = {"id": ident, **look, "penwidth": f"{wide:g}"}
     if link.kind in _STYLE and not bare:
         values["style"] = _STYLE[link.kind]
@@ -146,8 +154,7 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool) -> str:
         # a table of fixed size: the layout knows how much room the text needs without asking a font
         font = f'<FONT COLOR="#495057">{escaped("" if bare else link.label)}</FONT>'
         values["label"] = f"<{_table(f'<TR><TD>{font}</TD></TR>', link.label_width, 15)}>"
-    more = {} if bare else {"tooltip": quoted(link.tooltip)}
-    return f"\t{tail} -> {head} {_attributes(values | more)}\n"
+    return f"\t{tail} -> {head} {_attributes(values)}\n"
 
 
 def escaped(text: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..read.text import fit, plural, width
 from ..read.values import Value
-from .dot import COLOURS, EDGES, FRAME, INK, colours, scale, shade, shown
+from .dot import COLOURS, EDGES, FRAME, INK, colours, ground, scale, shade, shown
 from .layout import Places
 from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 
@@ -31,12 +31,11 @@ def paint(p: Picture, at: Places, *, standalone: bool = True) -> str:
         f'height="{h}" role="img" aria-label={quoteattr(summary(p))} font-family={quoteattr(FAMILY)}>'
     ]
     if standalone:
-        out.append(f"<style>{_dark()}</style>")
-        out.append(_tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff"))
+        out += [f"<style>{_dark()}</style>", _tag("rect", "panel", width=w, height=h, rx=8, fill="#ffffff")]
     arrows = np.concatenate([*at.ways.values()]) if p.clusters else None
     frames = [_frame(text, arrows, box) for (text, _), box in zip(p.clusters, at.frames, strict=True)]
     out += [frame for frame, _ in frames]
-    out += [_link(link, at, standalone) for link in p.links if link.id in at.lines]
+    out += [_link(link, at, standalone) for link in p.links if link.id in at.ways]
     out += [over for _, over in frames if over]
     out += [_item(item, *at.items[item.id], standalone) for item in p.items]
     out.append("</svg>")
@@ -92,8 +91,6 @@ def _text(css: str, text: str, x: float, y: float, size: float, **attributes: ob
 
 def _link(link: Link, at: Places, standalone: bool) -> str:
     curve, tip = at.lines[link.id]
-    if not curve:
-        return ""
     colour, _, dash, wide = EDGES[link.kind]
     points = curve[::-1] if link.backwards else curve
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
@@ -102,23 +99,21 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     out = [f"<title>{escape(link.tooltip)}</title>" * standalone, _tag("path", "line", d=path, **paint), head]
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
-        plate = _tag(
-            "rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill="#ffffff", fill_opacity="0.9"
-        )
+        fill = ground(x + w / 2, y + h / 2, at.frames)
+        plate = _tag("rect", "label-bg", x=x, y=y, width=w, height=h, rx=4, fill=fill)
         ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, _MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
-        out.append(f'<g class="label">{plate}{text}</g>')
+        out.append(f'<g class="label{" framed" * (fill == FRAME[0])}">{plate}{text}</g>')
     if "hooked" in link.classes:
         # on a short arrow with a label the mark stands before that, else before the head
         q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
-        mark = complex(*q) + by * _unit(q, to)
-        out.append(_hook_mark(mark.real, mark.imag))
+        out.append(_hook_mark(complex(*q) + by * _unit(q, to)))
     return _tag("g", link.css, "".join(out), id=link.id)
 
 
-def _hook_mark(x: float, y: float) -> str:
+def _hook_mark(q: complex) -> str:
     """A small diamond: somebody listens here."""
-    d = f"M{_n(x)},{_n(y - 5)}l5,5l-5,5l-5,-5Z"
+    d = f"M{_n(q.real)},{_n(q.imag - 5)}l5,5l-5,5l-5,-5Z"
     return _tag("path", "hook", d=d, fill="#ffffff", stroke="#c2255c", stroke_width="1.6")
 
 
@@ -167,7 +162,7 @@ def _item(item: Item, x: float, y: float, standalone: bool) -> str:
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
         right, down = {"ellipse": (0.86, 0.14), "diamond": (0.72, 0.22)}.get(item.outline, (0.97, 0.14))
-        out.append(_hook_mark(x + item.width * right, y + item.height * down))
+        out.append(_hook_mark(complex(x + item.width * right, y + item.height * down)))
     for caption, (bx, by, w, h) in item.boxes.items():
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
@@ -239,8 +234,8 @@ def _dark() -> str:
     rules = [
         ".panel{fill:#161b22}text{fill:#e6edf3}.sub,.note,.rule,.caption,.label-text{fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}"
+        f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}:is(.over,.framed)>rect{{fill:{FRAME[2]}}}"
     ]
-    rules.append(f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}.over>rect{{fill:{FRAME[2]}}}")
     for css, (_, _, fill, line) in COLOURS.items():
         rules.append(f".node.{css}>.shape,.node.{css}>.behind{{fill:{fill};stroke:{line}}}")
     rules.append(".node.freed>.shape,.node.unreached>.shape{fill:#161b22}")

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..picture.dot import FRAME, cells_table, colours, escaped, quoted
+from ..picture.dot import FRAME, cells_table, colours, escaped, ground, quoted
 from ..picture.gif import animation
 from ..picture.layout import painted
 from ..read.text import shape_text, write_whole
@@ -155,7 +155,6 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
     def text(ident: str, x: float, y: float, said: str, look: str) -> str:
         return f'{ident} [shape=plain fixedsize=false style="" pos="{at(x, y)}!" label={said} {look}];'
 
-    ground = 'shape=box fillcolor=white color=white label=""'
     middle = at(left + wide / 2, top + (high + CAPTION) / 2)
     out = [
         "digraph {",
@@ -163,7 +162,7 @@ def frame_dot(data: Mapping[str, Any], k: int, window: Window | None = None) -> 
         * bool(window)
         + 'graph [bgcolor="white" pad=0.1 outputorder=nodesfirst]; node [fontname="Helvetica" fixedsize=true style=filled]; '
         'edge [fontname="Helvetica" fontsize=9 arrowsize=0.6];',
-        box("ground", 0, 0, width, height, ground),
+        box("ground", 0, 0, width, height, 'shape=box fillcolor=white color=white label=""'),
     ]
     for i, ((x, y, w, h), caption, (cx, cy)) in enumerate(scene.frames):
         look = f'shape=box style="filled,rounded" fillcolor="{FRAME[0]}" color="{FRAME[1]}" label=""'
@@ -247,14 +246,13 @@ def _arrows(data: Mapping, scene: _Scene, now: _Moment, at) -> Iterator[str]:
             continue
         colour, wide = (NOW, 2.6) if ident in now.hot else (DONE, 1.8) if ident in now.done else (WAIT, 1.0)
         kinds = {"forward": "dashed", "grad_fn": "dashed", "backward": "solid"}
-        value = now.hot.get(ident) or now.done.get(ident)
         place = ""
-        if value:
+        if value := now.hot.get(ident) or now.done.get(ident):
             number = _label(value)
-            if edge.get("label_box"):
-                bx, by, bw, bh = edge["label_box"]
-                mx, my = bx + bw / 2, by + bh / 2
-                plate = 'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="white"'
+            if box := edge.get("label_box"):
+                mx, my = box[0] + box[2] / 2, box[1] + box[3] / 2
+                fill = ground(mx, my, (frame for frame, *_ in scene.frames))
+                plate = f'BORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="{fill}"'
                 number = f"<TABLE {plate}><TR><TD>{number}</TD></TR></TABLE>"
             else:  # beside the arrow
                 mx, my = points[len(points) // 2]
