@@ -154,7 +154,7 @@ class Looker:
         earlier = np.minimum(np.searchsorted(steps, steps - WITHIN), np.maximum(np.arange(len(steps)) - 1, 0))
         with np.errstate(invalid="ignore"):
             grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
-        for first, last in intervals(grew.max(axis=1) > np.log10(GREW), gap=2):
+        for first, last in intervals(grew.max(axis=1, initial=-np.inf) > np.log10(GREW), gap=2):
             r, before = int(grew[first].argmax()) + 1, int(earlier[first])
             sizes = f"from {say(self.into[before, r])} to {say(self.into[first, r])}"
             within = plural(self.steps[first] - self.steps[before], "step")
