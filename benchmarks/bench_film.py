@@ -3,8 +3,7 @@
     .venv/bin/python -m benchmarks.bench_film
 
 The forward pass is not timed. A pass with a frame may take 2.6 times the plain one at width 24 and 1.6 times at width 128, a
-pass between two frames nothing measurable; what is over a limit is measured once more, longer, because the machine may have
-been busy with something else. Then how long the player takes to change a frame in Chromium, with 60 edges and
+pass between two frames nothing measurable. Then how long the player takes to change a frame in Chromium, with 60 edges and
 with 1,000: at most 16 ms. Needs torch, playwright and Chromium.
 """
 
@@ -147,10 +146,7 @@ def main() -> list[str]:
             t.set_num_threads(1)
         for width, limit in LIMITS.items():
             for act in ("Sigmoid", "ReLU"):
-                rounds = ROUNDS if width == 24 else 40
-                found = passes(t, width, act, rounds)
-                if found["× a frame"] > limit or found["× between frames"] > NO_FRAME:
-                    found = passes(t, width, act, 3 * rounds)
+                found = passes(t, width, act, ROUNDS if width == 24 else 40)
                 frame, between = found["× a frame"], found["× between frames"]
                 print(
                     f"{framework:9} {act:8} width {width:4}: plain {1e3 * found['plain']:.2f} ms, with a frame × {frame:.2f} "

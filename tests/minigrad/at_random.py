@@ -17,7 +17,7 @@ from types import ModuleType
 
 import minigrad
 from tests.minigrad import bad_calls, oracle
-from tests.minigrad.differences import CONSTANT, LIMITS, PROGRAMS, SHARED
+from tests.minigrad.differences import LIMITS, NESTED, PROGRAMS, SHARED
 from tests.minigrad.oracle import Program, run
 from tests.minigrad.random_programs import write, write_transforms
 
@@ -53,13 +53,12 @@ def compare_features(torch: ModuleType, number: int) -> Told:
 
 def compare_transforms(torch: ModuleType, number: int) -> Told:
     """Of transforms only values are compared: how they are come by is each engine's own affair."""
+    if number in NESTED:
+        return "not compared", NESTED[number]
     program = transforms(number)
     expected, got = run(torch, program), run(minigrad, program)
     if any(LIMITS.search(s.get("error", "")) for s in expected["statements"]):
         return "not compared", "PyTorch cannot do it inside of its transforms"
-    out = expected["variables"].get("out", {}).get("values", [1])
-    if not any(out) and any(CONSTANT in s.get("error", "") for s in got["statements"]):
-        return "not compared", "a constant: zeros in PyTorch, no grad_fn in minigrad"
     for transcript in (expected, got):
         for statement in transcript["statements"]:
             for part in ("warnings", "order", "nodes"):

@@ -391,8 +391,9 @@ def _differ_printed(where: str, a: dict[str, Any], b: dict[str, Any]) -> list[st
     x, y = a["printed"], b.get("printed", "nothing")
     if repr(a["values"]) != repr(b["values"]):
         x, y = (" ".join(re.findall(r"\w+=\S+", text)) for text in (x, y))
-    # 0.06875 may print as 0.0687; a whole number as one only where it is no more than nearly one
-    same = x == y or (_same_text(x, y) and ("noise" in a or _all_decimals(x) == _all_decimals(y)))
+    same = x == y or (
+        _same_text(x, y) and _all_decimals(x) == _all_decimals(y)
+    )  # 0.06875 may print as 0.0687
     return [] if same else [_sentence(where, x, y)]
 
 
