@@ -37,10 +37,10 @@ import numpy as np
 
 from . import autograd, basics, ops
 from .autograd import graph as _graph  # who looks at a graph finds its tools loaded
-from .autograd import hooks as _hooks
 from .autograd import node as _node
 from .autograd import passes as _passes
-from .autograd.modes import *  # noqa: F403
+from .autograd import tensor_hooks as _hooks
+from .autograd.grad_mode import *  # noqa: F403
 from .basics import Size, device, offers
 from .creation import *  # noqa: F403
 from .dtypes import *  # noqa: F403

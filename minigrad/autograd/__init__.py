@@ -34,7 +34,7 @@ CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "passes": ("backward", "grad"),
     "function": ("Function", "function"),
-    "modes": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
+    "grad_mode": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
     "numerical": ("gradcheck", "gradgradcheck"),
 } | {name: (name,) for name in ("forward_ad", "functional", "graph")}
 HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in names}

@@ -14,9 +14,9 @@ from ..basics import Size
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .engine import Root, execute
-from .hooks import retain_grad
 from .modes import local
 from .node import Node, gradient_node
+from .tensor_hooks import retain_grad
 
 
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):

@@ -14,7 +14,8 @@ import numpy as np
 from .. import dtypes, words
 from ..tensor import Counter, Tensor, plain_types, wrap
 from ..words import expect
-from .modes import anomaly, no_grad
+from .grad_mode import no_grad
+from .modes import anomaly
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
@@ -42,7 +43,9 @@ def open_saved(node: Node, recorded: bool) -> list:
         t = saved[i]
         if t is not None:
             counter, saved[i] = t._counter, t if recorded else t._array
-            if counter is not None and counter.version + counter.detached != (versions[place] if versions else 0):
+            if counter is not None and counter.version + counter.detached != (
+                versions[place] if versions else 0
+            ):
                 unchanged = False
     counter = node._result_counter
     if counter is not None and counter.version != (versions[-1] if versions else 0):
