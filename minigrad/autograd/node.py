@@ -116,7 +116,8 @@ class Node:
     def _release(self) -> None:
         """Free the saved tensors. Sizes and numbers stay readable."""
         if self._versions is not RELEASED:
-            self._saved = () if self._op is None else self._op.without_tensors(self._saved)
+            op = self._op
+            self._saved = () if op is None else op.all_freed or op.without_tensors(self._saved)
         self._versions = RELEASED
 
     def register_hook(self, fn: Callable) -> RemovableHandle:

@@ -18,9 +18,9 @@ from ..autograd.modes import is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import open_saved, read, versions_of
 from ..autograd.views import make_view
-from ..tensor import plain_types, wrap
+from ..tensor import Tensor, plain_types, wrap
 from .errors import translated
-from .general import call_any, call_many, metadata
+from .general import call_any, call_many, fitting_form, metadata
 from .op import CallForm, Op, chooser
 from .operands import fit, operand, promoted
 from .signature import REQUIRED
@@ -126,6 +126,28 @@ def call_two(op: Op, form: CallForm) -> Callable:
             out._requires_grad, out._grad_fn = True, node
         return out
 
+    return call
+
+
+def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
+    """Several declarations of one name: the first that takes the arguments runs, such as `sum(x)` or `sum(x, dim)`. Which one
+    depends on their types, and is remembered."""
+    chosen: dict[object, Callable] = {}
+    for form in forms:
+        if len(form.signature().names) == 1:  # a tensor alone
+            chosen.setdefault(Tensor, form)
+
+    def call(*args, **kwargs):
+        if kwargs:
+            types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
+        else:
+            types = type(args[0]) if len(args) == 1 else (*map(type, args),)
+        form = chosen.get(types)
+        if form is None:
+            form = chosen[types] = fitting_form(name, forms, method, args, kwargs)
+        return form(*args, **kwargs)
+
+    call.forms = forms
     return call
 
 

@@ -6,6 +6,7 @@ and whatever modes are on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from operator import is_not
 
@@ -120,6 +121,21 @@ def only_arrays(op: Op, inputs: Sequence) -> bool:
         if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
             return False
     return True
+
+
+def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple, kwargs: dict) -> Callable:
+    """The first form of a function that takes these arguments. Raises the TypeError of the form that comes nearest."""
+    errors = []
+    for form in forms:
+        try:
+            form.signature().bind(args, kwargs, name, method)
+            return form
+        except TypeError as error:
+            errors.append(error)
+    if name.startswith("__"):
+        return forms[-1]  # of an operator, which leaves to Python what it does not know
+    known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
+    raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
 
 
 # ---------------------------------------------------------------- compute and record

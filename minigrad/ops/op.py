@@ -141,7 +141,7 @@ class Op:
 
     def without_tensors(self, saved: tuple) -> tuple:
         """What a node saved, with None in place of the tensors."""
-        return self.all_freed or tuple([None if i in self.freed else value for i, value in enumerate(saved)])
+        return tuple([None if i in self.freed else value for i, value in enumerate(saved)])
 
     # ------------------------------------------------------------ arguments and results
 

@@ -87,7 +87,7 @@ def test_no_source_code_is_generated() -> None:
 
 # From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
 DRAWN = """
-dtypes basics printing mersenne words autograd.modes autograd.grad_mode
+dtypes basics printing mersenne autograd.modes autograd.grad_mode words
 tensor_methods tensor
 autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
 autograd.engine autograd.passes
