@@ -1505,7 +1505,7 @@ EXERCISES: list[Exercise] = [
         wrong=(
             Wrong(
                 lambda grad, shape: engine.unbroadcast(grad, shape).tolist(),
-                "An `ndarray` is wanted: whoever calls it goes on computing with what comes back.",
+                "Return an `ndarray`: the caller computes with the result.",
             ),
             Wrong(
                 _from_the_back,
