@@ -90,9 +90,6 @@ def values_of_the_notebook(function: FunctionType) -> list[str]:
     return found
 
 
-IN_AN_INDEX = ("COPY", "SWAP", "DUP_TOP", "LOAD_", "BUILD_TUPLE", "BUILD_SLICE", "UNARY_NEGATIVE")
-
-
 def has_blank(function: Any) -> bool:
     """Whether there is a `...` in the code that is not an index: `x[...] = 0` is code, `return ...` is a blank."""
     if isinstance(function, type):
@@ -102,9 +99,30 @@ def has_blank(function: Any) -> bool:
     for code in _nested(function.__code__):
         steps = list(dis.get_instructions(code))
         for place, step in enumerate(steps):
-            if step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval is Ellipsis:
-                after = (s for s in steps[place + 1 :] if not s.opname.startswith(IN_AN_INDEX))
-                last = next(after, None)
-                if last is None or not (last.opname.endswith("_SUBSCR") or last.argrepr == "[]"):
-                    return True
+            loads = step.opname in ("LOAD_CONST", "RETURN_CONST") and step.argval is Ellipsis
+            if loads and not _becomes_an_index(steps[place:]):
+                return True
+    return False
+
+
+def _becomes_an_index(steps: list[dis.Instruction]) -> bool:
+    """Whether the constant that the first step loads, or a tuple with it, is on top of the stack where something is indexed."""
+    stack = [False] * 8  # whether it is the constant; what lies below is not known
+    for step in steps:
+        name, count = step.opname, step.arg or 0
+        if name.endswith("_SUBSCR") or step.argrepr == "[]":
+            return stack[-1]
+        if name in ("BUILD_TUPLE", "BUILD_SLICE") and count:
+            stack[-count:] = [any(stack[-count:])]
+        elif name == "COPY":
+            stack.append(stack[-count])
+        elif name == "SWAP":
+            stack[-1], stack[-count] = stack[-count], stack[-1]
+        elif name == "LOAD_ATTR":
+            stack[-1] = False
+        elif name.startswith("LOAD_"):
+            two = "NULL" in step.argrepr or isinstance(step.argval, tuple) and name.startswith("LOAD_FAST")
+            stack += [step.argval is Ellipsis] * (1 + two)
+        else:
+            return False
     return False

@@ -75,11 +75,11 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
             return Verdict(TRY_AGAIN, forbidden, forbidden)
         return Verdict(CORRECT, f"{exercise.shows}{_remarks(exercise, answers)}")
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
+    not_handed = _of_the_notebook(exercise, answers)
     if isinstance(got.error, Complaint) and not before:
-        return Verdict(TRY_AGAIN, str(got.error), str(got.error))
-    known = recognise(exercise, got, want)
-    if not_theirs := _of_the_notebook(exercise, answers):
-        known = Wrong(None, not_theirs)
+        told = not_handed or str(got.error)
+        return Verdict(TRY_AGAIN, told, told)
+    known = Wrong(None, not_handed) if not_handed else recognise(exercise, got, want)
     if got.error is not None and not before:
         state, told = _told(got.error, exercise)
         if known:
