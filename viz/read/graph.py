@@ -380,7 +380,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
     if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):
         try:
             tensors = fn.saved_tensors
-        except RuntimeError as error:
+        except Exception as error:
             yield Saved("saved_tensors", *_why(error))
         else:
             yield from (_kept(f"saved_tensors[{i}]", t) for i, t in enumerate(tensors) if is_tensor(t))
@@ -389,7 +389,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
 def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
     try:
         value = getattr(fn, attribute)
-    except RuntimeError as error:
+    except Exception as error:  # freed, changed in place, or whatever an engine of one's own raises
         yield Saved(name, *_why(error))
         return
     several = isinstance(value, list | tuple)
@@ -419,7 +419,7 @@ def _kept(name: str, tensor: Any) -> Saved:
     return Saved(name, "kept", value, text, size_of(shape) * width, tensor)
 
 
-def _why(error: RuntimeError) -> tuple[str, None, str]:
+def _why(error: Exception) -> tuple[str, None, str]:
     first = str(error).splitlines()[0] if str(error) else type(error).__name__
     if FREED in first:
         return "freed", None, "freed by an earlier backward pass"
