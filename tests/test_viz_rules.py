@@ -254,7 +254,7 @@ WRITTEN = {
     "lgamma": "Γ", "cdf": "Φ", "pdf": "φ", "softplus": "softplus", "diag": r"diag\(", "conj": r"conj\b", "i0": "I₀",
     "i1": "I₁", "zeta": "ζ",
 }  # fmt: skip
-# formulas that say the same in two ways: a power by its logarithm, a scaled Bessel function, the density of a normal distribution
+# formulas that say the same in two ways: a power by its logarithm, a scaled Bessel function, the density of a normal one
 OTHERWISE = "SpecialI0E SpecialI1E SpecialLogNdtr Igamma Igammac LinalgCholeskyEx Cholesky"
 
 

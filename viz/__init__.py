@@ -8,6 +8,7 @@
     viz.beside(a, b)    the same as two steppers that move together
     viz.film(every=5)   a training run: film.backward(loss) in place of loss.backward()
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
+    viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
 
@@ -23,13 +24,16 @@ from .picture.draw import Drawing, draw
 from .read.record import Recording, record
 from .run.compare import Comparison, compare
 from .run.steps import Step, Trace
-from .run.trace import trace
-from .show import magic
+from .run.trace import ON_FAILURE, trace
+from .show import failed, magic
+from .show.failed import failure
 
 __all__ = ["Comparison", "Drawing", "Film", "Recording", "Step", "Trace"]
-__all__ += ["beside", "compare", "draw", "explore", "film", "record", "step", "trace"]
+__all__ += ["beside", "compare", "draw", "explore", "failure", "film", "record", "step", "trace"]
 __dir__ = __all__.copy  # what completion offers
 magic.register()
+Recording.explain = staticmethod(failed.of_recording)
+ON_FAILURE.append(failed.of_pass)
 
 film = Film  # called as the others are
 

@@ -7,21 +7,24 @@ whom are worked out from the dependency counts, as an engine does. Hooks are rem
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from ..read.graph import Function, Graph, framework, is_tensor
+from ..read.hooks import hanging
 from ..read.recall import prepare
 from ..read.values import KEPT, Value, as_array, shape_of, size_of
 from .check import check_steps
 from .explain import finish, wrong_store
-from .hooks import hanging
 from .steps import Accumulated, Sent, Step, Trace
 
+# what shows a pass that raised: (graph, exception, live nodes that ran, those that had begun); pictures are made further up
+ON_FAILURE: list[Callable[[Graph, Exception, list, list], Any]] = []
 PASS = "viz pass"  # of the metadata of a root: what was recorded of a pass from there
 
 
@@ -90,7 +93,18 @@ def run(
                 handles.append(f.fn.register_hook(recorder.after(f)))
         _backward(graph, gradients, how)
 
-    hanging(listening)
+    try:
+        hanging(listening)
+    except Exception as error:
+        for show in ON_FAILURE:
+            with contextlib.suppress(Exception):
+                show(
+                    graph,
+                    error,
+                    [s.function.fn for s in recorder.steps],
+                    [f.fn for f in recorder.before_rule],
+                )
+        raise
     out = Trace(graph, recorder.steps, list(map(_seed, graph.roots, gradients)), title)
     out.create_graph, out.given = how.get("create_graph", False), any(g is not None for g in gradients)
     out.wanted = _wanted(graph, how.get("inputs"))
