@@ -8,6 +8,7 @@
     viz.beside(a, b)    the same as two steppers that move together
     viz.film(every=5)   a training run: film.backward(loss) in place of loss.backward()
     viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
+    viz.widgets(False)  no live widgets, only frames that step offline: for what is exported (or VIZ_WIDGETS=0)
     viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
@@ -27,9 +28,10 @@ from .run.steps import Step, Trace
 from .run.trace import ON_FAILURE, trace
 from .show import failed, magic
 from .show.failed import failure
+from .show.live import widgets
 
 __all__ = ["Comparison", "Drawing", "Film", "Recording", "Step", "Trace"]
-__all__ += ["beside", "compare", "draw", "explore", "failure", "film", "record", "step", "trace"]
+__all__ += ["beside", "compare", "draw", "explore", "failure", "film", "record", "step", "trace", "widgets"]
 __dir__ = __all__.copy  # what completion offers
 magic.register()
 Recording.explain = staticmethod(failed.of_recording)

@@ -23,6 +23,7 @@ from . import svg as painter
 from .fold import Group, groups
 from .layout import FORMATS, Places, cost, least_width, places, render
 from .parts import Picture
+from .shown import Shown
 from .views import VIEWS, build
 
 SMALL = 40  # nodes; up to this many the graph view is offered without being asked for, to half as many in both directions
@@ -35,11 +36,13 @@ WHOLE_UP_TO = 1_500  # nodes; above this a graph is folded unless fold=False
 WHOLE_COST = 25_000  # the same for the estimated cost of the layout
 
 
-class Drawing:
+class Drawing(Shown):
     """A drawn graph: ``.dot`` (a ``graphviz.Digraph``), ``.svg`` (text) and ``.save("z.svg")``.
 
     Shows itself in a notebook as an image that survives saving, and as one line of text.
     """
+
+    SAVED_AS = "svg"
 
     def __init__(self, picture: Picture, graph: Graph):
         self.picture, self.graph = picture, graph
@@ -80,7 +83,7 @@ class Drawing:
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
         image = f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
-        return {"text/plain": repr(self), "text/html": image + notes}
+        return {"text/plain": repr(self), "text/html": image + notes, "image/svg+xml": self.svg}
 
 
 def draw(

@@ -7,55 +7,27 @@ nothing of the program is run again. What cannot be known for certain is left ou
 from __future__ import annotations
 
 import ast
-import contextlib
-import linecache
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
-from types import FrameType, ModuleType
 from typing import Any
 
 from .graph import Edge, Function, Graph, Output, Root, framework, is_tensor, read, read_nodes
 from .names import give_names
+from .raised import Entry, Place, operands_of, operation_of, resolved, traceback_of
 from .recall import recall
 from .record import KEY, Recording, sequence
 from .rules import base_name
-from .source import syntax
 from .text import clipped, one_line, plural, shape_text, table
 from .transforms import accumulator
 from .values import Value, dtype_name, shape_of
 
-OPERATORS = {
-    ast.MatMult: "matmul", ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow",
-    ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.USub: "neg",
-}  # fmt: skip
 SHOWN = 12  # operands that are listed
 SAVED = "It had saved"
 MODIFIED = re.compile(r"modified by an inplace operation: .*, which is output \d+ of (\w+?),")
-OURS = __name__.partition(".")[0]
-
-
-@dataclass(slots=True)
-class Place:
-    """A line of source."""
-
-    file: str
-    number: int
-
-    @property
-    def code(self) -> str:
-        return one_line(linecache.getline(self.file, self.number).strip())[:200]
-
-    def __str__(self) -> str:
-        name = (
-            "this cell"
-            if self.file.startswith("<") or "ipykernel" in self.file
-            else os.path.basename(self.file)
-        )
-        return f"line {self.number} of {name}"
+OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 @dataclass(slots=True)
@@ -133,131 +105,14 @@ def _made(place: Place | None, failed: Place | None) -> str:
     return "made on this line" if place == failed else f"made on {place}: {place.code}"
 
 
-# -- where it was raised --------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Entry:
-    """One entry of a traceback."""
-
-    frame: FrameType
-    instruction: int
-    line: int
-
-    @property
-    def module(self) -> Any:
-        """The module whose method runs here."""
-        held = self.frame.f_locals.get("self")
-        return held if callable(getattr(type(held), "named_modules", None)) else None
-
-    @property
-    def place(self) -> Place:
-        return Place(self.frame.f_code.co_filename, self.line)
-
-    def written(self) -> tuple[ast.AST | None, str]:
-        """The expression or statement that raised, and its text."""
-        at = next(islice(self.frame.f_code.co_positions(), self.instruction // 2, None), (None,))
-        if None in at:
-            return None, ""
-        text = "".join(linecache.getlines(self.frame.f_code.co_filename, self.frame.f_globals))
-        for node in ast.walk(syntax(text)):
-            found = tuple(
-                getattr(node, k, None) for k in ("lineno", "end_lineno", "col_offset", "end_col_offset")
-            )
-            if found == at and not isinstance(node, ast.Expr):
-                return node, one_line(" ".join((ast.get_source_segment(text, node) or "").split()))
-        return None, ""
-
-
-def _entries(error: BaseException, within: FrameType | None) -> list[_Entry]:
-    """The traceback from the frame ``within`` on, of what first raised where one exception was raised from another."""
-    found: list[_Entry] = []
-    trace = error.__traceback__
-    while trace is not None:
-        found.append(_Entry(trace.tb_frame, trace.tb_lasti, trace.tb_lineno))
-        trace = trace.tb_next
-    frames = [entry.frame for entry in found]
-    found = found[frames.index(within) :] if within in frames else found
-    deeper = _entries(error.__cause__, within) if error.__cause__ is not None else []
-    return deeper if deeper and deeper[0].frame is found[0].frame else found
-
-
-def _resolved(node: ast.AST, frame: FrameType) -> Any:
-    """What a name, an attribute or an item of a plain container holds, as far as no code of the program runs for it."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
-    if isinstance(node, ast.Attribute):
-        held = _resolved(node.value, frame)
-        inside = [getattr(held, "__dict__", {})]
-        inside += [inside[0].get(kind) or {} for kind in ("_parameters", "_buffers", "_modules")]
-        return next((part[node.attr] for part in inside if node.attr in part), None)
-    if isinstance(node, ast.Subscript):
-        held, key = _resolved(node.value, frame), _resolved(node.slice, frame)
-        if type(held) in (list, tuple, dict):
-            with contextlib.suppress(LookupError, TypeError):
-                return held[key]
-    return None
-
-
-def _parts(node: ast.AST | None, frame: FrameType) -> Iterator[ast.AST]:
-    """The operands of an expression, as they are written; of an assertion all that it names."""
-    if isinstance(node, ast.BinOp):
-        yield from (node.left, node.right)
-    elif isinstance(node, ast.UnaryOp):
-        yield node.operand
-    elif isinstance(node, ast.Compare):
-        yield from (node.left, *node.comparators)
-    elif isinstance(node, ast.AugAssign):
-        yield from (node.target, node.value)
-    elif isinstance(node, ast.Subscript):
-        yield from (node.value, *(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
-    elif isinstance(node, ast.Call):
-        of = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if of is not None and not isinstance(_resolved(of, frame), ModuleType) and _is_value(of, frame):
-            yield of
-        for given in [*node.args, *(k.value for k in node.keywords)]:
-            yield from given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
-    elif isinstance(node, ast.Assert | ast.Raise):
-        found = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
-        yield from (n for n in found if is_tensor(_resolved(n, frame)))
-
-
-def _is_value(node: ast.AST, frame: FrameType) -> bool:
-    """Whether the thing before a method may be a tensor: it is one, or the result of an expression."""
-    held = _resolved(node, frame)
-    return is_tensor(held) or (held is None and not isinstance(node, ast.Name | ast.Attribute))
-
-
-def _operation(node: ast.AST | None, frame: FrameType) -> str:
-    if isinstance(node, ast.BinOp | ast.UnaryOp):
-        return OPERATORS.get(type(node.op), "the operation")
-    if isinstance(node, ast.AugAssign):
-        return OPERATORS.get(type(node.op), "the operation") + "_"
-    if isinstance(node, ast.Compare):
-        return "the comparison"
-    if isinstance(node, ast.Subscript):
-        return "indexing" if isinstance(node.ctx, ast.Load) else "assigning to an index"
-    if isinstance(node, ast.Assert):
-        return "the assertion"
-    if isinstance(node, ast.Call):
-        called = _resolved(node.func, frame)
-        if callable(getattr(type(called), "named_modules", None)):
-            return type(called).__name__
-        named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return named or "the call"
-    return "the line"
-
-
 # -- a recorded block that raised -----------------------------------------------------------------------------------------
 
 
 def of_recording(recording: Recording, error: Exception) -> Failure:
     """What failed in a recorded block: an operation of the forward pass, or a node of a backward pass."""
-    entries = _entries(error, recording._frame)
-    packages = {OURS, *map(framework_of, recording._watched), *sys.stdlib_module_names}
-    own = [e for e in entries if e.frame.f_globals.get("__name__", "").partition(".")[0] not in packages]
+    entries = traceback_of(error, recording._frame)
+    packages = {*map(framework_of, recording._watched), *sys.stdlib_module_names}
+    own = [e for e in entries if e.package not in packages and not e.place.file.startswith(OURS)]
     if not own:
         own = entries[:1]
     raised, args, progress = recording._raised
@@ -282,7 +137,7 @@ def framework_of(kind: type) -> str:
 
 
 def _of_forward(
-    recording: Recording, error: Exception, entries: list[_Entry], own: list[_Entry], args: list
+    recording: Recording, error: Exception, entries: list[Entry], own: list[Entry], args: list
 ) -> Failure:
     here = own[-1]
     rest = entries[entries.index(here) :]
@@ -297,9 +152,9 @@ def _of_forward(
             _of_layer(layer, _module_path(recording, layer.module)),
         )
     else:
-        operation = _operation(node, here.frame)
-        parts = _parts(node, here.frame)
-        found = [(" ".join(ast.unparse(part).split()), part, _resolved(part, here.frame)) for part in parts]
+        operation = operation_of(node, here.frame)
+        parts = operands_of(node, here.frame)
+        found = [(" ".join(ast.unparse(part).split()), part, resolved(part, here.frame)) for part in parts]
         found = _with_temporaries(found, args, recording)
     for _, thing in found:
         if here.frame.f_globals is recording._globals and is_tensor(thing) and thing.grad_fn is not None:
@@ -338,7 +193,7 @@ class _Result:
     nr: int
 
 
-def _of_layer(layer: _Entry, path: str) -> list[tuple[str, Any]]:
+def _of_layer(layer: Entry, path: str) -> list[tuple[str, Any]]:
     code, held = layer.frame.f_code, layer.frame.f_locals
     given = [(name, held.get(name)) for name in code.co_varnames[1 : code.co_argcount]]
     own = [(f"{path}.{name}" if path else name, tensor) for name, tensor in layer.module._parameters.items()]
@@ -453,11 +308,11 @@ def of_pass(
     error: BaseException,
     ran: Iterable[Any],
     begun: Iterable[Any],
-    entries: list[_Entry] | None = None,
+    entries: list[Entry] | None = None,
 ) -> Failure:
     """What failed in a backward pass of a graph that was read: ``ran`` and ``begun`` are live nodes, ``entries`` the
     traceback (by default that of ``error``)."""
-    entries = _entries(error, None) if entries is None else entries
+    entries = traceback_of(error, None) if entries is None else entries
     done = [graph.by_fn[fn] for fn in ran if fn in graph.by_fn]
     failed = next((graph.by_fn[fn] for fn in reversed(list(begun)) if fn in graph.by_fn), None)
     inside = _called_by_the_pass(entries)
@@ -506,13 +361,11 @@ def _changed(failure: Failure, error: Exception, recording: Recording) -> Failur
     return failure
 
 
-def _called_by_the_pass(entries: list[_Entry]) -> list[_Entry]:
+def _called_by_the_pass(entries: list[Entry]) -> list[Entry]:
     """The program's own code that the engine ran: a hook, or the rule of a custom Function."""
-    names = [e.frame.f_globals.get("__name__", "").partition(".")[0] for e in entries]
-    last = max((i for i, name in enumerate(names) if name == OURS), default=-1)
-    framework_names = {framework(t) for e in entries for t in e.frame.f_locals.values() if is_tensor(t)}
-    rest = zip(entries[last + 1 :], names[last + 1 :], strict=True)
-    return [e for e, name in rest if name not in {*framework_names, *sys.stdlib_module_names}]
+    last = max((i for i, e in enumerate(entries) if e.place.file.startswith(OURS)), default=-1)
+    packages = {framework(t) for e in entries for t in e.frame.f_locals.values() if is_tensor(t)}
+    return [e for e in entries[last + 1 :] if e.package not in {*packages, *sys.stdlib_module_names}]
 
 
 def _of_saved(saved: Any) -> Operand:

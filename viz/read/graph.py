@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -223,6 +223,16 @@ def place(tensor: Any) -> tuple | None:
     return None
 
 
+def _which_entry(entries: Mapping) -> str:
+    """Which tensor of a model's dict to pass: its loss, or the first that has a graph."""
+    graphs = [key for key, t in entries.items() if is_tensor(t) and t.grad_fn is not None]
+    if not graphs:
+        return "None of its values is a tensor that has a graph."
+    key = "loss" if "loss" in graphs else graphs[0]
+    more = "" if key == "loss" else ", or a scalar computed from it"
+    return f"Name the entry to start from: output[{key!r}]{more}."
+
+
 def as_tensors(what: Any, verb: str) -> list[Any]:
     """``what`` (a tensor or a list or tuple of tensors) as a list, or an error that says what to pass instead."""
     tensors = list(what) if isinstance(what, list | tuple) else [what]
@@ -231,11 +241,13 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
     for t in tensors:
         if not is_tensor(t):
             kind = type(t).__name__
-            hint = (
-                "A function has no graph until it is called: pass its result."
-                if callable(t)
-                else "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
-            )
+            hint = "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
+            if isinstance(t, Mapping):
+                hint = _which_entry(t)
+            elif callable(getattr(type(t), "named_parameters", None)):
+                hint = "A module has no graph until it is called: pass the result of calling it, such as model(x).sum()."
+            elif callable(t):
+                hint = "A function has no graph until it is called: pass its result."
             raise TypeError(f"viz.{verb} needs a tensor (or a list of tensors), but got {kind}. {hint}")
         if t.grad_fn is None:
             if t.requires_grad:

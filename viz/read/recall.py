@@ -72,5 +72,9 @@ def recall(graph: Graph) -> None:
 def excerpt(lines: list[str], first: int, file: str) -> dict:
     """Lines of source as they are shown: without their common margin, with the number of the first and where they stand."""
     margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
-    name = "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)
-    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": name}
+    return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
+
+
+def shown_name(file: str) -> str:
+    """What a file of source is called: a cell has none of its own."""
+    return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

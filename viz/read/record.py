@@ -23,6 +23,7 @@ from .graph import behind, is_tensor, place, read_nodes
 from .names import give_names, itself, members, variables
 from .progress import Progress
 from .replay import replay
+from .text import plural
 from .transforms import accumulator, tangent_of, whole
 from .values import Value, same, scalar_text, unseen
 
@@ -132,7 +133,7 @@ class Recording:
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
 
     def __repr__(self) -> str:
-        return f"Recording({self.operations} operations on {self.lines} lines)"
+        return f"Recording({plural(self.operations, 'operation')} on {plural(self.lines, 'line')})"
 
     def __enter__(self) -> Recording:
         try:

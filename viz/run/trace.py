@@ -8,6 +8,7 @@ whom are worked out from the dependency counts, as an engine does. Hooks are rem
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType
@@ -18,6 +19,8 @@ import numpy as np
 from ..read.graph import Function, Graph, framework, is_tensor
 from ..read.hooks import hanging
 from ..read.recall import prepare
+from ..read.rules import operand
+from ..read.text import plural
 from ..read.values import KEPT, Value, as_array, shape_of, size_of
 from .check import check_steps
 from .explain import finish, wrong_store
@@ -180,16 +183,19 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list:
     given = list(gradient) if isinstance(gradient, list | tuple) else [gradient]
     if gradient is None:
         given *= len(graph.roots)
-    if len(given) != len(graph.roots):
+    if len(given) != (n := len(graph.roots)):
         raise ValueError(
-            f"viz.{verb} got {len(graph.roots)} tensors, so gradient= must be a list of {len(graph.roots)} "
+            f"viz.{verb} got {plural(n, 'tensor')}, so gradient= must be {'one tensor' if n == 1 else f'a list of {n}'} "
             "(None for a tensor that is one number)."
         )
     for root, g in zip(graph.roots, given, strict=True):
         out = root.function.outputs[root.nr]
         shape = tuple(root.tensor.shape)
         if g is None and size_of(shape) != 1:
-            advice = f"take a scalar of it, such as {out.name}.sum()."
+            made_up = not out.name or re.fullmatch(r"t\d+′*", out.name)
+            advice = (
+                f"take a scalar of it, such as {'its sum()' if made_up else f'{operand(out.name)}.sum()'}."
+            )
             if verb not in ("explore", "beside"):
                 advice = f"pass gradient= with this shape (for example ones), or {advice}"
             raise RuntimeError(

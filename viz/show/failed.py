@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ..picture.draw import Drawing, picture_of
+from ..picture.shown import Shown
 from ..read import failure as reading
 from ..read.failure import Failure
 from ..read.record import Recording
-from ..read.text import clipped
-from .browse import Shown
+from ..read.text import clipped, write_whole
 
 WIDE_UP_TO = 14  # nodes; a larger graph is drawn from top to bottom
 
@@ -36,27 +36,27 @@ class Failed(Shown):
         failure.graph.release()
 
     def __repr__(self) -> str:
-        return clipped(f"Failed({self.failure.title})", 109)
+        return f"Failed({clipped(self.failure.title, 80)}{self.hint()})"
 
     def __str__(self) -> str:
         return str(self.failure)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to ``path``, as :meth:`viz.Drawing.save`."""
-        return self.drawing.save(path)
-
-    def page(self) -> str:
-        """What the browser shows: the words and the picture."""
+        """Write it to ``path``: the words and the picture as a page (.html), or the picture as :meth:`viz.Drawing.save`."""
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            return self.drawing.save(path)
         title = html.escape(self.failure.title)
-        return f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}"
+        return write_whole(path, f"<!doctype html><meta charset=utf-8><title>{title}</title>{self._html()}")
 
     def _html(self) -> str:
-        words = html.escape(str(self.failure).partition("\n")[2])
-        drawn = self.drawing._repr_mimebundle_()["text/html"]
-        return f"<pre style='white-space:pre-wrap'>{words}</pre>{drawn}"
+        words = html.escape(str(self.failure))
+        return (
+            f"<pre style='white-space:pre-wrap'>{words}</pre>{self.drawing._repr_mimebundle_()['text/html']}"
+        )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._html()}
+        return self.drawing._repr_mimebundle_() | {"text/plain": repr(self), "text/html": self._html()}
 
 
 _last: Failed | None = None
@@ -85,7 +85,7 @@ def _shown_under(failed: Failed, error: Exception) -> Failed:
     global _last
     _last = failed
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = ipython.get_ipython() if ipython is not None else None  # also in a terminal, where it is one line
     if shell is None:
         return failed
     number = id(error)  # alive for as long as the cell raises it
