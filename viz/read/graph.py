@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .values import Value, dtype_name, scalar_text, shape_of, size_of
+from .values import Value, dtype_name, item_size, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
 # PyTorch (2.13) deletes a graph recursively where Python has seen its nodes: a chain of about 40,000 of them ends the
@@ -44,6 +44,7 @@ class Saved:
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
+    memory: tuple[int, int] | None = None  # where what holds it begins, and how many bytes that has
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
 
@@ -94,10 +95,16 @@ class Function:
     outputs: list[Output] = field(default_factory=list)
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
+    memory: tuple[int, int] | None = (
+        None  # of a leaf: where what holds it begins, and how many bytes that has
+    )
     second: bool = False  # belongs to the graph that a backward pass made (create_graph=True)
     hooks: int = 0  # on the node itself
     after_hooks: int = 0  # of a leaf: called after its .grad was added to
     module: str | None = None
+    calls: list[tuple[str, int, float]] = field(
+        default_factory=list
+    )  # recorded ones around it: module, number, seconds
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
     other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
@@ -354,6 +361,7 @@ def _describe(f: Function) -> None:
         f.output(nr).hooks = len(hooks)
     if f.kind == "accumulate":
         f.leaf = f.fn.variable
+        f.memory = memory_of(f.leaf)
         describe_output(f.outputs[0], f.leaf)
         f.after_hooks = len(getattr(f.leaf, "_post_accumulate_grad_hooks", None) or ())
 
@@ -427,8 +435,19 @@ def _kept(name: str, tensor: Any) -> Saved:
     shape, dtype = shape_of(tensor), dtype_name(tensor)
     value = Value.small(tensor)
     text = "" if value is not None else f"{shape}, {dtype}"
-    width = value.array.itemsize if value is not None else int("".join(filter(str.isdigit, dtype)) or 8) // 8
-    return Saved(name, "kept", value, text, size_of(shape) * width, tensor)
+    return Saved(name, "kept", value, text, size_of(shape) * item_size(dtype), memory_of(tensor), tensor)
+
+
+def memory_of(tensor: Any) -> tuple[int, int] | None:
+    """Where the memory begins that holds a tensor, and how many bytes it has: of a view its base's, whole. None if unknown."""
+    with contextlib.suppress(Exception):  # a sparse tensor, a tracer's
+        if hasattr(tensor, "untyped_storage"):
+            return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        array = tensor.detach().numpy()
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array.ctypes.data, array.nbytes
+    return None
 
 
 def _why(error: Exception) -> tuple[str, None, str]:

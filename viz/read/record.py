@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from itertools import count
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -55,8 +56,10 @@ def looking(method: Callable) -> Callable:
     @functools.wraps(method)
     def look(self: Recording, *args: Any) -> None:
         if self._following and not self._compiling() and threading.get_ident() == self._thread:
+            began = perf_counter()
             with contextlib.suppress(Exception), unseen():
                 method(self, *args)
+            self._looked += perf_counter() - began
 
     return look
 
@@ -128,9 +131,12 @@ class Recording:
             int, tuple[Any, str]
         ] = {}  # modules whose calls are watched, kept alive, and their names
         self._handles: list[Any] = []  # of the hooks on them
-        # calls that have begun: the module, the newest node before it
-        self._running: list[tuple[Any, int]] = []
+        self._looked = 0.0  # seconds that this recording itself took
+        # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
+        self._running: list[tuple[Any, int, float, float]] = []
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
+        # function -> the calls of modules that it was made in, innermost first: module, number, seconds
+        self._calls: dict[Any, list[tuple[str, int, float]]] = {}
 
     def __repr__(self) -> str:
         return f"Recording({plural(self.operations, 'operation')} on {plural(self.lines, 'line')})"
@@ -294,22 +300,25 @@ class Recording:
     @looking
     def _begins(self, module: Any, args: tuple) -> None:
         newest = max((sequence(t.grad_fn) for t in _tensors(args)), default=-1)
-        self._running.append((module, newest))
+        self._running.append((module, newest, perf_counter(), self._looked))
 
     @looking
     def _ended(self, label: str, leaf: bool, module: Any, args: tuple, output: Any) -> None:
         """Attribute what is new behind the outputs. Inner modules end first and keep what they made."""
+        now = perf_counter()
         while self._running:
-            began, newest = self._running.pop()
+            began, newest, since, looked = self._running.pop()
             if began is module:  # calls above it ended with an exception
                 break
         else:
             return
         before = {t.grad_fn for t in _tensors(args)}
-        call = next(CALLS) if leaf else None
+        number = next(CALLS)
+        call, ran = number if leaf else None, (label, number, now - since - (self._looked - looked))
         inside = (t.grad_fn for t in _tensors([output]))
         for fn in behind(inside, lambda fn: fn not in before and fn.next_functions and sequence(fn) > newest):
             self._made_by.setdefault(fn, (label, call))
+            self._calls.setdefault(fn, []).append(ran)
 
     # -- following the program
 
@@ -408,7 +417,7 @@ class Recording:
             if node is not None:
                 node.metadata[TANGENT] = tangent
         for fn in self._seen.keys() & self._made_by.keys():
-            self._seen[fn]["module"] = self._made_by[fn]
+            self._seen[fn] |= {"module": self._made_by[fn], "calls": self._calls[fn]}
         for fn in self._seen.keys() & self._others.keys():
             other = self._others[fn]
             self._seen[fn] |= {"other": self._described(*other), "detached": self._cut_from(*other)}

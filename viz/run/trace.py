@@ -11,6 +11,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -137,20 +138,22 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.before_rule: dict[Function, tuple[Value | None, list[Value | None]]] = {}
+        self.before_rule: dict[Function, tuple[Value | None, list[Value | None], float]] = {}
 
     def before(self, f: Function):
         def prehook(grad_outputs):  # of what is received here: a rule, or a hook after it, may write into it
-            self.before_rule[f] = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
+            grad, received = _copy(getattr(f.leaf, "grad", None)), list(map(_copy, _tuple(grad_outputs)))
+            self.before_rule[f] = grad, received, perf_counter()
 
         return prehook
 
     def after(self, f: Function):
         def hook(grad_inputs, grad_outputs):
+            now = perf_counter()
             if f not in self.before_rule:
                 raise TypeError(f"{f.name} did not first call the hook given to its register_prehook")
-            before, totals = self.before_rule.pop(f)
-            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals)
+            before, totals, began = self.before_rule.pop(f)
+            step = Step(len(self.steps) + 1, f, f.outputs[0].name, totals, seconds=now - began)
             sent = zip(f.edges, _match(f, _tuple(grad_inputs)), strict=True)
             step.sent = [Sent(e, "", None, None, _copy(g)) for e, g in sent]
             if any(s.edge.cut and s.value is not None for s in step.sent):
