@@ -440,6 +440,8 @@ def _kept(name: str, tensor: Any) -> Saved:
 
 def memory_of(tensor: Any) -> tuple[int, int] | None:
     """Where the memory begins that holds a tensor, and how many bytes it has: of a view its base's, whole. None if unknown."""
+    if hasattr(tensor, "fake_mode"):  # PyTorch would warn
+        return None
     with contextlib.suppress(Exception):  # a sparse tensor, a tracer's
         if hasattr(tensor, "untyped_storage"):
             return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
