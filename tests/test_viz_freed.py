@@ -94,7 +94,6 @@ def readable(t: ModuleType, op: Operation) -> dict[tuple[int, str, str], Any]:
     return found
 
 
-@pytest.mark.xfail(reason="minigrad frees numbers and sizes together with the tensors", strict=True)
 def test_what_a_freed_node_still_tells_is_what_pytorchs_tells(torch):
     """Numbers and sizes are no tensors: they stay readable, and a picture of a freed graph needs them."""
     found: dict[str, list[str]] = {}
