@@ -13,7 +13,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from ..picture.draw import pictures_of
+from ..picture.choose import pictures_of
 from ..read.recall import prepare
 from ..run.compare import Comparison, compare
 from ..run.steps import Trace
