@@ -85,10 +85,11 @@ def pictures_of(
     whole = drawn("graph", *("LR", "TB")[: 2 if 2 * n <= DETAIL else 1]) if n <= DETAIL else []
     whole += drawn("functions", down) if n <= WHOLE else []
     folded: list[Picture] = []
+    boxes = 0
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:  # the fewest are for a narrow window
         groups = first_sight(root, most)
-        if groups and (not folded or len(groups) < 0.8 * boxes):
+        if groups and (not boxes or len(groups) < 0.8 * boxes):
             boxes = len(groups)
             found = drawn("functions", *(("LR", down) if page else (down,)), groups=groups)
             found = [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
