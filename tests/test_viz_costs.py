@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import json
 import time
@@ -16,7 +17,7 @@ import pytest
 import minigrad
 import viz
 from tests.test_viz_random_modules import program
-from viz.show.costs import bytes_text, seconds_text
+from viz.show.costs import seconds_text
 
 
 @pytest.fixture(params=["minigrad", "torch"])
@@ -128,9 +129,11 @@ def test_leaves_are_counted_apart(t):
     assert found.total.kept == 128  # x; w is there anyway
 
 
-def test_modules_have_sums_of_what_is_in_them(t):
-    with viz.record():
-        _, loss = mlp(t)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_modules_have_sums_of_what_is_in_them(t, recorded):
+    with viz.record() if recorded else contextlib.nullcontext():
+        net, loss = mlp(t)
+    assert next(net.modules()) is net
     found = viz.costs(loss)
     by_name = {cost.name: cost for cost in found.modules}
     assert [by_name[f"net.{k}"].parameters for k in (0, 3)] == [4 * (6 * 16 + 16), 4 * (16 * 3 + 3)]
@@ -187,7 +190,7 @@ def test_times_are_those_of_the_recorded_calls_and_of_the_rules(t):
         loss = net(t.ones(2, 3)).sum()
     found = viz.costs(viz.trace(loss))
     by_name = {cost.name: cost for cost in found.modules}
-    assert by_name["net.0"].forward > 0.015 > by_name["net.0.inner"].forward >= 0
+    assert by_name["net.0"].forward > by_name["net.0.inner"].forward + 0.015 >= 0.015
     assert found.total.forward >= by_name["net.0"].forward
     assert by_name["net.0"].backward > 0.03 and by_name["net.0.inner"].backward is not None
     slow = next(cost for cost in found.nodes.values() if cost.kind == "SlowBackward")
@@ -218,10 +221,7 @@ def test_without_modules_the_nodes_that_keep_most_are_listed(t):
     assert text.startswith("node") and "ExpBackward0" in text and "SumBackward0" not in text
 
 
-def test_numbers_in_words():
-    assert [bytes_text(n) for n in (0, 999, 1_000, 999_949, 12_345_678, 4_000_000_000)] == [
-        "0 B", "999 B", "1.0 kB", "999.9 kB", "12.3 MB", "4.0 GB",
-    ]  # fmt: skip
+def test_seconds_in_words():
     assert [seconds_text(s) for s in (None, 35e-6, 0.0012, 2.1)] == ["–", "35 µs", "1.20 ms", "2.10 s"]
 
 

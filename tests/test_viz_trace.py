@@ -362,7 +362,7 @@ def test_a_broadcast_add_tells_the_sum_and_no_empty_alpha(t):
         (lambda w: viz.trace({"logits": w * 1, "loss": w.sum()}), r"got dict\. Name the entry .*: output\['loss'\]\.$"),
         (lambda w: viz.draw({"ids": w.detach(), "logits": w * 1}), r"output\['logits'\], or a scalar computed from it\.$"),
         (lambda w: viz.step({"n": 3}), "None of its values is a tensor that has a graph"),
-        (viz.draw, "A module has no graph until it is called: pass the result of calling it"),
+        (viz.draw, "A module has no graph until it is called"),
         (lambda w: viz.trace(w.sum(), gradient=[None, None]), "got 1 tensor, so gradient= must be one tensor"),
         (lambda w: viz.trace([w.sum(), w.sum()], gradient=[None]), "got 2 tensors, so gradient= must be a list of 2"),
     ],

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .graph import Edge, Function, Graph, Output, Root, framework, is_tensor, read, read_nodes
+from .modules import know
 from .names import give_names
 from .raised import Entry, Place, operands_of, operation_of, resolved, traceback_of
 from .recall import recall
@@ -120,6 +121,7 @@ def of_recording(recording: Recording, error: Exception) -> Failure:
     if args and progress is not None and args[0].grad_fn is not None:
         graph = read(args[:1])
         give_names(graph, own[0].frame, None, recall)
+        know(graph)
         return _changed(of_pass(graph, error, progress.ran, progress.begun, entries), error, recording)
     return _of_forward(recording, error, entries, own, args)
 
@@ -168,6 +170,7 @@ def _of_forward(
     made += [fn for fn, _ in recording._values] if layer is None else []  # in a layer they are its own affair
     graph = read_nodes([fn for fn in dict.fromkeys(made) if fn is not None])
     give_names(graph, own[0].frame, None, recall)
+    know(graph)
     failure = Failure(said(error), operation, graph, here.place)
     if own[0].place != here.place:
         failure.more.append(("called", own[0].place))

@@ -156,7 +156,10 @@ class Graph:
         self.by_fn: dict[Any, Function] = {f.fn: f for f in functions}
         self.by_leaf = {id(f.leaf): f for f in self.leaves}
         self.source: dict | None = None  # the lines that made it, where a recording knows them
-        self.classes: dict[str, str] = {}  # module -> its class, of modules that the caller can name
+        # of the modules that the caller can name: path -> the module (until the graph is released) and its class
+        self.modules: dict[str, Any] = {}
+        self.classes: dict[str, str] = {}
+        self.recorded = False  # whether a recording saw the modules run
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -186,7 +189,7 @@ class Graph:
 
     def release(self) -> None:
         """Let go of every live object, so that the framework can free the graph; what was read stays."""
-        self.by_fn, self.by_leaf = {}, {}
+        self.by_fn, self.by_leaf, self.modules = {}, {}, {}
         for f in self.functions:
             f.fn = f.leaf = None
             for s in f._saved or ():
@@ -241,21 +244,17 @@ def _which_entry(entries: Mapping) -> str:
 
 
 def as_tensors(what: Any, verb: str) -> list[Any]:
-    """``what`` (a tensor or a list or tuple of tensors) as a list, or an error that says what to pass instead."""
-    tensors = list(what) if isinstance(what, list | tuple) else [what]
+    """``what`` (a tensor, several, or one list of them) as a list, or an error that says what to pass instead."""
+    tensors = [what] if is_tensor(what) or not isinstance(what, list | tuple) else list(what)
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        tensors = list(tensors[0])
     if not tensors:
         raise ValueError(f"viz.{verb} got an empty list. Pass at least one tensor that has a grad_fn.")
     for t in tensors:
         if not is_tensor(t):
-            kind = type(t).__name__
-            hint = "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
-            if isinstance(t, Mapping):
-                hint = _which_entry(t)
-            elif callable(getattr(type(t), "named_parameters", None)):
-                hint = "A module has no graph until it is called: pass the result of calling it, such as model(x).sum()."
-            elif callable(t):
-                hint = "A function has no graph until it is called: pass its result."
-            raise TypeError(f"viz.{verb} needs a tensor (or a list of tensors), but got {kind}. {hint}")
+            raise TypeError(
+                f"viz.{verb} needs a tensor (or a list of tensors), but got {type(t).__name__}. {_instead(t, verb)}"
+            )
         if t.grad_fn is None:
             if t.requires_grad:
                 why = (
@@ -269,6 +268,26 @@ def as_tensors(what: Any, verb: str) -> list[Any]:
                 )
             raise ValueError(f"viz.{verb} needs a tensor with a graph, but grad_fn is None here: {why}.")
     return tensors
+
+
+def _instead(x: Any, verb: str) -> str:
+    """What to pass in place of ``x``, which is not a tensor."""
+    if callable(getattr(type(x), "named_parameters", None)):
+        return "A module has no graph until it is called: pass what it returns, such as loss."
+    if callable(x):
+        return "A function has no graph until it is called: pass its result."
+    if isinstance(x, str):
+        return f"Options are given by name: viz.{verb}(z, view={x[:20]!r})."
+    if isinstance(x, Mapping):
+        return _which_entry(x)
+    held = (
+        next((key for key, value in vars(x).items() if is_tensor(value)), None)
+        if hasattr(x, "__dict__")
+        else None
+    )
+    if held:
+        return f"Name the tensor in it: output.{held}."
+    return "Pass the tensor that the forward pass returned, before .numpy(), .item() or float()."
 
 
 def read(tensors: list[Any]) -> Graph:

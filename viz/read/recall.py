@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 from .graph import Graph, as_tensors, read
+from .modules import know
 from .names import cut_off, give_names
 from .record import KEY, TANGENT, sequence
 from .text import SUBSCRIPTS
 
 
-def prepare(tensors: Any, verb: str, names: Mapping | None, frame: FrameType | None) -> tuple[Graph, dict]:
-    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it."""
+def prepare(tensors: Any, verb: str, names: Any, frame: FrameType | None) -> tuple[Graph, dict]:
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it, and the modules that made it."""
     graph = read(as_tensors(tensors, verb))
-    return graph, give_names(graph, frame, names, recall)
+    plain = give_names(graph, frame, names, recall)
+    know(graph)
+    return graph, plain
 
 
 def recall(graph: Graph) -> None:

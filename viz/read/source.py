@@ -61,8 +61,10 @@ def mark_second(graph: Graph, frame: FrameType | None, forward: Any = None) -> N
     for before, after in pairs:
         tops = ([t.grad_fn for t in ts if t.grad_fn is not None] for ts in (before, after))
         first, last = (set(behind(fns, lambda fn: True)) for fns in tops)
-        for fn in (last - first) & graph.by_fn.keys():
-            graph.by_fn[fn].second = bool(graph.by_fn[fn].edges)
+        for f in (graph.by_fn[fn] for fn in (last - first) & graph.by_fn.keys()):
+            f.second = bool(f.edges)
+            if f.second:  # what a backward pass made of a module's weights is no call of the module
+                f.module = f.call = None
 
 
 def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list]]:

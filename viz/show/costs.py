@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import html
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from ..picture.blocks import bytes_text, tree
 from ..read.graph import Function, Graph
+from ..read.modules import prefixes
 from ..read.recall import prepare
 from ..read.text import plural, table
 from ..read.values import item_size, size_of
@@ -104,15 +106,16 @@ class Costs:
         return {"text/plain": repr(self), "text/html": shown}
 
 
-def costs(tensors: Any, *, names: Mapping | None = None, _frame: FrameType | None = None) -> Costs:
+def costs(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Costs:
     """What the graph behind ``tensors`` keeps for its backward pass, node by node and module by module.
 
-    tensors: a tensor with a graph, a list of them, or a trace (``viz.costs(viz.trace(loss))`` has backward times as well).
+    tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
+    times as well.
     Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and nothing changed.
     After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
     """
-    if isinstance(tensors, Trace):
-        return costs_of(tensors.graph, tensors)
+    if len(tensors) == 1 and isinstance(tensors[0], Trace):
+        return costs_of(tensors[0].graph, tensors[0])
     graph, _ = prepare(tensors, "costs", names, _frame or sys._getframe(1))
     freed = next((f for f in graph.functions if any(s.state == "freed" for s in f.saved)), None)
     known = remembered(graph)
@@ -139,9 +142,9 @@ def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
     for f in functions:
         found.nodes[f.index] = _cost(f.outputs[0].name or "?", [f], memory, seconds)
         found.nodes[f.index].kind = f.name
-    for path, kind, depth, own in _modules(graph):
+    for path, depth, own in _modules(graph):
         cost = _cost(path, own, memory, seconds)
-        cost.kind, cost.depth, cost.forward = kind, depth, _forward(own, path)
+        cost.kind, cost.depth, cost.forward = graph.classes.get(path, ""), depth, _forward(own, path)
         found.modules.append(cost)
     return found
 
@@ -183,28 +186,23 @@ def _forward(functions: list[Function], path: str | None = None) -> float | None
     return sum(seconds for _, _, seconds in calls) if calls else None
 
 
-def _modules(graph: Graph) -> Iterable[tuple[str, str, int, list[Function]]]:
-    """Path, class, depth and functions of each module, outer ones before inner."""
-    found: dict[str, list[Function]] = {}
+def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
+    """Path, depth and functions of every module, outer ones before inner: what it is known to have made, also where that is
+    one function, and what lies between."""
+    found: dict[str, set[Function]] = {}
     for f in graph.functions:
-        parts = (f.module or "").split(".")
-        for k in range(1, len(parts) + 1 if f.module else 1):
-            found.setdefault(".".join(parts[:k]), []).append(f)
-    for path in sorted(found, key=lambda p: [found[q][0].index for q in _prefixes(p)]):
-        yield path, graph.classes.get(path, ""), path.count("."), found[path]
-
-
-def _prefixes(path: str) -> list[str]:
-    parts = path.split(".")
-    return [".".join(parts[:k]) for k in range(1, len(parts) + 1)]
-
-
-def bytes_text(n: int) -> str:
-    """``512 B``, ``12.4 kB``, ``3.0 MB``: decimal units."""
-    if n < 1_000:
-        return f"{n} B"
-    power = 1 if n < 999_950 else 2 if n < 999_950_000 else 3
-    return f"{n / 1000**power:.1f} {' kMG'[power]}B"
+        for path in prefixes(f.module or "") if f.kind != "accumulate" else ():
+            if path in graph.classes or path == f.module:
+                found.setdefault(path, set()).add(f)
+    blocks = [tree(graph)]
+    for block in blocks:
+        blocks += block.inside
+        if block.is_module:
+            found.setdefault(block.path, set()).update(block.functions)
+    around = {path: [p for p in prefixes(path) if p in found] for path in found}
+    first = {path: min(f.index for f in functions) for path, functions in found.items()}
+    for path in sorted(found, key=lambda path: [(first[p], p) for p in around[path]]):
+        yield path, len(around[path]) - 1, sorted(found[path], key=lambda f: f.index)
 
 
 def seconds_text(seconds: float | None) -> str:

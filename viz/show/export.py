@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
@@ -13,7 +12,7 @@ from ..read.rules import input_names
 from .costs import costs_of
 
 
-def to_networkx(tensors: Any, *, names: Mapping | None = None, _frame: FrameType | None = None) -> Any:
+def to_networkx(*tensors: Any, names: Any = None, _frame: FrameType | None = None) -> Any:
     """The graph behind ``tensors`` as a ``networkx.MultiDiGraph``, from the leaves to the results; ``.reverse()`` of it goes
     as the backward pass does.
 

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..picture.draw import Drawing, picture_of
+from ..picture.choose import DETAIL, fitting, pictures_of
+from ..picture.draw import Drawing
+from ..picture.layout import SECONDS
 from ..picture.shown import Shown
 from ..read import failure as reading
 from ..read.failure import Failure
@@ -29,11 +31,12 @@ class Failed(Shown):
 
     def __init__(self, failure: Failure):
         self.failure = failure
-        small = len(failure.graph) <= WIDE_UP_TO
-        picture = picture_of(failure.graph, "functions", "LR" if small else "TB")
+        graph = failure.graph
+        whole = ("functions", "LR" if len(graph) <= WIDE_UP_TO else "TB") if len(graph) <= DETAIL else (None,)
+        picture, places = fitting(graph, pictures_of(graph, *whole, page=True), SECONDS, limited=True)
         picture.title = clipped(failure.title, 80)
-        self.drawing = Drawing(picture, failure.graph)
-        failure.graph.release()
+        self.drawing = Drawing(picture, graph, places)
+        graph.release()
 
     def __repr__(self) -> str:
         return f"Failed({clipped(self.failure.title, 80)}{self.hint()})"

@@ -14,7 +14,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from ..picture.draw import pictures_of
+from ..picture.choose import pictures_of
 from ..picture.shown import Shown
 from ..read.recall import prepare
 from ..read.text import write_whole

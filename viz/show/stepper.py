@@ -135,7 +135,7 @@ def step(
     unknown = sorted(set(more) - set(inspect.signature(payload).parameters))
     if unknown:
         raise TypeError(f"viz.step() got an unexpected keyword argument {unknown[0]!r}")
-    more |= {"forward": forward, "frame": more.get("frame") or sys._getframe(1)}
+    more |= {"forward": forward, "_frame": more.get("_frame") or sys._getframe(1)}
     collects = gc.isenabled()
     gc.disable()  # a third of the time would go into looking for garbage among what is kept
     try:
