@@ -78,7 +78,7 @@ class Exam:
 
     def step(self, number: int, *results: Any, ask: str = "gradients", **more: Any) -> Any:
         """The stepper of graph `number`, with questions; `more` as of `viz.step`. Names are those of the caller."""
-        stepper = viz.step(*results, ask=ask, frame=sys._getframe(1), **more)
+        stepper = viz.step(*results, ask=ask, _frame=sys._getframe(1), **more)
         self.steppers[number] = stepper
         return stepper
 
