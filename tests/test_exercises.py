@@ -819,6 +819,6 @@ def test_tests_and_builds_neither_read_nor_write_a_learners_file(monkeypatch):
     monkeypatch.delenv("MINIGRAD_PROGRESS", raising=False)
     assert store.path() is None  # under pytest
     monkeypatch.delenv("PYTEST_VERSION")
-    assert store.path() == NOTEBOOKS / ".progress.json"
+    assert store.path() == NOTEBOOKS.parent / "my_lessons" / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
     assert store.path() is None

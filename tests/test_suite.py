@@ -138,21 +138,21 @@ def test_the_minutes_of_the_routes_are_those_of_their_lessons():
         lesson.number: int(re.search(r"\*\*Minutes\.\*\* (?:\d+; )?(\d+)", lesson.cells[0])[1])
         for lesson in EVERY
     }
-    shown = suite.routes_html(EVERY)
+    shown = suite.routes(EVERY)
     for route in suite.ROUTES:
-        part = shown.partition(f"<h3>{route.name}</h3>")[2].partition("<h3>")[0]
-        rows = re.findall(r"<tr style=.*?</tr>", part)
-        minutes = [int(re.search(r">(\d+)</td></tr>", row)[1]) for row in rows]
-        assert minutes == [sum(core[n] for n in re.findall(r">(\d+b?)</a>", row)) for row in rows]
+        part = shown.partition(f"### {route.name}\n")[2].partition("###")[0]
+        rows = [line for line in part.splitlines() if re.search(r"\| \d+ \|$", line)]
+        minutes = [int(re.search(r"(\d+) \|$", row)[1]) for row in rows]
+        assert minutes == [sum(core[n] for n in re.findall(r"\[(\d+b?)\]", row)) for row in rows]
         assert f"minutes ({sum(minutes)} in all)" in part and len(rows) == len(route.sittings)
 
 
 def test_what_a_route_takes_for_known_can_be_looked_up():
     afternoon, evenings, knows = suite.ROUTES
     assert not afternoon.known and not evenings.known
-    told = suite.routes_html(EVERY).partition("for known.")[0].rpartition("It takes lessons")[2]
+    told = suite.routes(EVERY).partition("for known.")[0].rpartition("It takes lessons")[2]
     links = [lesson.file for lesson in EVERY if lesson.number in knows.known]
-    assert re.findall(r'href="([^"]+)"', told) == links
+    assert re.findall(r"\]\(([^)]+)\)", told) == links
 
 
 # ---------------------------------------------------------------- the glossary

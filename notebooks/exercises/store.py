@@ -1,4 +1,4 @@
-"""The learner's progress: one small JSON file beside the lessons. It never leaves the machine.
+"""The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
 
 Delete the file to begin afresh. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
@@ -23,6 +23,10 @@ NAMES = 2  # the names of exercises that a file is written with; one that does n
 MOVED = {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"}
 """What became of the first names: lesson 9 was cut in two, and its clinic became lesson 9b."""
 
+LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's copy (tools/learners_copy.py)
+FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
+BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
+
 _session: dict[str, Any] = {}  # all there is, while it cannot be written to the file
 
 
@@ -31,12 +35,18 @@ def path() -> Path | None:
     chosen = os.environ.get("MINIGRAD_PROGRESS", "")
     if chosen == "off" or (not chosen and "PYTEST_VERSION" in os.environ):
         return None
-    return Path(chosen) if chosen else Path(__file__).resolve().parents[1] / ".progress.json"
+    return Path(chosen) if chosen else folder() / FILE
+
+
+def folder() -> Path:
+    """The learner's folder: the one that the notebook is in, or below; for a notebook elsewhere, my_lessons."""
+    return next((place for place in (BEGAN, *BEGAN.parents) if (place / COPIED).is_file()), LESSONS)
 
 
 def load() -> dict[str, Any]:
     """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
-    "tries": {id: [[answer, cause], ...]}}. What is damaged counts as empty."""
+    "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}. What is
+    damaged counts as empty."""
     if _session:
         return _session
     place = path()
@@ -64,7 +74,8 @@ def tidy(data: Any) -> dict[str, Any]:
         for key, every in of["tries"].items()
         if isinstance(every, list)
     }
-    return {
+    exam = data.get("exam") if isinstance(data.get("exam"), dict) else {}
+    return ({"exam": exam} if exam else {}) | {
         "names": NAMES,
         "solved": [str(item) for item in solved],
         "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
@@ -78,9 +89,16 @@ def note(
     solved: str | None = None,
     predicted: tuple[str, bool, str] | None = None,
     tried: tuple[str, str, str] | None = None,
+    exam: tuple[str, Any] | None = None,
 ) -> None:
-    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), or a wrong try."""
+    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
+    was answered to a question of the exam (in place of what was noted for it before; None removes it)."""
     data = load()
+    if exam is not None:
+        question, kept = exam
+        data["exam"] = {key: value for key, value in data.get("exam", {}).items() if key != question}
+        if kept is not None:
+            data["exam"][question] = kept
     if tried is not None:
         key, *said = tried
         data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]
@@ -93,6 +111,8 @@ def note(
     place = path()
     try:
         if place is not None:
+            if place.parent == LESSONS:
+                LESSONS.mkdir(exist_ok=True)
             write_whole(place, json.dumps(data, indent=1, sort_keys=True) + "\n")
             _session.clear()
             return
