@@ -21,7 +21,7 @@ from tools import learners_copy
 from tools.learners_copy import clean, fingerprint, refresh
 
 NAME = "03_one_node_at_a_time.ipynb"
-NEW = "03_one_node_at_a_time-new.ipynb"
+NEW = "03_new_one_node_at_a_time.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
     change(mine / NEW, "# mine too")
     change(project / NAME, "# 3. The best")
     (line,) = refresh(mine, project)
-    assert "03_one_node_at_a_time-new-2.ipynb" in line
+    assert "03_new2_one_node_at_a_time.ipynb" in line
     assert [source(mine / name) for name in (NAME, NEW)] == ["# mine", "# mine too"]
 
 
@@ -217,7 +217,7 @@ def test_whatever_is_damaged_nothing_is_lost(project, tmp_path, what, damage):
     change(project / "index.ipynb", "# new")
     change(project / NAME, "# new")
     refresh(mine, project)
-    assert source(mine / "index.ipynb") == "# mine" and source(mine / "index-new.ipynb") == "# new"
+    assert source(mine / "index.ipynb") == "# mine" and source(mine / "new_index.ipynb") == "# new"
     if what == NAME:  # perhaps half saved by a machine that stopped: not ours to replace
         assert (mine / NAME).read_text(encoding="utf-8") == damage and source(mine / NEW) == "# new"
 

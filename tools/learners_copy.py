@@ -4,7 +4,7 @@ and with what explains the outcome of a prediction folded until the learner has 
     refresh(folder)     make it, or bring it up to date; returns what there is to say about it
 
 A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
-project is put beside theirs, as NAME-new.ipynb, and one line says so. A copy whose cells are as they were given is replaced
+project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
 without a word. A file is written whole or not at all. To get a lesson afresh, delete the copy: the next call makes it again.
 
 The progress file lies there too (progress.json, written by exercises/store.py). `.copied.json` remembers, for each copy,
@@ -27,6 +27,7 @@ FOLDER = ROOT / "my_lessons"
 FIRST = "index.ipynb"  # the page that a learner sees first
 RECORD = ".copied.json"
 FOLD = "<details>\n<summary>I have run it. What does it show?</summary>\n\n{}\n\n</details>"
+NUMBER = r"^(\d\d[a-z]?_|)"  # how a lesson's name begins; a narrow list shows little more than that
 PROGRESS, OLD_PROGRESS = "progress.json", ".progress.json"
 
 
@@ -190,19 +191,19 @@ class _Copies:
         )
 
     def _next_name(self, name: str) -> str:
-        stem, used = name.removesuffix(".ipynb"), set(self._family(name))
-        names = (f"{stem}-new{f'-{n}' if n > 1 else ''}.ipynb" for n in range(1, len(used) + 2))
+        used = set(self._family(name))
+        names = (re.sub(NUMBER, rf"\1new{n if n > 1 else ''}_", name) for n in range(1, len(used) + 2))
         return next(other for other in names if other not in used)
 
 
 def _lesson_of(name: str) -> str:
-    """ "03_x.ipynb" from "03_x-new.ipynb" and "03_x-new-2.ipynb"."""
-    return re.sub(r"-new(-\d+)?(?=\.ipynb$)", "", name)
+    """ "03_x.ipynb" from "03_new_x.ipynb" and "03_new2_x.ipynb"."""
+    return re.sub(rf"{NUMBER}new\d*_", r"\1", name)
 
 
 def _age(name: str) -> int:
     """The number of a copy that was put beside another."""
-    return int(re.search(r"(\d*)\.ipynb$", name)[1] or 1)
+    return int(re.search(rf"{NUMBER}new(\d*)_", name)[2] or 1)
 
 
 def _write(path: Path, text: str) -> None:

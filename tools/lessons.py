@@ -75,7 +75,13 @@ def serve(folder: Path, port: int) -> int:
         "minigrad: Ctrl+C ends it",
         flush=True,
     )
-    options = [f"--port={port}", "--ServerApp.port_retries=0", "--log-level=WARN", *encrypted()]
+    options = [
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--log-level=ERROR",
+        "--LabApp.log_level=ERROR",
+        *encrypted(),
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container; JupyterLab refuses otherwise
     server = subprocess.Popen(
