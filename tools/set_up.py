@@ -235,7 +235,7 @@ def doing(lines):
         )
         if name:
             found = len(set(re.findall(r"(?m)^Collecting ([\w.-]+)", "".join(lines))))
-            return "{} packages found, fetching {}".format(found, name.group(1))
+            return "packages found: {}, fetching {}".format(found, name.group(1))
         if "build dependencies" in line:
             return "fetching what builds the project"
     return "asking the package index"
