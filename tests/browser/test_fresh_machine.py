@@ -109,8 +109,9 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
             time.sleep(0.2)
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(address)
-        page.locator(".jp-Notebook .jp-Cell").first.click(timeout=60_000)
-        expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+        page.get_by_role("link", name="0. Start here").first.click(timeout=60_000)  # on the start page
+        page.locator(".jp-Notebook:visible .jp-Cell").first.click(timeout=60_000)
+        expect(page.locator(".jp-Notebook-ExecutionIndicator:visible")).to_have_attribute(
             "data-status", "idle", timeout=60_000
         )
         pane = page.locator(".jp-OutputArea-output .mgv").first
@@ -124,3 +125,6 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
         pane.get_by_role("button", name=re.compile("next|forward", re.I)).first.click()
         expect(pane).to_have_attribute("data-step", "1")
         page.close()
+    assert (clone / "my_lessons" / "00_start_here.ipynb").is_file()
+    with socket.socket() as client:  # what ends the command has ended JupyterLab
+        assert client.connect_ex(("127.0.0.1", port)) != 0
