@@ -13,7 +13,7 @@ import numpy as np
 from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.modes import enable_grad
-from ..ops.run import constant
+from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .optimizer import Optimizer

@@ -21,7 +21,9 @@ import viz
 from viz.read.text import write_whole
 
 SEE = {  # the cause of a mistake, as a stepper names it, and the lesson that is about it
+    "the value": 0,
     "sign": 1,
+    "added": 1,
     "local derivative only": 3,
     "passed on": 3,
     "other input": 3,

@@ -29,7 +29,7 @@ Object.assign(abilities, {
     const card = this.questionCard(n, question);
     this.flow.replaceChildren(...(question.kind === "order" ? [card] : [this.receives(step, true), this.rule(step, true), card]));
     if (question.kind !== "order") this.followNow();
-    this.sentence.textContent = `Before step ${n} of ${this.data.steps.length} shows: predict.`;
+    this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (card.querySelector("input, .mgv-chip") || card).focus({ preventScroll: true });
   },
 
@@ -59,11 +59,14 @@ Object.assign(abilities, {
   },
 
   answer(n, question, text) {
-    const parsed = parseAnswer(text);
-    if (!parsed) { this.feedback.textContent = "Write a number, as 3, 1/3 or nan, or a list, as [1, 2] or [[1], [2]]."; return; }
-    const { right, cause, says } = judge(parsed, question);
+    const parsed = parseAnswer(text, question.answer.values.length);
+    if (parsed.unread !== undefined) {
+      this.feedback.textContent = `${parsed.unread ? `I cannot read "${parsed.unread}". ` : ""}Enter a number such as 3, 1/3 or nan, or a list such as [1, 2] or [[1], [2]].`;
+      return;
+    }
+    const { right, cause, says, remark } = judge(parsed, question);
     this.note(n, text, right ? "right" : cause);
-    if (right) this.reveal(n, "right");
+    if (right) this.reveal(n, "right", remark);
     else this.feedback.textContent = `Not yet. ${says}`;
   },
 
@@ -91,7 +94,7 @@ Object.assign(abilities, {
     if (inside) this.frame.focus({ preventScroll: true });
   },
 
-  // What was answered, for whoever wants to know: Python reads it as stepper.answers.
+  // What was answered: Python reads it as stepper.answers.
   note(n, given, outcome) {
     this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
     this.model.save_changes();
