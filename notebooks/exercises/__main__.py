@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from . import classroom, lessons
+from . import classroom, exam_key, lessons
 from .judge import as_answers, judge
 from .model import Exercise, Question, Wrong
 from .values import describe
@@ -131,6 +131,13 @@ def main(names: list[str]) -> int:
         try:
             print(classroom.report(Path(names[1])), end="")
         except FileNotFoundError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
+    if names[:1] == ["exam"] and len(names) < 3:
+        try:
+            print(exam_key.key(*map(Path, names[1:])), end="")
+        except ValueError as error:
             print(error, file=sys.stderr)
             return 2
         return 0

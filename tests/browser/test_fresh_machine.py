@@ -110,11 +110,13 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(address)
         page.get_by_role("link", name="0. Start here").first.click(timeout=60_000)  # on the start page
-        page.locator(".jp-Notebook:visible .jp-Cell").first.click(timeout=60_000)
-        expect(page.locator(".jp-Notebook-ExecutionIndicator:visible")).to_have_attribute(
+        first = page.get_by_role("heading", name="0. Start here")
+        lesson = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").filter(has=first)
+        lesson.locator(".jp-Cell").first.click(timeout=60_000)
+        expect(lesson.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
             "data-status", "idle", timeout=60_000
         )
-        pane = page.locator(".jp-OutputArea-output .mgv").first
+        pane = lesson.locator(".jp-OutputArea-output .mgv").first
         for _ in range(30):  # reading on, cell by cell
             if pane.count():
                 break
