@@ -283,7 +283,7 @@ def test_a_step_is_right_if_the_first_answer_was():
         {"step": 4, "given": "77", "outcome": "unknown"},
     ]
     result = result_of(7, 6, answers)
-    assert [getattr(result, name) for name in COLUMNS] == [6, 1, 1, 1, 3]
+    assert [getattr(result, name) for name in COLUMNS] == [6, 1, 2, 1, 2]
     assert result.causes == ("averaged",), "what is not known is no cause"
     assert result.lessons == ("4", "13"), "of the cause, and of the graph"
     assert repr(Report([result])) == "1 of 6 right at once"
@@ -303,7 +303,7 @@ def test_what_is_answered_comes_into_the_report_and_into_the_file(tmp_path, prog
     exam.answer(11, "a")
     exam.answer(11, "b")
     assert repr(exam.report()) == "1 of 3 right at once"
-    assert [result.later for result in exam.results()] == [0, 1]
+    assert [result.mistaken for result in exam.results()] == [0, 1]
     page = exam.save(tmp_path / "exam.html").read_text(encoding="utf-8")
     assert "1 of 3 right at once" in page and "Name:" in page
     with pytest.raises(ValueError, match="pdf"):

@@ -56,25 +56,25 @@ NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no m
 
 @dataclass(frozen=True)
 class Result:
-    """How one graph or question went: steps that were asked for, right at once, right after a mistake, shown; causes of
+    """How one graph or question went: steps that were asked for, right at once, answered wrongly first, shown; causes of
     mistakes."""
 
     number: int
     asked: int
     first: int
-    later: int
+    mistaken: int
     shown: int
     causes: tuple[str, ...]
 
     @property
     def open(self) -> int:
         """Steps that were not answered at all."""
-        return self.asked - self.first - self.later - self.shown
+        return self.asked - self.first - self.mistaken - self.shown
 
     @property
     def lessons(self) -> tuple[str, ...]:
         """The lessons to look at again: of the causes, and of the question itself if not all was right at once."""
-        own = ABOUT.get(self.number, ()) if self.causes or self.later or self.shown else ()
+        own = ABOUT.get(self.number, ()) if self.causes or self.mistaken or self.shown else ()
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
 
@@ -84,10 +84,10 @@ def result_of(number: int, asked: int, answers: list[Mapping[str, Any]]) -> Resu
     for answer in answers:
         by_step.setdefault(int(answer["step"]), []).append(str(answer["outcome"]))
     first = sum(outcomes[0] == "right" for outcomes in by_step.values())
-    later = sum(outcomes[0] != "right" and "right" in outcomes for outcomes in by_step.values())
     shown = sum("right" not in outcomes and "shown" in outcomes for outcomes in by_step.values())
+    mistaken = len(by_step) - first - shown
     causes = [o for outcomes in by_step.values() for o in outcomes if o not in NO_CAUSE]
-    return Result(number, asked, first, later, shown, tuple(dict.fromkeys(causes)))
+    return Result(number, asked, first, mistaken, shown, tuple(dict.fromkeys(causes)))
 
 
 def results_of(kept: Mapping[str, Any]) -> list[Result]:
@@ -230,7 +230,7 @@ class Report:
             "question",
             "steps",
             "right at once",
-            "after a mistake",
+            "with a mistake",
             "shown",
             "not answered",
             "mistakes",
@@ -271,4 +271,4 @@ class Report:
         )
 
 
-COLUMNS = ("asked", "first", "later", "shown", "open")
+COLUMNS = ("asked", "first", "mistaken", "shown", "open")
