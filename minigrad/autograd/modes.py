@@ -30,20 +30,18 @@ class Modes(NamedTuple):
         """Whether operations are recorded now: never in inference mode, whatever the grad mode."""
         return self.grad and not self.inference
 
-    @property
-    def usual(self) -> bool:
-        """Whether nothing is unusual."""
-        return self.grad and not (self.inference or self.interpreter is not None or self.saved_hooks)
-
     def with_grad(self, grad: bool) -> Modes:
         """The same modes, with recording on or off."""
         return self if self.grad is grad else Modes(grad, *self[1:])
 
 
+USUAL = Modes()
+
+
 class Local(threading.local):
     """The modes of this thread: `local.modes`, each of them also as `local.grad` and so on."""
 
-    modes = Modes()
+    modes = USUAL
     backward_pass: dict | None = None  # the nodes of the backward pass that is running, for hooks that ask
 
     def __getattr__(self, name: str) -> object:
@@ -73,7 +71,7 @@ special: set[object] = (
 
 def announced(modes: Modes) -> Modes:
     """These modes, which are about to become those of this thread: if they are unusual, operations will look at them."""
-    if not modes.usual:
+    if modes != USUAL:
         special.add(get_ident())
     return modes
 
@@ -81,7 +79,7 @@ def announced(modes: Modes) -> Modes:
 def restore(modes: Modes) -> None:
     """Make these the modes of this thread again."""
     local.modes = announced(modes)
-    if modes.usual:
+    if modes == USUAL:
         special.discard(get_ident())
 
 

@@ -20,7 +20,7 @@ from .modes import local
 next_sequence = itertools.count().__next__  # later operations have higher numbers: their nodes go first
 ZEROS = itertools.repeat(0)
 LAST = 2**64 - 1  # AccumulateGrad's number: it runs as soon as it is ready
-RELEASED = "freed"  # the versions of a node whose saved tensors are gone
+RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
@@ -67,7 +67,7 @@ class Node:
     __slots__ = (
         "__weakref__",
         "_hooks",  # Hooks or None
-        "_input_metadata",  # (shape, dtype) of each input that was broadcast or cast; None if none was
+        "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
         "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
@@ -143,7 +143,7 @@ def new_node(kind: type[Node], next_nodes: tuple, output_nrs: tuple | None, save
     node = kind()
     node._next_nodes, node._output_nrs, node._sequence = next_nodes, output_nrs, next_sequence()
     node._saved, node._versions = saved, None
-    node._hooks = node._input_metadata = node._result_counter = None
+    node._hooks = node._grad_metadata = node._result_counter = None
     return node
 
 
@@ -190,23 +190,21 @@ def gradient_node(t: Tensor) -> Node | None:
             meta.refresh(t)
         if meta.borrows and t._grad_fn is None:
             return None
-    if t._grad_fn is None and t._requires_grad:
-        return accumulator(t)
-    return t._grad_fn
+    if t._grad_fn is not None or not t._requires_grad:
+        return t._grad_fn
+    node = None if meta is None or meta.accumulator is None else meta.accumulator()
+    return accumulator(t) if node is None else node
 
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf, made now if there is none. It holds the leaf; the leaf knows it weakly."""
-    meta = leaf._own_meta()
-    node = None if meta.accumulator is None else meta.accumulator()
-    if node is None:
-        node = AccumulateGrad()
-        node.variable, node._hooks = leaf, None
-        meta.accumulator = weakref.ref(node)
-        if meta.hooks is not None:
-            node._own_hooks().tensor[0] = meta.hooks
-        if meta.post_hooks is not None:
-            node._own_hooks()  # so that the engine looks at them
+    """A new AccumulateGrad of a leaf. It holds the leaf; the leaf knows it weakly."""
+    meta, node = leaf._own_meta(), AccumulateGrad()
+    node.variable, node._hooks = leaf, None
+    meta.accumulator = weakref.ref(node)
+    if meta.hooks is not None:
+        node._own_hooks().tensor[0] = meta.hooks
+    if meta.post_hooks is not None:
+        node._own_hooks()  # so that the engine looks at them
     return node
 
 

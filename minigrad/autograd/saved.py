@@ -18,6 +18,7 @@ from .modes import anomaly, no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
+HELD = "held"  # stands last among the versions of a node of which hooks hold something
 
 
 def version_of(t: Tensor) -> int:
@@ -27,29 +28,27 @@ def version_of(t: Tensor) -> int:
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
     """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
-    saved, places = node._saved, node._op.saved_inputs
-    for i in places:
-        if saved[i] is not None and saved[i]._counter is not None:
-            break
-    else:
-        if node._result_counter is None:
-            return None
-    counters = [None if saved[i] is None else saved[i]._counter for i in places]
-    versions = tuple([0 if c is None else c.version + c.detached for c in (*counters, node._result_counter)])
+    inputs = [node._saved[i] for i in node._op.saved_inputs]
+    counters = [None if t is None else t._counter for t in inputs] + [node._result_counter]
+    versions = tuple([0 if c is None else c.version + c.detached for c in counters])
     return versions if any(versions) else None
 
 
 def open_saved(node: Node, recorded: bool) -> list:
     """What a node saved, for its rules: arrays, or Tensors if `recorded`. Raises if it was freed or written to since."""
-    op, saved = node._op, [*node._saved]
-    versioned = node._versions is not None or node._result_counter is not None
-    for i in op.saved_inputs:
+    op, saved, versions = node._op, [*node._saved], node._versions
+    unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
+    for place, i in enumerate(op.saved_inputs):
         t = saved[i]
         if t is not None:
-            versioned = versioned or t._counter is not None
-            saved[i] = t if recorded else t._array
-    if versioned and (node._versions is RELEASED or versions_of(node) != node._versions):
-        return unpack(node, recorded)  # hooks hold something, or it raises
+            counter, saved[i] = t._counter, t if recorded else t._array
+            if counter is not None and counter.version + counter.detached != (versions[place] if versions else 0):
+                unchanged = False
+    counter = node._result_counter
+    if counter is not None and counter.version != (versions[-1] if versions else 0):
+        unchanged = False
+    if not unchanged:
+        return unpack(node, recorded)  # which raises, unless it is hooks that hold something
     if recorded:
         for i in op.saved_results:
             saved[i] = saved_result(node, saved[i], op.sources[i][1])
@@ -91,8 +90,8 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
 def check_version(node: Node, i: int) -> None:
     """Raise PyTorch's error if the saved tensor at position `i` has been written to since it was saved."""
     op, saved, (source, number) = node._op, node._saved[i], node._op.sources[i]
-    place = op.saved_inputs.index(i) if source == "input" else -1
-    then = (node._versions or (0,) * (place + 1) or (0,))[place]
+    place = op.saved_inputs.index(i) if source == "input" else len(op.saved_inputs)
+    then = node._versions[place] if node._versions else 0
     if source == "input":
         places = () if op.variadic else op.differentiable
         before = node._next_nodes[places.index(number)] if number in places else None

@@ -20,7 +20,7 @@ from .. import dtypes
 from ..autograd.anomaly import remember_traceback
 from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
-from ..autograd.saved import SavedTensor, open_saved, read, versions_of
+from ..autograd.saved import HELD, SavedTensor, open_saved, read, versions_of
 from ..autograd.views import make_view
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
 from ..words import INFERENCE_SAVED, expect, full_name
@@ -79,8 +79,8 @@ def call_one(op: Op, form: CallForm) -> Callable:
             node = new_node(node_class, next_nodes, output_nrs, saved)
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
-            if broadcasts and not fits(self, out):
-                node._input_metadata = (metadata(self),)
+            if broadcasts and (known := metadata(op, self, out)):
+                node._grad_metadata = (known,)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -96,7 +96,7 @@ def call_two(op: Op, form: CallForm) -> Callable:
         op.saves_sizes,
         bool(op.saved_inputs),
     )
-    broadcasts, guarded = op.broadcasts, op.guarded
+    broadcasts, guarded, saves = op.broadcasts, op.guarded, bool(op.saves)
 
     def call(self=REQUIRED, other=REQUIRED, /, *args, **kwargs):
         if type(self) not in plain_types or args or kwargs or (special and not is_plain()):
@@ -117,14 +117,16 @@ def call_two(op: Op, form: CallForm) -> Callable:
         if (self._requires_grad or other._requires_grad) and node_class and (not special or local.modes.grad):
             next_nodes = gradient_node(self), gradient_node(other)
             output_nrs = (self._output_nr, other._output_nr) if self._output_nr or other._output_nr else None
-            sizes = (x.shape, y.shape, x.size, y.size) if saves_sizes else ()
-            choose = op.needed(next_nodes) if guarded and None in next_nodes else choose_all
-            saved = choose((None, self, other, out._array, *sizes))
+            saved = ()
+            if saves:
+                choose = op.needed(next_nodes) if guarded and None in next_nodes else choose_all
+                sizes = (x.shape, y.shape, x.size, y.size) if saves_sizes else ()
+                saved = choose((None, self, other, out._array, *sizes))
             node = new_node(node_class, next_nodes, output_nrs, saved)
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):
-                node._input_metadata = metadata(self), metadata(other)
+                node._grad_metadata = metadata(op, self, out), metadata(op, other, out)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -135,6 +137,8 @@ def call_many(op: Op, form: CallForm) -> Callable:
     """An operation on any number of tensors: `torch.cat([x, y])`, `torch.where(mask, x, y)`."""
 
     def call(*args, **kwargs):
+        if args and type(args[0]) is ndarray:  # inside a rule
+            return call_any(op, form, args, kwargs)
         arranged = arrange(op, form, args, kwargs)
         if arranged is None:
             return call_any(op, form, args, kwargs)
@@ -143,28 +147,29 @@ def call_many(op: Op, form: CallForm) -> Callable:
     return call
 
 
-def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[list[Tensor | None], list] | None:
+def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[Sequence[Tensor | None], Sequence] | None:
     """The tensors of a call, and its parameters as `forward` gets them. None if something is unusual about the call."""
-    if (special and not is_plain()) or not args or (type(args[0]) not in plain_types and not op.variadic):
+    if not args or (type(args[0]) not in plain_types and not op.variadic) or (special and not is_plain()):
         return None
-    arrays = []
     try:
-        inputs, params = op.split(op.signature.placed(args, kwargs))
+        values = op.signature.placed(args, kwargs) if kwargs or len(args) != op.count else args
+        inputs, params = op.split(values)
         tensors = plain_inputs(op, inputs)
-        if tensors is not None:
-            arrays = [tensors[0]._array]
-            return tensors, op.order(params, *arrays)
+        if tensors is None:
+            return None
+        return tensors, op.order(params, tensors[0]._array)
     except TypeError:
         return None  # an argument that does not fit
     except Exception as error:
-        raise translated(error, op, arrays, (form, args, kwargs)) from None
-    return None
+        raise translated(error, op, [], (form, args, kwargs)) from None
 
 
 def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
     """The inputs if they are plain tensors, numbers as 0-d tensors; None if they are not."""
     if not isinstance(inputs, (tuple, list)) or not inputs or type(inputs[0]) not in plain_types:
         return None
+    if plain_types.issuperset(map(type, inputs)):
+        return inputs
     found = [*inputs]
     for i, t in enumerate(inputs):
         if type(t) in plain_types:
@@ -182,8 +187,8 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     On arrays, as inside a rule, it only computes. An operator leaves what it does not know to Python, which asks the other
     operand.
     """
-    if args and type(args[0]) in array_types and not kwargs and len(args) == len(op.signature.names):
-        inputs, params = op.split(args)
+    if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
+        inputs, params = op.split(args) if op.params else (args, ())
         if only_arrays(op, inputs):
             return op.forward(*inputs, *op.order(params, inputs[0]))
     name, method, run = form
@@ -214,7 +219,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
 def only_arrays(op: Op, inputs: Sequence) -> bool:
     """Whether there are only arrays among the inputs, and numbers where these may stand for tensors."""
     for t in inputs:
-        if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (int, float)):
+        if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
             return False
     return True
 
@@ -244,18 +249,20 @@ def apply(
     arrays = [None if t is None else t._array for t in inputs]
     outs = results
     try:
-        arrays = promoted(op, arrays)
+        if op.variadic or op.promotes or op.floating:
+            arrays = promoted(op, arrays)
         if outs is None:
             found = op.forward(*([arrays] if op.variadic else arrays), *params)
     except Exception as error:
         raise translated(error, op, arrays, call) from None
     if outs is None:
-        outs = [wrap(y) for y in ((found,) if op.single else found)]
-        for out in outs:
-            if op.view:
-                make_view(out, inputs[0], not op.single)
-            elif special and local.inference:
-                out.__class__ = InferenceTensor
+        outs = [wrap(found)] if op.single else [wrap(y) for y in found]
+        if op.view or special:
+            for out in outs:
+                if op.view:
+                    make_view(out, inputs[0], not op.single)
+                elif local.inference:
+                    out.__class__ = InferenceTensor
     if op.rules and (not special or local.modes.records):
         record(op, inputs, arrays, params, outs, call is not None, results is not None)
     return outs[0] if op.single else op.as_result(outs)
@@ -264,14 +271,13 @@ def apply(
 # ---------------------------------------------------------------- record
 
 
-def fits(t: Tensor, out: Tensor) -> bool:
-    """Whether an input has the shape and dtype of the result."""
-    return t._array.dtype is out._array.dtype and t._array.shape == out._array.shape
-
-
-def metadata(t: Tensor) -> tuple[tuple, np.dtype]:
-    """The shape and dtype of an input, which its gradient gets."""
-    return t._array.shape, t._array.dtype
+def metadata(op: Op, t: Tensor | None, out: Tensor) -> tuple[tuple, np.dtype] | None:
+    """The shape and dtype of an input that was broadcast or cast, which its gradient gets; None if it was not."""
+    if t is None or not (op.broadcasts or op.variadic):
+        return None
+    x, y = t._array, out._array
+    alike = x.dtype is y.dtype and (op.variadic or x.shape == y.shape)
+    return None if alike else (x.shape, x.dtype)
 
 
 def record(
@@ -292,11 +298,11 @@ def record(
         return
     if op.casts and outs[0]._array.dtype.kind != "f":
         return
-    next_nodes, output_nrs, alike = [], [], True
+    next_nodes, output_nrs, metadatas = [], [], []
     for t in sources:
         next_nodes.append(None if t is None else gradient_node(t))
         output_nrs.append(0 if t is None else t._output_nr)
-        alike = alike and (t is None or fits(t, outs[0]))
+        metadatas.append(metadata(op, t, outs[0]))
     values = [None, inputs] if op.variadic else [None, *inputs]
     values += [out.face() if in_transform else out._array for out in outs[: len(op.outputs)]]
     if op.saves_sizes:
@@ -305,8 +311,8 @@ def record(
     node = new_node(op.node_class, tuple(next_nodes), tuple(output_nrs), choose((*values, *params)))
     if op.saved_inputs:
         node._versions = versions_of(node)
-    if not alike and (op.broadcasts or op.variadic):
-        node._input_metadata = tuple([None if t is None else metadata(t) for t in sources])
+    if any(metadatas):
+        node._grad_metadata = tuple(metadatas)
     count = len(outs) - len(op.constants)
     if not op.outputs:
         node._output_count = count
@@ -341,7 +347,7 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
                 )
         if any(map(is_not, saved, node._saved)):  # what hooks hold has no version
             versions = node._versions or (0,) * (len(op.saved_inputs) + 1)
-            node._versions = (*versions, None)
+            node._versions = (*versions, HELD)
         node._saved = tuple(saved)
     if anomaly.on:
         remember_traceback(node)
@@ -380,8 +386,8 @@ def vjp_of_one(op: Op) -> Callable:
     def vjp(node: Node, grad: object, recorded: bool) -> tuple:
         saved = open_saved(node, recorded) if frees else node._saved
         grad_self = rule(grad, *read_by(saved))
-        if node._input_metadata is not None:
-            grad_self = fit(grad_self, node._input_metadata[0])
+        if node._grad_metadata is not None:
+            grad_self = fit(grad_self, node._grad_metadata[0])
         return (grad_self,)
 
     return vjp
@@ -397,8 +403,8 @@ def vjp_of_two(op: Op) -> Callable:
         node_self, node_other = node._next_nodes
         grad_self = None if node_self is None else rule_self(grad, *read_by_self(saved))
         grad_other = None if node_other is None else rule_other(grad, *read_by_other(saved))
-        if node._input_metadata is not None:
-            of_self, of_other = node._input_metadata
+        if node._grad_metadata is not None:
+            of_self, of_other = node._grad_metadata
             grad_self, grad_other = fit(grad_self, of_self), fit(grad_other, of_other)
         return grad_self, grad_other
 
@@ -420,8 +426,9 @@ def vjp_of_many(op: Op) -> Callable:
         else:
             for next_node, (rule, read_by) in zip(node._next_nodes, readers):  # noqa: B905 - as many
                 grads.append(None if next_node is None else rule(grad, *read_by(saved)))
-        if node._input_metadata is not None:
-            grads = [fit(*pair) for pair in zip(grads, node._input_metadata, strict=True)]
+        if node._grad_metadata is not None:
+            pairs = zip(grads, node._grad_metadata)  # noqa: B905 - as many
+            grads = [g if known is None else fit(g, known) for g, known in pairs]
         return grads
 
     return vjp

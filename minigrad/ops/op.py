@@ -54,7 +54,7 @@ class Op:
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
-        self.inputs_first = signature.names == [*self.inputs, *self.params]
+        self.count, self.inputs_first = len(signature.names), signature.names == [*self.inputs, *self.params]
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
         self.single = len(self.outputs) == 1
         elementwise, several = self.kind == "elementwise", len(self.inputs) > 1
