@@ -66,7 +66,9 @@ def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
         check("4.2", *as_answers(exercise, answer))
     page = page_of(folder, capsys)
     assert (
-        "* 2 × `mixed` `5.5`: " in page and "* 1 × `thrice` `1`: " in page and f"* 1 × `double` `{double:g}`: " in page
+        "* 2 × `mixed` `5.5`: " in page
+        and "* 1 × `thrice` `1`: " in page
+        and f"* 1 × `double` `{double:g}`: " in page
     )
     causes = {part: re.search(rf"× `{part}` `[^`]*`: (.+)", page)[1] for part in exercise.names}
     assert len(set(causes.values())) == 3 and classroom.NO_CAUSE not in causes.values()

@@ -42,7 +42,9 @@ def open_saved(node: Node, recorded: bool) -> list:
         t = saved[i]
         if t is not None:
             counter, saved[i] = t._counter, t if recorded else t._array
-            if counter is not None and counter.version + counter.detached != (versions[place] if versions else 0):
+            if counter is not None and counter.version + counter.detached != (
+                versions[place] if versions else 0
+            ):
                 unchanged = False
     counter = node._result_counter
     if counter is not None and counter.version != (versions[-1] if versions else 0):

@@ -147,7 +147,9 @@ def call_many(op: Op, form: CallForm) -> Callable:
     return call
 
 
-def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[Sequence[Tensor | None], Sequence] | None:
+def arrange(
+    op: Op, form: CallForm, args: tuple, kwargs: dict
+) -> tuple[Sequence[Tensor | None], Sequence] | None:
     """The tensors of a call, and its parameters as `forward` gets them. None if something is unusual about the call."""
     if not args or (type(args[0]) not in plain_types and not op.variadic) or (special and not is_plain()):
         return None

@@ -31,9 +31,16 @@ def check(exercise: str = "", *given: Any) -> Card:
         return _unknown(unknown)
     except Exception as error:
         return _our_fault(exercise, error)
+    message = _with_news(message)
     line = f"{found.id} {state}" + ("" if state == CORRECT else f": {message}")
     body = heading(state, f"Exercise {found.id}: {found.title}") + paragraphs(message)
     return Card(state, " ".join(line.split()), f"{found.id} {state}\n{message}", body)
+
+
+def _with_news(text: str) -> str:
+    """The text, and what the learner should know about the progress file: said once."""
+    told = store.news()
+    return f"{text}\n\n{told}" if told else text
 
 
 def _as_written(exercise: Exercise, answers: tuple) -> str:
@@ -110,7 +117,7 @@ def predict(question: str = "", guess: Any = ...) -> Card:
         return _our_fault(question, error)
     shown = describe(guess)
     body = heading("Noted", f"Prediction {found.id}")
-    body += paragraphs(say("noted", guess=shown.replace("`", "'")))
+    body += paragraphs(_with_news(say("noted", guess=shown.replace("`", "'"))))
     body += fold("I have looked. What does my prediction say?", paragraphs(reply))
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
@@ -137,11 +144,12 @@ def progress(lesson: int | str | None = None, *, save: str | Path | None = None)
     made, questions = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("made", "questions"))
     surprised = sum(len(count.surprises) for count in counts.values())
     line = f"{name}: predicted {made} of {questions}, surprising {surprised}, solved {solved} of {exercises}"
+    told = store.news()
     return Card(
         CORRECT if 0 < exercises == solved else "noted",
         line,
-        line,
-        heading(name, "your progress, which stays on this machine") + _table(head, rows),
+        f"{line}\n{told}" if told else line,
+        heading(name, "your progress, which stays on this machine") + _table(head, rows) + paragraphs(told),
     )
 
 

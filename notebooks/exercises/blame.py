@@ -59,6 +59,18 @@ def _of_learner(frame: FrameType) -> bool:
     return not file.startswith(LIBRARIES)
 
 
+def place_in(frame: FrameType | None) -> str:
+    """ "Line 3, `y = x @ w`: " of the innermost frame of the learner's that has led to `frame`; "" if there is none."""
+    while frame is not None and not _of_learner(frame):
+        frame = frame.f_back
+    return "" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _place(file: str, line: int, code: str = "") -> str:
+    code = (code or linecache.getline(file, line)).strip()
+    return f"Line {line}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
+
+
 def said(error: BaseException | None) -> str:
     """What the exception says, on one line. The learner's own exception class may fail to print: then nothing."""
     try:
@@ -71,10 +83,7 @@ def said(error: BaseException | None) -> str:
 def place_of(error: BaseException) -> str:
     """ "Line 3, `y = x @ w`: ", or "" where no line of the learner's is known."""
     frame = learner_frame(error)
-    if frame is None:
-        return ""
-    code = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
-    return f"Line {frame.lineno}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
+    return "" if frame is None else _place(frame.filename, frame.lineno or 0, frame.line or "")
 
 
 def in_plain_words(error: BaseException) -> str:

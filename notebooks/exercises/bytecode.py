@@ -121,7 +121,7 @@ def _becomes_an_index(steps: list[dis.Instruction]) -> bool:
         elif name == "LOAD_ATTR":
             stack[-1] = False
         elif name.startswith("LOAD_"):
-            two = "NULL" in step.argrepr or isinstance(step.argval, tuple) and name.startswith("LOAD_FAST")
+            two = "NULL" in step.argrepr or (isinstance(step.argval, tuple) and name.startswith("LOAD_FAST"))
             stack += [step.argval is Ellipsis] * (1 + two)
         else:
             return False

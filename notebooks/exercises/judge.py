@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad
-from minigrad.random import rng
 
 from . import answers as reading
 from . import options
+from .afterwards import as_it_was
 from .blame import in_plain_words, said
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
@@ -47,12 +47,9 @@ class Observed:
 
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
-    """The verdict on the answers to one exercise. The learner's next random numbers are what they would have been."""
-    stream = rng().get_state()
-    try:
+    """The verdict on the answers to one exercise. What they change for the whole process is put back."""
+    with as_it_was():
         return _judge(exercise, answers)
-    finally:
-        rng().set_state(stream)
 
 
 def _judge(exercise: Exercise, answers: tuple) -> Verdict:
@@ -210,7 +207,8 @@ def observe(
     observed = Observed()
     recording = True
     try:
-        with time_limit(exercise.seconds) if limited else nullcontext(), minigrad.enable_grad():
+        limit = time_limit(exercise.seconds) if limited else nullcontext()
+        with as_it_was(), limit, minigrad.inference_mode(False), minigrad.enable_grad():
             try:
                 for label, value in _probe(exercise, answers):
                     observed.seen.append((label, plain(value), _shown(exercise, value)))
@@ -219,7 +217,7 @@ def observe(
                 else:
                     observed.whole = True
             finally:
-                recording = minigrad.is_grad_enabled()
+                recording = minigrad.is_grad_enabled() and not minigrad.is_inference_mode_enabled()
     except BaseException as error:  # it is kept and told, whatever it is: exit(), an interruption, ...
         observed.error, observed.whole = error, isinstance(error, Exception)
     return observed if recording else Observed(error=Complaint(say("switched off")), whole=True)

@@ -92,6 +92,10 @@ REPLIES = {
         "Stopped after {seconds} seconds. Is there an infinite loop? Look at the condition of each `while`: what in the loop "
         "changes it? Does a function call itself without end? Or is the same thing computed again and again?"
     ),
+    "stuck in C": (
+        "{line} does not come to an end, and Python cannot stop it: it loops inside of a single call. Restart the kernel (menu "
+        "Kernel). What you have solved is kept."
+    ),
     "NameError": "Python does not know that name. Is it misspelt, or defined in a cell that has not run yet?",
     "UnboundLocalError": "That name gets its value only further down in the same function.",
     "AttributeError": "The value before the dot is not what the line expects. Print it, and its type.",
@@ -130,6 +134,14 @@ REPLIES = {
     "not an answer": "That is not an answer. {wanted}",
     "noted": "You expect `{guess}`. Now run on and look.",
     # the machinery
+    "damaged": (
+        "Your progress file {file} could not be read in full. It has been put aside as {aside}, and a new one has been begun "
+        "with what could be read."
+    ),
+    "newer": (
+        "Your progress file {file} was written by a newer version of the lessons. It is left as it is: what you solve now is "
+        "remembered only until this notebook is closed."
+    ),
     "last hint": 'That was the last hint. `solution("{id}")` shows one way, and why it works.',
     "closed": 'Your teacher has closed the solutions for now. `hint("{id}")` helps a little at a time.',
     "saved": "Your predictions, tries and solved exercises are in `{name}`. It holds no name and no time, and of "
