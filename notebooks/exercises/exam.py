@@ -262,7 +262,8 @@ class Report:
         lines = "<p>Name: ______________________________ &nbsp; Date: ________________</p>"
         style = (
             "body { font: 12pt/1.5 system-ui, sans-serif; margin: 2.5cm; color: #000; background: #fff }\n"
-            "@page { margin: 1.5cm } @media print { body { font-size: 10pt; margin: 0 } tr { break-inside: avoid } }"
+            "@page { margin: 1.5cm } @media print { body { font-size: 9pt; line-height: 1.35; margin: 0 } "
+            "tr { break-inside: avoid } td, th { padding: 0.15em 0.8em 0.15em 0 !important } }"
         )
         return write_whole(
             path,
