@@ -11,6 +11,7 @@ from . import dtypes
 from .autograd.modes import local
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
+from .missing import offers
 from .ops.publish import function, method
 from .tensor import Tensor
 from .words import expect
@@ -113,3 +114,5 @@ def multinomial(
 __all__ = [
     "Generator", "default_generator", "manual_seed", "multinomial", "rand", "randint", "randn", "randn_like", "randperm",
 ]  # fmt: skip
+
+__dir__, __getattr__ = offers(__name__, __all__)

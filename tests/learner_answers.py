@@ -117,7 +117,7 @@ TOLD: list[tuple[str, Any, str, str]] = [
     (
         "3.3",
         lambda upstream, x, w: (torch.einsum("ij,kj->ik", upstream, w), w),
-        "has no torch.einsum",
+        "does not implement torch.einsum",
         "before the dot",
     ),
     ("3.3", lambda upstream, x, w: (x @ upstream, w), "columns of the first factor", "is right"),

@@ -16,8 +16,8 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-from ..basics import offers
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
+from ..missing import guard, offers
 from ..ops.run import perform
 from ..ops.table import Op
 from ..tensor import Tensor, plain_types
@@ -256,3 +256,6 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """The value and the tangent of a dual tensor; (tensor, None) for any other."""
     found = current_level()
     return UnpackedDualTensor(*((tensor, None) if found is None else found.unwrap(tensor)))
+
+
+guard(__name__, "autograd.forward_ad")

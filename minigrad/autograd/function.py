@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..basics import offers
 from ..func.interpreter import Wrapper
+from ..missing import offers
 from ..ops.run import fit
 from ..tensor import Tensor, wrap
 from ..words import FREED, expect

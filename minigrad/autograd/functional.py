@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..basics import offers
+from ..missing import guard, offers
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .modes import enable_grad
@@ -148,3 +148,6 @@ def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
         which = "v" if vectors.alone else f"Entry {i} in v"
         expect(a.shape == b.shape, "{} has invalid size: should be {} but got {}.", which, b.shape, a.shape)
     return vectors
+
+
+guard(__name__, "autograd.functional")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from ..basics import offers
+from ..missing import offers
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .engine import PartialPass

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.function import Function
+from ..missing import guard
 from ..ops.indexing import index
 from ..ops.run import perform
 from ..ops.shape import stack, undone
@@ -303,3 +304,6 @@ def vmap(func: Callable, in_dims: Any = 0) -> Callable:
         return t.movedim(dim, 0) if dim else t
 
     return batched
+
+
+guard(__name__, "func")

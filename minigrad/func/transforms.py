@@ -18,6 +18,7 @@ from ..autograd.forward_ad import Forward
 from ..autograd.modes import local
 from ..autograd.node import AccumulateGrad, edge
 from ..autograd.passes import grad_of_any, zeros_of
+from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
 from ..words import expect
 from .batching import vmap
@@ -218,3 +219,6 @@ def jacfwd(func: Callable, argnums: Argnums = 0) -> Callable:
 def hessian(func: Callable, argnums: Argnums = 0) -> Callable:
     """A function that returns the Hessian of the scalar function `func`: forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+guard(__name__, "func")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..missing import guard
 from ..ops.shape import stack
 from ..tensor import Tensor
 from ..words import expect
@@ -79,3 +80,6 @@ def stack_module_state(models: Sequence[Any]) -> tuple[Named, Named]:
         for name, t in columns[0].items():
             parts[-1][name].requires_grad_(t.requires_grad)
     return parts[0], parts[1]
+
+
+guard(__name__, "func")

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
-from ..basics import offers
+from ..missing import guard, offers
 from ..ops import images, linalg, nn
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
-from ..ops.signature import offering
 from ..random import rng
 from ..tensor import Tensor, wrap
 from ..words import expect
@@ -272,5 +271,4 @@ def cross_entropy(
     return nn.mul_number(loss, 1 - label_smoothing) + smooth
 
 
-for _name in set(__all__) - {*NN, "cross_entropy", "embedding", "linear"}:
-    globals()[_name] = offering(globals()[_name])
+guard(__name__, "nn.functional")

@@ -69,8 +69,11 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
                 errors.append(error)
         if name.startswith("__"):
             return forms[-1]  # of an operator, which leaves to Python what it does not know
-        known = [e for e in errors if "knows it" in str(e)]  # else the last form that takes as many arguments
-        raise (known or [e for e in errors if not re.search("takes|unexpected", str(e))] or errors)[-1]
+        errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
+        known = [
+            e for e in errors if "does not implement" in str(e)
+        ]  # else the last form that takes as many arguments
+        raise (known or [e for e in errors if "unexpected" not in str(e)] or errors)[-1]
 
     call.forms = forms
     told = "\n".join(f"    {name}{form.signature().in_python(method)}" for form in forms)

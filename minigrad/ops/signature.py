@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import NamedTuple
@@ -16,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..basics import NOT_OFFERED
+from ..missing import argument
 from ..tensor import Tensor, plain_types
 from ..words import expect, full_name
 
 REQUIRED = inspect.Parameter.empty
 NUMBERS = (int, float, np.number, np.bool_)
-OPTION = re.compile(r"keyword argument '(.*?)'|argument '(.*?)'.* must be (?:Number|int), not (Tensor|tuple)")
 
 
 def is_number(value: object) -> bool:
@@ -136,7 +134,7 @@ class Signature:
         except TypeError as error:
             told, name = str(error).removeprefix("call() "), name or self.name
             colon = ":" * told.startswith("argument")
-            raise TypeError(f"{name}(){colon} {told}{left_out(name, told)}") from None
+            raise TypeError(argument(name, told) or f"{name}(){colon} {told}") from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> dict[str, object]:
         """What `bind` gives; its errors do not name the function."""
@@ -183,28 +181,6 @@ class Signature:
             note = KINDS[kind].word + (" | float" if self.numbers and kind == "" and found else "")
             found.append(p.replace(name=n if method else shown(n), annotation=note))
         return inspect.Signature(found)
-
-
-def left_out(name: str, told: str) -> str:
-    """What is added to an error about an argument, or a kind of argument, that PyTorch may know."""
-    found = OPTION.search(told)
-    option = found and (found[1] or f"{found[2]}={found[3]}")
-    return f"\nIf PyTorch knows it: {NOT_OFFERED.format(f'{name}({option})')}" if option else ""
-
-
-def offering(run: Callable) -> Callable:
-    """A plain function, or the `__init__` of a class, whose errors have that addition."""
-
-    @functools.wraps(run)
-    def call(*args, **kwargs):
-        try:
-            return run(*args, **kwargs)
-        except TypeError as error:
-            name = type(args[0]).__name__ if run.__name__ == "__init__" else run.__name__
-            error.args = (str(error) + left_out(name, str(error)),)
-            raise
-
-    return call
 
 
 def shown(name: str) -> str:

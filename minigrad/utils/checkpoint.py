@@ -15,7 +15,7 @@ from functools import partial, reduce
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import enable_grad, local
 from ..autograd.saved import Packed
-from ..basics import offers
+from ..missing import offers
 from ..random import rng
 from ..tensor import Tensor
 from ..words import expect

@@ -82,6 +82,6 @@ def in_plain_words(error: BaseException) -> str:
     message += "" if message[-1] in ".!?" else "."
     if "shapes cannot be multiplied" in text:
         return f"{message} The columns of the first factor have to be as many as the rows of the second."
-    if kind not in MEANING or text.startswith("minigrad has no"):  # that says what is the matter
+    if kind not in MEANING or text.startswith("minigrad does not implement"):  # that says what is the matter
         return message
     return f"{message} {MEANING[kind]}"
