@@ -92,7 +92,11 @@ def argument(name: str, told: str, place: str = "") -> str | None:
     for path, kinds, positional in known:
         if unknown and unknown[1] in kinds:
             return SENTENCE.format(f"the argument `{unknown[1]}` of {path}()")
-        if many and int(many[1]) < int(many[2]) <= positional + bound:
+        if (
+            many
+            and path.startswith("torch.Tensor.") == (place == "Tensor")
+            and int(many[1]) < int(many[2]) <= positional + bound
+        ):
             return SENTENCE.format(f"{path}() with {int(many[2]) - bound} arguments by position")
         inside = (
             wrong and wrong[2].startswith("tuple") and wrong[3] in ("tuple", "list")

@@ -54,6 +54,8 @@ def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tup
     rules = [(op.rule_of(i, inputs, results, params), moves[i]) for i in moving]
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
+        if total is rules[0][1]:
+            total = total.clone()  # a result's tangent is not its input's
         total = total if total._array.shape == like.shape else total.expand(like.shape)
         return (total if total._array.dtype == like.dtype else total.to(results[0].dtype),)
     return transposed(rules, results[:moved]) + constant

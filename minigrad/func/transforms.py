@@ -8,15 +8,15 @@ each other's variables (no perturbation confusion).
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..autograd.engine import count_dependencies
 from ..autograd.forward_ad import Forward
 from ..autograd.modes import local
-from ..autograd.node import AccumulateGrad, edge
+from ..autograd.node import AccumulateGrad, Node, edge
 from ..autograd.passes import grad_of_any, zeros_of
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
@@ -68,23 +68,35 @@ def fresh(x: object) -> Tensor:
     return Tensor.requires_grad_(x.detach() if level is None else x.face())
 
 
-def without_level(x: object) -> object:
-    """A result without the history that belongs to a level which has ended."""
+# The AccumulateGrads of copies whose function has returned: nobody outside can mean them.
+ended: weakref.WeakSet[Node] = weakref.WeakSet()
+
+
+def is_alive(x: object) -> bool:
+    """Does the history of `x` at its own level lead to a variable that somebody else may differentiate with respect to?"""
     if not isinstance(x, Tensor) or not x._requires_grad:
+        return False
+    found, todo = set(), [edge(x)]
+    while todo:
+        node = todo.pop()
+        if type(node) is AccumulateGrad and node not in ended:
+            return True
+        more = {n for n, _ in node.next_functions if n is not None} - found
+        found |= more
+        todo += more
+    return False
+
+
+def is_seen(x: object) -> bool:
+    """Can `x` be differentiated, at its own level or at one below?"""
+    return is_alive(x) or (isinstance(x, Wrapper) and (is_seen(x.value) or is_seen(x.extra)))
+
+
+def only_alive(x: object) -> object:
+    """A result without a history that leads nowhere: only to variables of transforms that have ended."""
+    if not isinstance(x, Tensor) or not x._requires_grad or is_alive(x):
         return x
     return x.face() if isinstance(x, Wrapper) else x.detach()
-
-
-def seen_outside(outs: Sequence[Tensor], copies: Sequence[Tensor]) -> bool:
-    """Do the results depend on more that requires grad than on the copies, here or at a level below?"""
-    for out in outs:
-        while isinstance(out, Wrapper):
-            out = out.value
-            if out._requires_grad:
-                return True
-    own, roots = {edge(x) for x in copies}, [(edge(out), 0, None) for out in outs if out._requires_grad]
-    # a leaf from outside, or a copy that is connected to one
-    return any((node in own) != (type(node) is AccumulateGrad) for node in count_dependencies(roots))
 
 
 def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
@@ -94,24 +106,28 @@ def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
     differentiate the result, the backward pass is recorded, too.
     """
     leaves, rebuild = flattened(primals)
-    outer, depth = local.grad, local.transform_depth
+    outer, copies = local.grad, []
     local.transform_depth += 1
     local.update(grad=True)
     try:
-        copies = [fresh(leaf) for leaf in leaves]
+        copies += map(fresh, leaves)
         output = func(rebuild(copies))
         outs = tensors_of(output, wanted)
     finally:
-        local.transform_depth = depth
+        local.transform_depth -= 1
         local.update(grad=outer)
-    record = outer and (depth > 0 or seen_outside(outs, copies))
+        own = [edge(copy) for copy in copies]  # kept until the results have been looked at
+        ended.update(node for node in own if type(node) is AccumulateGrad)
+    record = outer and any(map(is_seen, outs))
 
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
-        again = record or (local.transform_depth > 0 and local.grad)
+        again = local.grad and (record or any(map(is_seen, vectors)))
         found = grad_of_any(outs, copies, vectors, create_graph=again, retain_graph=retain_graph or again)
-        return rebuild(zeros_of(x) if g is None else g for g, x in zip(found, copies, strict=True))
+        return rebuild(
+            zeros_of(x) if g is None else only_alive(g) for g, x in zip(found, copies, strict=True)
+        )
 
-    return output if record else tree_map(without_level, output), pull
+    return tree_map(only_alive, output), pull
 
 
 def grad_and_value(func: Callable, argnums: Argnums = 0) -> Callable:

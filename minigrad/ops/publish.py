@@ -70,10 +70,8 @@ def overloaded(name: str, forms: list[Callable], method: bool) -> Callable:
         if name.startswith("__"):
             return forms[-1]  # of an operator, which leaves to Python what it does not know
         errors = [e for e in errors if not re.search("takes|by position", str(e))] or errors
-        known = [
-            e for e in errors if "does not implement" in str(e)
-        ]  # else the last form that takes as many arguments
-        raise (known or [e for e in errors if "unexpected" not in str(e)] or errors)[-1]
+        known = [e for e in errors if re.search("does not implement|unexpected", str(e))]
+        raise (known or errors)[-1]  # of the last form that takes as many arguments
 
     call.forms = forms
     told = "\n".join(f"    {name}{form.signature().in_python(method)}" for form in forms)

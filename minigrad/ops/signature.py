@@ -134,7 +134,7 @@ class Signature:
         except TypeError as error:
             told, name = str(error).removeprefix("call() "), name or self.name
             colon = ":" * told.startswith("argument")
-            raise TypeError(argument(name, told) or f"{name}(){colon} {told}") from None
+            raise TypeError(argument(name, told, "Tensor" * method) or f"{name}(){colon} {told}") from None
 
     def by_name(self, args: tuple, kwargs: dict, method: bool) -> dict[str, object]:
         """What `bind` gives; its errors do not name the function."""
