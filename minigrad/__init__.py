@@ -7,8 +7,8 @@ same errors, for all that it offers.
 
 How `z = (x * y).sum(); z.backward()` travels:
 
-    ops/pointwise.py     `mul` is declared here: np.multiply and a rule for each input. `x * y` calls what was written of it
-    ops/template.py      by this template: compute on the arrays, wrap the result, hang a node on it that saves x and y
+    ops/pointwise.py     `mul` is declared here: np.multiply and a rule for each input
+    ops/apply.py         `x * y` is `call` of `call_two`: compute, wrap the result, attach a node that saves x and y
     autograd/node.py     the node's edges lead to those of x and y: their AccumulateGrad, as they are leaves
     ops/reduction.py     `sum`, in the same way (publish.py chooses between its two forms, with `dim` and without)
     autograd/passes.py   `backward` starts a pass with gradient 1
@@ -20,7 +20,7 @@ The files, in the order in which each needs only those before it:
     autograd/modes       is anything recorded?
     tensor               an array, and what autograd needs to know of it
     autograd/            node, saved, views (with all writing in place), anomaly, hooks, engine, passes: see its first page
-    ops/errors, signature, publish, run, template, table    how a declaration becomes an operation
+    ops/signature, op, errors, operands, apply, inplace, publish, table    how a declaration becomes an operation
     ops/pointwise, reduction, shape, indexing, linalg, nn, images    the calculus: every derivative there is
     creation, random, mersenne    new tensors, PyTorch's stream of random numbers
     func/                functions of functions: grad, vjp, jvp, vmap and what is built from them

@@ -352,8 +352,8 @@ class Tensor:
         """This tensor's version counter, made now if there is none."""
         if self._counter is None:
             node, new = self._grad_fn, Counter()
-            if node is not None and node._counted == self._output_nr:
-                new = node._counter = node._counter or new
+            if node is not None and node._read_output == self._output_nr:
+                new = node._result_counter = node._result_counter or new
             self._counter = self._counter or new
         return self._counter
 

@@ -16,7 +16,7 @@ from ..words import expect
 from .engine import Root, execute
 from .hooks import retain_grad
 from .modes import local
-from .node import Node, edge
+from .node import Node, gradient_node
 
 
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
@@ -40,9 +40,8 @@ def backward(
     inputs: fill only the `.grad` of these tensors.
     Raises RuntimeError for tensors without a graph, non-scalars without gradient, wrong shapes, freed graphs.
     """
-    modes = local.__dict__  # the thread's own, looked up once
-    if modes["transform_depth"] or not (modes["interpreter"] is None or modes["interpreter"].user):
-        raise RuntimeError(words.IN_TRANSFORM)
+    modes = local.modes
+    expect(modes.transform_depth == 0 and getattr(modes.interpreter, "user", True), words.IN_TRANSFORM)
     inputs = None if inputs is None else as_inputs(inputs, "backward")
     if create_graph:
         warnings.warn(words.CREATES_CYCLE, stacklevel=3)
@@ -110,7 +109,7 @@ def grad_of_any(
 
 
 def as_tuple(given) -> tuple:
-    if isinstance(given, Tensor) or isinstance(given, GradientEdge):  # noqa: SIM101 - in half the time
+    if isinstance(given, (Tensor, GradientEdge)):
         return (given,)
     return () if given is None else tuple(given)
 
@@ -129,7 +128,7 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
     """(node, output number) of something to differentiate with respect to."""
     if isinstance(given, GradientEdge):
         return given[:2]
-    node = edge(given)
+    node = gradient_node(given)
     if node is None and given._requires_grad:
         return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
     expect(node is not None, "One of the differentiated Tensors does not require grad")
@@ -138,14 +137,14 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
 
 def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
     """The nodes that a pass starts from, each with the gradient there: of its tensor's shape and dtype, 1 if omitted."""
-    starts, roots, recorded = as_tuple(starts), [], create_graph or local.interpreter is not None
+    starts, roots, recorded = as_tuple(starts), [], create_graph or local.modes.interpreter is not None
     grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     for start, g in zip(starts, grads, strict=False):  # more gradients are no error
         if isinstance(start, Tensor):
-            node, output_nr, array = edge(start), start._output_nr, start._array
+            node, output_nr, array = gradient_node(start), start._output_nr, start._array
             shape, dtype = array.shape, array.dtype
         elif isinstance(start, GradientEdge):
             (node, output_nr, _), (shape, dtype) = start, start.look

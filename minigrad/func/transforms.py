@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..autograd.forward_ad import Forward
-from ..autograd.modes import local
-from ..autograd.node import AccumulateGrad, Node, edge
+from ..autograd.modes import local, restore
+from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
 from ..missing import guard
 from ..tensor import AutogradMeta, Tensor, wrap
@@ -76,7 +76,7 @@ def is_alive(x: object) -> bool:
     """Does the history of `x` at its own level lead to a variable that somebody else may differentiate with respect to?"""
     if not isinstance(x, Tensor) or not x._requires_grad:
         return False
-    found, todo = set(), [edge(x)]
+    found, todo = set(), [gradient_node(x)]
     while todo:
         node = todo.pop()
         if type(node) is AccumulateGrad and node not in ended:
@@ -106,19 +106,17 @@ def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
     differentiate the result, the backward pass is recorded, too.
     """
     leaves, rebuild = flattened(primals)
-    outer, copies = local.grad, []
-    local.transform_depth += 1
-    local.update(grad=True)
+    copies = []
+    before = local.update(grad=True, transform_depth=local.transform_depth + 1)
     try:
         copies += map(fresh, leaves)
         output = func(rebuild(copies))
         outs = tensors_of(output, wanted)
     finally:
-        local.transform_depth -= 1
-        local.update(grad=outer)
-        own = [edge(copy) for copy in copies]  # kept until the results have been looked at
+        restore(before)
+        own = [gradient_node(copy) for copy in copies]  # kept until the results have been looked at
         ended.update(node for node in own if type(node) is AccumulateGrad)
-    record = outer and any(map(is_seen, outs))
+    record = before.grad and any(map(is_seen, outs))
 
     def pull(*vectors: Tensor | None, retain_graph: bool = True) -> Any:
         again = local.grad and (record or any(map(is_seen, vectors)))

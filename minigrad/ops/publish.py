@@ -6,6 +6,7 @@ Several declarations of one name are the *forms* of one function: the first that
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable
 
@@ -84,7 +85,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "") -> Callable:
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
         words = {"Tensor": "", "float": "Scalar", "Type": "dtype"}
-        signature = functools.cache(lambda: Signature(public, run, words))
+        signature = functools.cache(lambda: Signature(public, inspect.signature(run).parameters, words))
 
         def made(method: bool) -> Callable:
             @functools.wraps(run)

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..tensor import Tensor, plain_types, wrap
 from ..words import expect
+from .operands import constant
 from .pointwise import BITS, exp, isnan, where
 from .publish import function
-from .run import constant
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray

@@ -14,7 +14,7 @@ from numpy import add, divide, multiply, ndarray, sqrt, subtract
 
 from ..autograd.modes import enable_grad
 from ..missing import guard
-from ..ops.run import constant
+from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 from ..words import expect
 from .optimizer import Optimizer
