@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..autograd.modes import local, restore
+from ..autograd.modes import Context, Modes, local, settle
 from ..autograd.views import make_view
 from ..ops import inplace
 from ..ops.apply import apply
@@ -67,7 +67,7 @@ class Wrapper(Tensor):
         raise RuntimeError(told)
 
 
-class Interpreter:
+class Interpreter(Context):
     """One level of the stack of transforms. What each kind of transform has of its own:
 
     wrapper: the class of its tensors.
@@ -84,12 +84,15 @@ class Interpreter:
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True
-        local.update(interpreter=self)
+        super().__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def inside(self) -> Modes:
+        return local.modes._replace(interpreter=self)
+
+    def outside(self, before: Modes) -> Modes:
         self.active = False
-        restore(local.modes._replace(interpreter=self.below))
+        return super().outside(before)
 
     def owns(self, t: object) -> bool:
         return type(t) is self.wrapper and t.level is self
@@ -153,7 +156,8 @@ def at(level: Interpreter | None, run: Callable, *args: object) -> object:
     try:
         return run(*args)
     finally:
-        restore(before)
+        local.modes = before
+        settle()
 
 
 def results_of(result: object) -> tuple:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.forward_ad import Forward
-from ..autograd.modes import local, restore
+from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
 from ..missing import guard
@@ -113,7 +113,8 @@ def pulled(func: Callable, primals: Any, wanted: str) -> tuple[Any, Callable]:
         output = func(rebuild(copies))
         outs = tensors_of(output, wanted)
     finally:
-        restore(before)
+        local.modes = before
+        settle()
         own = [gradient_node(copy) for copy in copies]  # kept until the results have been looked at
         ended.update(node for node in own if type(node) is AccumulateGrad)
     record = before.grad and any(map(is_seen, outs))
