@@ -120,7 +120,12 @@ TOLD: list[tuple[str, Any, str, str]] = [
         "does not implement torch.einsum",
         "before the dot",
     ),
-    ("3.3", lambda upstream, x, w: (x @ upstream, w), "columns of the first factor", "is right"),
+    (
+        "3.3",
+        lambda upstream, x, w: (x @ upstream, w),  # a line of its own, as the reply quotes it
+        "columns of the first factor",
+        "is right",
+    ),
     ("3.4", {"grad_z": -0.0049}, "times the local derivative of the sigmoid", "One entry"),
     ("15.2", lambda f, x: torch.func.hessian(f)(x.detach()), "made by hand, row by row", "times too"),
     ("15.3", lambda f, x, v: torch.func.hessian(f)(x.detach()) @ v, "without the table", "times too"),

@@ -67,7 +67,7 @@ class Node:
     __slots__ = (
         "__weakref__",
         "_hooks",  # Hooks or None
-        "_input_metadata",  # (shape, dtype) of each input that was broadcast or cast; None if none was
+        "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
         "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
@@ -143,7 +143,7 @@ def new_node(kind: type[Node], next_nodes: tuple, output_nrs: tuple | None, save
     node = kind()
     node._next_nodes, node._output_nrs, node._sequence = next_nodes, output_nrs, next_sequence()
     node._saved, node._versions = saved, None
-    node._hooks = node._input_metadata = node._result_counter = None
+    node._hooks = node._grad_metadata = node._result_counter = None
     return node
 
 

@@ -80,7 +80,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
             if saves_input and self._counter is not None:
                 node._versions = versions_of(node)
             if broadcasts and not fits(self, out):
-                node._input_metadata = (metadata(self),)
+                node._grad_metadata = (metadata(self),)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -124,7 +124,7 @@ def call_two(op: Op, form: CallForm) -> Callable:
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):
-                node._input_metadata = metadata(self), metadata(other)
+                node._grad_metadata = metadata(self), metadata(other)
             out._requires_grad, out._grad_fn = True, node
         return out
 
@@ -306,7 +306,7 @@ def record(
     if op.saved_inputs:
         node._versions = versions_of(node)
     if not alike and (op.broadcasts or op.variadic):
-        node._input_metadata = tuple([None if t is None else metadata(t) for t in sources])
+        node._grad_metadata = tuple([None if t is None else metadata(t) for t in sources])
     count = len(outs) - len(op.constants)
     if not op.outputs:
         node._output_count = count
@@ -380,8 +380,8 @@ def vjp_of_one(op: Op) -> Callable:
     def vjp(node: Node, grad: object, recorded: bool) -> tuple:
         saved = open_saved(node, recorded) if frees else node._saved
         grad_self = rule(grad, *read_by(saved))
-        if node._input_metadata is not None:
-            grad_self = fit(grad_self, node._input_metadata[0])
+        if node._grad_metadata is not None:
+            grad_self = fit(grad_self, node._grad_metadata[0])
         return (grad_self,)
 
     return vjp
@@ -397,8 +397,8 @@ def vjp_of_two(op: Op) -> Callable:
         node_self, node_other = node._next_nodes
         grad_self = None if node_self is None else rule_self(grad, *read_by_self(saved))
         grad_other = None if node_other is None else rule_other(grad, *read_by_other(saved))
-        if node._input_metadata is not None:
-            of_self, of_other = node._input_metadata
+        if node._grad_metadata is not None:
+            of_self, of_other = node._grad_metadata
             grad_self, grad_other = fit(grad_self, of_self), fit(grad_other, of_other)
         return grad_self, grad_other
 
@@ -420,8 +420,8 @@ def vjp_of_many(op: Op) -> Callable:
         else:
             for next_node, (rule, read_by) in zip(node._next_nodes, readers):  # noqa: B905 - as many
                 grads.append(None if next_node is None else rule(grad, *read_by(saved)))
-        if node._input_metadata is not None:
-            grads = [fit(*pair) for pair in zip(grads, node._input_metadata, strict=True)]
+        if node._grad_metadata is not None:
+            grads = [fit(*pair) for pair in zip(grads, node._grad_metadata, strict=True)]
         return grads
 
     return vjp
