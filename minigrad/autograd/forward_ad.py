@@ -99,6 +99,11 @@ class Dual(Wrapper):
         out.extra = None  # a constant, in forward mode too
         return out
 
+    def detach_(self) -> Dual:
+        super().detach_()
+        self.extra = None
+        return self
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         return Tensor.requires_grad_(self, requires_grad) if self.level.user else super().requires_grad_()
 
@@ -124,6 +129,9 @@ class Forward(Interpreter):
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         made = super().created(t, like)
         return made if made._requires_grad else self.lift(made)
+
+    def unwrap(self, t: object) -> tuple[object, Tensor | None]:
+        return (t.value, t.tangent) if self.owns(t) else (t, None)
 
     def tangent_of(self, t: Tensor) -> Tensor:
         """The tangent, zeros for a constant."""

@@ -138,7 +138,7 @@ class Interpreter(Context):
 
     def old_value(self, t: Wrapper) -> Wrapper:
         """A copy of `t`, with its place in the graph, from before it is written to."""
-        return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), t.extra))
+        return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
