@@ -7,6 +7,7 @@ either gets the error that it gets in PyTorch. Imports nothing of minigrad but t
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -192,7 +193,7 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
 def guard(where: str | type, place: str) -> None:
     """Let the functions of a module, or of a class, answer so that take fewer arguments than PyTorch's at this place."""
     module = isinstance(where, str)
-    space = vars(sys.modules[where]) if module else vars(where)
+    space = vars(sys.modules[where]) if module else dict(inspect.getmembers_static(where))
     for name, value in list(space.items()):
         run = vars(value).get("__init__") if isinstance(value, type) else value
         code = getattr(run, "__code__", None)

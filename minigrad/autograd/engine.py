@@ -90,8 +90,8 @@ def walk(
             if parent in arrived or parent._output_count > 1:
                 part = added(arrived.get(parent), part, parent, output_nr)
             arrived[parent] = part
-            dependencies[parent] -= 1
-            if not dependencies[parent]:
+            missing = dependencies[parent] = dependencies[parent] - 1
+            if not missing:
                 heappush(ready, (-parent._sequence, next(turn), parent))
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from ..missing import offers
 from ..tensor import Tensor, wrap
 from ..words import expect
+from .grad_mode import Context
 from .hooks import Needed
-from .modes import Context, Modes, local
+from .modes import Modes, local
 from .node import AccumulateGrad, Node, RemovableHandle, gradient_node
 from .passes import GradientEdge
 

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .modes import local
 next_sequence = itertools.count().__next__  # later operations have higher numbers: their nodes go first
 ZEROS = itertools.repeat(0)
 LAST = 2**64 - 1  # AccumulateGrad's number: it runs as soon as it is ready
-RELEASED = "freed"  # the versions of a node whose saved tensors are gone
+RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
@@ -66,8 +67,8 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "_hooks",  # Hooks or None
         "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
+        "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
         "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
@@ -94,10 +95,9 @@ class Node:
         """For each input: the node that its gradient goes to (None if it needs none), and which output of that node it is."""
         return tuple(zip(self._next_nodes, self._output_nrs or ZEROS))  # noqa: B905 - ZEROS never ends
 
-    @property
-    def rules(self) -> dict[str, str]:
-        """For each input the source text of its derivative rule, in the order of `next_functions`."""
-        return {} if self._op is None else self._op.rule_sources
+    rules: ClassVar[
+        dict[str, str]
+    ] = {}  # for each input the source text of its rule, in the order of `next_functions`
 
     @property
     def metadata(self) -> dict:
@@ -116,7 +116,8 @@ class Node:
     def _release(self) -> None:
         """Free the saved tensors. Sizes and numbers stay readable."""
         if self._versions is not RELEASED:
-            self._saved = () if self._op is None else self._op.without_tensors(self._saved)
+            op = self._op
+            self._saved = () if op is None else op.all_freed or op.without_tensors(self._saved)
         self._versions = RELEASED
 
     def register_hook(self, fn: Callable) -> RemovableHandle:
@@ -190,23 +191,21 @@ def gradient_node(t: Tensor) -> Node | None:
             meta.refresh(t)
         if meta.borrows and t._grad_fn is None:
             return None
-    if t._grad_fn is None and t._requires_grad:
-        return accumulator(t)
-    return t._grad_fn
+    if t._grad_fn is not None or not t._requires_grad:
+        return t._grad_fn
+    node = None if meta is None or meta.accumulator is None else meta.accumulator()
+    return accumulator(t) if node is None else node
 
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf, made now if there is none. It holds the leaf; the leaf knows it weakly."""
-    meta = leaf._own_meta()
-    node = None if meta.accumulator is None else meta.accumulator()
-    if node is None:
-        node = AccumulateGrad()
-        node.variable, node._hooks = leaf, None
-        meta.accumulator = weakref.ref(node)
-        if meta.hooks is not None:
-            node._own_hooks().tensor[0] = meta.hooks
-        if meta.post_hooks is not None:
-            node._own_hooks()  # so that the engine looks at them
+    """A new AccumulateGrad of a leaf. It holds the leaf; the leaf knows it weakly."""
+    meta, node = leaf._own_meta(), AccumulateGrad()
+    node.variable, node._hooks = leaf, None
+    meta.accumulator = weakref.ref(node)
+    if meta.hooks is not None:
+        node._own_hooks().tensor[0] = meta.hooks
+    if meta.post_hooks is not None:
+        node._own_hooks()  # so that the engine looks at them
     return node
 
 

@@ -13,11 +13,12 @@ import numpy as np
 
 from .. import dtypes, words
 from ..tensor import Counter, Tensor, plain_types, wrap
-from ..words import expect
-from .modes import anomaly, no_grad
+from ..words import expect, modified_error
+from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
+HELD = "held"  # stands last among the versions of a node of which hooks hold something
 
 
 def version_of(t: Tensor) -> int:
@@ -27,29 +28,29 @@ def version_of(t: Tensor) -> int:
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
     """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
-    saved, places = node._saved, node._op.saved_inputs
-    for i in places:
-        if saved[i] is not None and saved[i]._counter is not None:
-            break
-    else:
-        if node._result_counter is None:
-            return None
-    counters = [None if saved[i] is None else saved[i]._counter for i in places]
-    versions = tuple([0 if c is None else c.version + c.detached for c in (*counters, node._result_counter)])
+    inputs = [node._saved[i] for i in node._op.saved_inputs]
+    counters = [None if t is None else t._counter for t in inputs] + [node._result_counter]
+    versions = tuple([0 if c is None else c.version + c.detached for c in counters])
     return versions if any(versions) else None
 
 
 def open_saved(node: Node, recorded: bool) -> list:
     """What a node saved, for its rules: arrays, or Tensors if `recorded`. Raises if it was freed or written to since."""
-    op, saved = node._op, [*node._saved]
-    versioned = node._versions is not None or node._result_counter is not None
-    for i in op.saved_inputs:
+    op, saved, versions = node._op, [*node._saved], node._versions
+    unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
+    for place, i in enumerate(op.saved_inputs):
         t = saved[i]
         if t is not None:
-            versioned = versioned or t._counter is not None
-            saved[i] = t if recorded else t._array
-    if versioned and (node._versions is RELEASED or versions_of(node) != node._versions):
-        return unpack(node, recorded)  # hooks hold something, or it raises
+            counter, saved[i] = t._counter, t if recorded else t._array
+            if counter is not None and counter.version + counter.detached != (
+                versions[place] if versions else 0
+            ):
+                unchanged = False
+    counter = node._result_counter
+    if counter is not None and counter.version != (versions[-1] if versions else 0):
+        unchanged = False
+    if not unchanged:
+        return unpack(node, recorded)  # which raises, unless it is hooks that hold something
     if recorded:
         for i in op.saved_results:
             saved[i] = saved_result(node, saved[i], op.sources[i][1])
@@ -91,8 +92,8 @@ def unpack_one(node: Node, i: int, recorded: bool) -> Tensor | ndarray:
 def check_version(node: Node, i: int) -> None:
     """Raise PyTorch's error if the saved tensor at position `i` has been written to since it was saved."""
     op, saved, (source, number) = node._op, node._saved[i], node._op.sources[i]
-    place = op.saved_inputs.index(i) if source == "input" else -1
-    then = (node._versions or (0,) * (place + 1) or (0,))[place]
+    place = op.saved_inputs.index(i) if source == "input" else len(op.saved_inputs)
+    then = node._versions[place] if node._versions else 0
     if source == "input":
         places = () if op.variadic else op.differentiable
         before = node._next_nodes[places.index(number)] if number in places else None
@@ -139,23 +140,6 @@ def saved_result(node: Node, kept: ndarray | Tensor, output_nr: int = 0) -> Tens
 
 # The node of a write into a view -> the node which reads the view's new value from the base (a function that gives it).
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
-
-
-def short_name(node: Node) -> str:
-    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    # the last word: the name of a custom Function may contain it too
-    name, _, number = node.name().rpartition("Backward")
-    if not name or not (number.isdigit() or not number):
-        return node.name()
-    return name + (number if number != "0" else "")
-
-
-def modified_error(array: ndarray, maker: Node | None, output_nr: int, now: int, then: int) -> RuntimeError:
-    """PyTorch's complaint about a saved tensor that was written to."""
-    kind = dtypes.of_numpy(array.dtype).tensor_type
-    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
-    hint = words.MODIFIED_THERE if anomaly.on else words.MODIFIED_HINT
-    return RuntimeError(words.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
 class SavedTensor:

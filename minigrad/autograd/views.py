@@ -12,10 +12,9 @@ import numpy as np
 
 from .. import words
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
-from ..words import expect
+from ..words import expect, short_name
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node
-from .saved import short_name
 
 ndarray = np.ndarray
 
@@ -37,7 +36,7 @@ class ViewMeta(AutogradMeta):
 
 def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
     """Tell `out`, on the memory of `source`, that it is a view, maybe one of `several`: same version counter, known base."""
-    counter = out._counter = source._own_counter()
+    counter = out._counter = source._counter or source._own_counter()
     if source.__class__ is InferenceTensor:
         out.__class__ = InferenceTensor  # outside of all graphs, so nobody asks for its base
         return

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..autograd.modes import Context, Modes, local, settle
+from ..autograd.grad_mode import Context
+from ..autograd.modes import Modes, local, settle
 from ..autograd.views import make_view
 from ..ops import inplace
-from ..ops.apply import apply
+from ..ops.general import apply
 from ..ops.op import Op
 from ..tensor import Tensor, wrap
 

@@ -19,7 +19,7 @@ from ..autograd.saved import written_views
 from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
 from ..words import expect
-from .apply import apply, arrange, call_any
+from .general import apply, arrange, call_any
 from .op import CallForm, Op
 
 ndarray = np.ndarray
@@ -165,8 +165,9 @@ def save_written(node: Node, t: Tensor) -> None:
     saved = enumerate(node._saved)
     node._saved = tuple([t._array if i in results and type(s) is ndarray else s for i, s in saved])
     node._result_counter = t._own_counter()
-    versions = node._versions or (0,) * (len(node._op.saved_inputs) + 1)
-    node._versions = (*versions[:-1], t._counter.version)
+    count = len(node._op.saved_inputs)
+    versions = node._versions or (0,) * (count + 1)
+    node._versions = (*versions[:count], t._counter.version, *versions[count + 1 :])
 
 
 def record_write(t: Tensor, node: Node) -> None:

@@ -31,7 +31,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..tensor import Tensor, wrap
-from .apply import dispatch, function_of, node_class_of
+from .apply import function_of, node_class_of, vjp_of
+from .general import dispatch
 from .inplace import in_place_function_of, write
 from .op import CallForm, Op
 from .publish import METHODS, add_form, described, publish
@@ -72,9 +73,9 @@ def op(
     made = Op(parsed, forward, rules, {n: v for n, v in options_and_rules.items() if n not in rules})
     OPS.append(made)
     if rules:
-        if made.flat:
-            made.readers = [with_zero_slopes(made, *reader) for reader in made.readers]
         made.node_class = node_class_of(made)
+        if made.flat:
+            made.node_class._vjp = with_zero_slopes(made, made.node_class._vjp)
     told = "Shapes are broadcast, dtypes promoted. " * (made.kind == "elementwise" and len(made.inputs) > 1)
     told += "Integers become floating point. " * made.floating
     told += f"Recorded as {made.node_class.__name__}." if rules else "The result never requires grad."
@@ -100,14 +101,16 @@ constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", ba
     jvp=lambda inputs, moves, results, params: moves[0])  # fmt: skip
 
 
-def with_zero_slopes(op: Op, rule: Callable, positions: Sequence[int]) -> tuple[Callable, Sequence[int]]:
-    """A rule, and what it reads, so that its gradients are functions of the `flat` tensors too: constant ones."""
-    flat, count = [op.saves.index(n) for n in op.flat], len(positions) + op.shared
-
-    def extended(grad: object, *values: object) -> object:
-        return as_constant(rule(grad, *values[:count]), values[count:])
-
-    return extended, [*positions, *flat]
+def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
+    """A `_vjp` whose gradients are in a recorded pass functions of the `flat` tensors too: constant ones."""
+    flat, count = [op.saves.index(n) for n in op.flat], [len(p) + op.shared for _, p in op.readers]
+    rules = [
+        lambda grad, *values, rule=rule, n=n: as_constant(rule(grad, *values[:n]), values[n:])
+        for (rule, _), n in zip(op.readers, count, strict=True)
+    ]
+    op.readers = [(rule, [*p, *flat]) for rule, (_, p) in zip(rules, op.readers, strict=True)]
+    recorded_vjp = vjp_of(op)
+    return lambda node, grad, recorded: (recorded_vjp if recorded else vjp)(node, grad, recorded)
 
 
 def as_constant(grads: object, others: Sequence) -> object:
