@@ -23,10 +23,9 @@ Source = Generator | None  # None stands for the default one
 
 
 def rng(generator: Source = None) -> Generator:
-    """The source to draw from. Inside of transforms these are asked whether one may."""
-    if local.interpreter is not None:
-        local.interpreter.may_draw()
-    return generator or default_generator
+    """The source to draw from. Inside of transforms these say what it is."""
+    source = generator or default_generator
+    return source if local.interpreter is None else local.interpreter.source(source)
 
 
 # ---------------------------------------------------------------- new tensors

@@ -145,10 +145,9 @@ class Interpreter(Context):
         """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
-    def may_draw(self) -> None:
-        """Called before random numbers are drawn inside; raises where that is refused."""
-        if self.below is not None:
-            self.below.may_draw()
+    def source(self, generator: object) -> object:
+        """Where random numbers that are drawn inside come from; raises where that is refused."""
+        return generator if self.below is None else self.below.source(generator)
 
 
 def at(level: Interpreter | None, run: Callable, *args: object) -> object:

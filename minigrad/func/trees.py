@@ -35,6 +35,23 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
     return leaves, rebuild
 
 
+def spread(given: Any, tree: Any) -> list | None:
+    """For each leaf of a tree what is given for it: by a tree of the same structure, or by one value for a whole branch.
+
+    None if it does not fit.
+    """
+    branch = isinstance(tree, (tuple, list, dict))
+    if not isinstance(given, (tuple, list, dict)):
+        return [given] * len(flattened(tree)[0])
+    if not branch or isinstance(given, dict) != isinstance(tree, dict) or len(given) != len(tree):
+        return None
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    if isinstance(tree, dict) and given.keys() != tree.keys():
+        return None
+    parts = [spread(given[k], tree[k]) for k in keys]
+    return None if None in parts else [leaf for part in parts for leaf in part]
+
+
 def structure(tree: Any) -> str:
     """How tuples, lists and dictionaries are nested, as text: `(*, [*, *])`."""
     return repr(tree_map(lambda _: "*", tree)).replace("'*'", "*")

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..creation import new_leaf
 from ..missing import guard, offers
 from ..ops import images, linalg, nn
 from ..ops.publish import NN, function
 from ..ops.shape import common_shape
 from ..random import rng
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from ..words import expect
 
 globals().update(NN)  # relu, sigmoid, softmax, ...
@@ -116,7 +117,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     expect(input.is_floating_point(), told, input.dtype)
     # those that pass are enlarged, so that the mean stays the same
     tosses = rng().random(tuple(input.shape)) < 1.0 - p
-    return input * wrap(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
+    return input * new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
 
 
 def layer_norm(
