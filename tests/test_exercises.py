@@ -1031,31 +1031,6 @@ def test_wrong_tries_are_kept_with_their_cause_and_no_code(tmp_path, monkeypatch
     assert [answer for answer, _ in tries["0.1"]] == [str(n) for n in range(108, 120)], "the last dozen"
 
 
-def test_a_class_sees_its_common_wrong_answers_and_no_names(tmp_path, monkeypatch, capsys):
-    for name, mixed in (("ada", 5.5), ("ben", 5.5), ("cy", 25)):
-        monkeypatch.setattr(store, "_unwritten", [])
-        monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / f"{name}.json"))
-        predict("4.a", {"ada": 6, "ben": "6.0", "cy": 12}[name])
-        for _again in range(2):  # twice the same try counts once
-            check("4.2", 3, mixed, 20)
-    check("4.2", 3, 11, 20)
-    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
-    (tmp_path / "other.json").write_text('["a list"]', encoding="utf-8")
-    assert answers_of(["--class", str(tmp_path)]) == 0
-    page = capsys.readouterr().out
-    assert page.startswith("# What a class found hard: 3 learners\n\n2 more files could not be read.")
-    assert "**4.a** the gradient of x in the diamond: 1 of 3 expected it.\n\n* 2 × `6`: 6 is what" in page
-    assert "**4.2** used more than once: 1 solved it, 3 after wrong tries or not yet." in page
-    assert page.index("* 2 × `thrice = 3, mixed = 5.5") < page.index("* 1 × `thrice = 3, mixed = 25")
-    assert not any(name in page for name in ("ada", "ben", "cy.", "broken"))
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert answers_of(["--class", str(empty)]) == 2 and "no progress file" in capsys.readouterr().err
-    for wrong in (["--class"], ["--help-me"]):
-        assert answers_of(wrong) == 2 and "FOLDER" in capsys.readouterr().err
-    assert answers_of(["--help"]) == 0 and "LESSON" in capsys.readouterr().out
-
-
 @pytest.fixture
 def progress_file(tmp_path, monkeypatch):
     """A new session that keeps its progress in an empty folder."""
@@ -1153,6 +1128,6 @@ def test_tests_and_builds_neither_read_nor_write_a_learners_file(monkeypatch):
     monkeypatch.delenv("MINIGRAD_PROGRESS", raising=False)
     assert store.path() is None  # under pytest
     monkeypatch.delenv("PYTEST_VERSION")
-    assert store.path() == NOTEBOOKS / ".progress.json"
+    assert store.path() == NOTEBOOKS.parent / "my_lessons" / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
     assert store.path() is None

@@ -17,7 +17,7 @@ OPTION = re.compile(r"\*\*([a-z])\*\* (.+?)(?=(?: ·|,)? \*\*[a-z]\*\* |\?|$)", 
 
 def lines() -> Iterator[str]:
     """For each option, "3.5 a its text"."""
-    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+    for path in sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), NOTEBOOKS / "exam.ipynb"]):
         above = ""
         for cell in nbformat.read(path, 4).cells:
             if cell.cell_type == "markdown":
@@ -25,7 +25,8 @@ def lines() -> Iterator[str]:
                 continue
             for tag in cell.metadata.get("tags", []):
                 kind, _, key = tag.partition(":")
-                found = OPTION.findall(above) if kind in ("predict", "exercise") else []
+                key = f"exam.{key}" if kind == "exam" else key
+                found = OPTION.findall(above) if kind in ("predict", "exercise", "exam") else []
                 if [letter for letter, _ in found] == sorted({letter for letter, _ in found}):
                     yield from (
                         f"{key} {letter} {text.replace('`', '').replace('$', '')}" for letter, text in found

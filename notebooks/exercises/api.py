@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import Any
+
+from viz.read.text import write_whole
 
 from . import answers, lessons, options, store
 from .cards import Card, code_block, fold, heading, paragraphs
@@ -20,7 +25,7 @@ def check(exercise: str = "", *given: Any) -> Card:
         if state == CORRECT:
             store.note(solved=found.id)
         elif state != NOT_YET:
-            store.note(tried=(found.id, _as_written(found, given), cause))
+            store.note(tried=(found.id, _as_written(found, given), cause or message.partition("\n")[0]))
             message += f"\n\n{say('stuck', id=found.id)}"
     except lessons.Unknown as unknown:
         return _unknown(unknown)
@@ -45,7 +50,7 @@ def _as_written(exercise: Exercise, answers: tuple) -> str:
     if len(answers) == 1:
         return describe(answers[0], 60)
     return ", ".join(
-        f"{name} = {describe(answer, 30)}" for name, answer in zip(exercise.names, answers, strict=False)
+        f"{name} = {describe(answer, 60)}" for name, answer in zip(exercise.names, answers, strict=False)
     )
 
 
@@ -55,7 +60,7 @@ def hint(exercise: str = "") -> Card:
         found = lessons.find_exercise(exercise)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
-    last = say("last hint", id=found.id)
+    last = "" if _closed() else say("last hint", id=found.id)
     body = "".join(
         fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items()
     ) + paragraphs(last)
@@ -78,9 +83,17 @@ def solution(exercise: str = "") -> Card:
         found = lessons.find_exercise(exercise)
     except lessons.Unknown as unknown:
         return _unknown(unknown)
+    if _closed():
+        text = say("closed", id=found.id)
+        return Card("noted", f"{found.id} solution: closed", text, heading("Closed", "") + paragraphs(text))
     body = heading("One solution", f"Exercise {found.id}: {found.title}")
     body += code_block(found.solution_source) + paragraphs(found.why)
     return Card("noted", f"{found.id} solution", f"{found.solution_source}\n\n{found.why}", body)
+
+
+def _closed() -> bool:
+    """Whether a teacher has closed the solutions."""
+    return os.environ.get("EXERCISES_SOLUTIONS") == "0"
 
 
 def predict(question: str = "", guess: Any = ...) -> Card:
@@ -109,8 +122,13 @@ def predict(question: str = "", guess: Any = ...) -> Card:
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
 
-def progress(lesson: int | str | None = None) -> Card:
-    """What you have predicted and solved in a lesson, or in all of them. Stays on this machine. Never raises."""
+def progress(lesson: int | str | None = None, *, save: str | Path | None = None) -> Card:
+    """What you have predicted and solved in a lesson, or in all of them. Stays on this machine. Never raises.
+
+    ``save``: also write all of it to this .json file, to be handed in.
+    """
+    if save is not None:
+        return _save(save)
     try:
         number = None if lesson is None else lessons.lesson_number(lesson)
     except lessons.Unknown as unknown:
@@ -133,6 +151,21 @@ def progress(lesson: int | str | None = None) -> Card:
         f"{line}\n{told}" if told else line,
         heading(name, "your progress, which stays on this machine") + _table(head, rows) + paragraphs(told),
     )
+
+
+def _save(place: str | Path) -> Card:
+    """Write a copy of the progress file."""
+    try:
+        path = Path(place)
+        if path.suffix.lower() != ".json":
+            text = say("save as json", name=str(place)[:60])
+            return Card(NOT_YET, text, text, heading(NOT_YET, "") + paragraphs(text))
+        write_whole(path, json.dumps(store.load(), indent=1, sort_keys=True) + "\n")
+        text = say("saved", name=str(place))
+    except (OSError, TypeError, ValueError) as error:
+        text = say("not saved", name=str(place)[:60], error=getattr(error, "strerror", None) or str(error))
+        return Card(NOT_YET, text, text, heading(NOT_YET, "") + paragraphs(text))
+    return Card("noted", text, text, heading("Saved", "") + paragraphs(text))
 
 
 class _Count:

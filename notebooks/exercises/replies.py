@@ -143,6 +143,11 @@ REPLIES = {
         "remembered only until this notebook is closed."
     ),
     "last hint": 'That was the last hint. `solution("{id}")` shows one way, and why it works.',
+    "closed": 'Your teacher has closed the solutions for now. `hint("{id}")` helps a little at a time.',
+    "saved": "Your predictions, tries and solved exercises are in `{name}`. It holds no name and no time, and of "
+    "your code only what was said about it.",
+    "save as json": '`{name}` should be a name that ends in `.json`, such as `progress(save="ada.json")`.',
+    "not saved": "`{name}` could not be written ({error}). Nothing else has changed.",
     "stuck": 'Stuck? `hint("{id}")` helps a little at a time.',
     "our fault": (
         "The check of {id} could not read this answer ({error}). That is a bug in the lesson, not a mistake of yours; please "

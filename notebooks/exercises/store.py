@@ -1,4 +1,4 @@
-"""The learner's progress: one small JSON file beside the lessons. It never leaves the machine.
+"""The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
 
 Delete the file to begin afresh. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
@@ -36,6 +36,10 @@ WAIT, STALE = (
     20.0,
 )  # seconds: for another kernel that is writing, and until a lock counts as left behind by a dead one
 
+LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's copy (tools/learners_copy.py)
+FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
+BEGAN = Path(os.path.abspath(os.curdir))  # where the kernel was started: the folder of the notebook
+
 _unwritten: list[dict[str, Any]] = []  # the notes of this kernel that are not in the file yet
 _news: list[str] = []  # what has not been said yet
 _said: set[str] = set()  # what has been, about a file that is left as it is
@@ -46,12 +50,18 @@ def path() -> Path | None:
     chosen = os.environ.get("MINIGRAD_PROGRESS", "")
     if chosen == "off" or (not chosen and "PYTEST_VERSION" in os.environ):
         return None
-    return Path(chosen) if chosen else Path(__file__).resolve().parents[1] / ".progress.json"
+    return Path(chosen) if chosen else folder() / FILE
+
+
+def folder() -> Path:
+    """The learner's folder: the one that the notebook is in, or below; for a notebook elsewhere, my_lessons."""
+    return next((place for place in (BEGAN, *BEGAN.parents) if (place / COPIED).is_file()), LESSONS)
 
 
 def load() -> dict[str, Any]:
     """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
-    "tries": {id: [[answer, cause], ...]}}: the file, and what this kernel could not write. What is damaged counts as empty."""
+    "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}: the file, and
+    what this kernel could not write. What is damaged counts as empty."""
     place = path()
     data = tidy(None if place is None else _read(place))
     for one in _unwritten:
@@ -137,7 +147,8 @@ def tidy(data: Any) -> dict[str, Any]:
         for key, every in of["tries"].items()
         if isinstance(every, list)
     }
-    return {
+    exam = data.get("exam") if isinstance(data.get("exam"), dict) else {}
+    return ({"exam": exam} if exam else {}) | {
         "names": NAMES,
         "solved": [str(item) for item in solved],
         "predicted": {str(key): bool(true) for key, true in of["predicted"].items()},
@@ -151,13 +162,17 @@ def note(
     solved: str | None = None,
     predicted: tuple[str, bool, str] | None = None,
     tried: tuple[str, str, str] | None = None,
+    exam: tuple[str, Any] | None = None,
 ) -> None:
-    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), or a wrong try."""
-    _unwritten.append({"solved": solved, "predicted": predicted, "tried": tried})
+    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
+    was answered to a question of the exam (in place of what was noted for it before; None removes it)."""
+    _unwritten.append({"solved": solved, "predicted": predicted, "tried": tried, "exam": exam})
     place = path()
     if place is None:
         return
     try:
+        if place.parent == LESSONS:
+            LESSONS.mkdir(exist_ok=True)
         with _alone(place):
             found = _read(place)
             if newer(found):
@@ -174,7 +189,12 @@ def note(
     _unwritten.clear()
 
 
-def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any) -> None:
+def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam: Any) -> None:
+    if exam is not None:
+        question, kept = exam
+        data["exam"] = {key: value for key, value in data.get("exam", {}).items() if key != question}
+        if kept is not None:
+            data["exam"][question] = kept
     if tried is not None:
         key, *said = tried
         data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]

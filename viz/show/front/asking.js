@@ -9,6 +9,13 @@ import { timeline } from "./timeline.js";
 Object.assign(abilities, {
   wishes() { return !remembers(); },
 
+  // The last step up to which every question was answered, or shown, before this pane was made: those are not asked again.
+  answered() {
+    const done = new Set((this.model.get("answers") || []).filter(({ outcome }) => ["right", "shown"].includes(outcome)).map(({ step }) => step));
+    const open = this.data.steps.findIndex((_, i) => this.questions[i + 1] && !done.has(i + 1));
+    return open < 0 ? this.data.steps.length : open;
+  },
+
   setAsking(yes) {
     remember(!yes);
     this.asking = yes;
@@ -37,7 +44,7 @@ Object.assign(abilities, {
     const feedback = h("p", { class: "mgv-feedback", role: "status", "aria-live": "polite" });
     this.feedback = feedback;
     const plain = (label, action) => h("button", { type: "button", class: "mgv-text-button", onclick: action }, label);
-    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
+    const outs = h("p", { class: "mgv-outs" }, plain("Show this step", () => this.reveal(n, "shown")), this.options.insist ? "" : plain("Just show me from now on", () => { this.note(n, null, "shown"); this.setAsking(false); this.go(this.ahead + n); this.frame.focus(); }));
     let form;
     if (question.kind === "order") {
       const chips = Object.keys(this.time.fired).filter((id) => this.time.fired[id].at(-1) >= n).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))).slice(0, 12).map((id) => this.chip(id));
