@@ -20,6 +20,7 @@ from tests.lesson_files import BOOKS, BY_NUMBER, number_of, tagged
 from tools import learners_copy
 from tools.learners_copy import clean, fingerprint, refresh
 
+ROOT = Path(__file__).resolve().parent.parent
 NAME = "03_one_node_at_a_time.ipynb"
 NEW = "03_new_one_node_at_a_time.ipynb"
 
@@ -317,3 +318,39 @@ def test_a_lesson_runs_in_the_copy_with_the_data_it_needs(given, monkeypatch):
     del notebook.cells[last + 1 :]
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(given)}}).execute()
     assert "torch.Size([1797, 1, 8, 8])" in str(notebook.cells[last].outputs)
+
+
+# ---------------------------------------------------------------- the commands that open it
+
+
+def test_binder_prepares_the_copy_and_opens_nothing(tmp_path):
+    lines = (ROOT / "postBuild").read_text(encoding="utf-8").splitlines()
+    assert os.name == "nt" or os.access(ROOT / "postBuild", os.X_OK)
+    _, *command = lines[-1].split()  # after exec
+    command = [sys.executable, *command[1:], "--folder", str(tmp_path / "mine")]
+    assert command[1:3] == ["tools/lessons.py", "--prepare"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "mine" / learners_copy.FIRST).is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "mine").write_text("a file of this name", encoding="utf-8")
+    command = [sys.executable, "tools/lessons.py", "--prepare", "--folder", str(tmp_path / "mine")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "cannot be written (" in done.stderr and "make lessons LESSONS=~/my_lessons" in done.stderr
+
+
+def test_whatever_opens_the_lessons_opens_the_copy():
+    """The README, conda, Binder and Windows: no line leads to the notebooks with their answers."""
+    texts = [
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "environment.yml", "notebooks/README.md")
+    ]
+    assert not re.findall(r"jupyter[ -]lab \S*notebooks\S*", "\n".join(texts))
+    for way in ("tools\\lessons.py", "`python tools/lessons.py`", "`my_lessons/index.ipynb`", "make lessons"):
+        assert way in texts[0]
+    assert "python tools/lessons.py" in texts[1]
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "my_lessons/" in ignored
