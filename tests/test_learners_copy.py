@@ -165,6 +165,47 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
     assert [source(mine / name) for name in (NAME, NEW)] == ["# mine", "# mine too"]
 
 
+def test_what_a_learner_wrote_in_the_project_itself_is_taken_over_as_theirs(project, tmp_path):
+    """Before there was a copy. Then git brings the lesson back as it was, and later a newer one."""
+    mine, git = tmp_path / "mine", ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project)]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "lessons"]):
+        subprocess.run([*git, *words], check=True)
+    change(project / NAME, "# my answers")
+    other = json.loads((project / "index.ipynb").read_text(encoding="utf-8"))  # run, and nothing written
+    other["cells"].append(
+        {"cell_type": "code", "source": "", "metadata": {}, "outputs": [], "execution_count": 9}
+    )
+    (project / "index.ipynb").write_text(json.dumps(other), encoding="utf-8")
+    assert learners_copy.answered_in(project) == {NAME}
+    for _ in range(2):
+        assert refresh(mine, project) == [] and source(mine / NAME) == "# my answers"
+    subprocess.run([*git, "checkout", "-q", "."], check=True)
+    (line,) = refresh(mine, project)
+    assert (
+        NEW in line
+        and source(mine / NAME) == "# my answers"
+        and source(mine / NEW).startswith("# 3. One node")
+    )
+    assert refresh(mine, project) == []
+
+
+@pytest.mark.parametrize("broken", ["<<<<<<< HEAD\n{}", "[]", '{"cells": [{}]}', ""])
+def test_a_lesson_that_a_merge_has_broken_is_left_out(project, tmp_path, broken):
+    mine = tmp_path / "mine"
+    refresh(mine, project)
+    before = files(mine)
+    (project / NAME).write_text(broken, encoding="utf-8")
+    (line,) = refresh(mine, project)
+    assert f"{NAME} is not a sound notebook and was left out" in line and files(mine) == before
+    refresh(tmp_path / "another", project)
+    assert not (tmp_path / "another" / NAME).exists() and (tmp_path / "another" / "index.ipynb").exists()
+
+
+def test_without_git_the_copies_are_made(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert refresh(tmp_path / "mine", project) == [] and (tmp_path / "mine" / NAME).is_file()
+
+
 def test_two_lessons_are_told_in_one_line(project, tmp_path):
     mine = tmp_path / "mine"
     refresh(mine, project)
