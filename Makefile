@@ -17,7 +17,7 @@ SETUP  := VENV="$(VENV)" $(PYTHON) tools/set_up.py
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery site clean
+.PHONY: help python lessons test torch browser notebooks bench lint format screenshot gallery zoo site clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -67,6 +67,10 @@ site: python  ## write the lessons as static pages that step without Jupyter, in
 screenshot: python  ## take the README's picture again (needs chromium)
 	@$(SETUP) lessons tests browser
 	@$(RUN) -m tools.screenshot
+
+zoo: python  ## try viz on 130 models, each number compared with PyTorch's hooks (half an hour; writes docs/zoo.md)
+	@$(SETUP) tests torch zoo
+	@$(BIN)/python -m tools.zoo
 
 gallery: python  ## draw docs/gallery again: one picture for each kind of graph
 	@$(SETUP) tests

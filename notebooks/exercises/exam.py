@@ -123,7 +123,7 @@ class Exam:
             store.note(exam=(str(number), None))
         elif number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
-        stepper = viz.step(*results, ask=ask, insist=True, frame=sys._getframe(1), **more)
+        stepper = viz.step(*results, ask=ask, insist=True, _frame=sys._getframe(1), **more)
         questions = stepper.data["questions"]
         print_of_it = _fingerprint(questions)
         stepper.pane.answers = [] if again else _kept(number, print_of_it)

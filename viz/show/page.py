@@ -237,12 +237,17 @@ def over(stills: list[tuple[str, str, int]], title: str, inside: str, tall: int)
     )
 
 
+def still_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of the pictures of a payload the richest that can be read on a page of text."""
+    drawn = [data, *data.get("pictures", ())]
+    return max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+
+
 def frame(
     data: Mapping[str, Any], *, options: Mapping[str, Any] | None = None, text: str | None = None
 ) -> str:
     """What a saved notebook shows: of the pictures the richest that can be read on a page of text, over it the stepper."""
-    drawn = [data, *data.get("pictures", ())]
-    shown = max(drawn, key=lambda p: min(0.8, 720 / p["width"], 900 / p["height"]))
+    shown = still_of(data)
     tall = round(min(max(float(shown["height"]), 60.0), 480.0))
     alt = f"Graph of {data.get('title') or 'a tensor'}"
     inside = page(data, options={**(options or {}), "framed": FRAMED}, bare=True, text=text)
