@@ -116,7 +116,7 @@ class Dual(Wrapper):
             return repr(self.value)
         if type(self.value) not in plain_types:
             return f"{repr(self.value)[:-1]}, tangent={self.tangent.detach()})"
-        return (self if self._requires_grad else self.value)._text(f"tangent={self.tangent!r}")
+        return (self if self._requires_grad else self.value)._text(f"tangent={self.tangent}")
 
 
 Dual.__name__ = Dual.__qualname__ = "Tensor"

@@ -330,9 +330,9 @@ def vmap(
     def batched(*args: Any, **kwargs: Any) -> Any:
         told = f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
         expect(args, told + "function with no inputs. The latter is unsupported.", error=ValueError)
-        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching "
+        told = f"vmap({name}, {in_dims=}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
         known = isinstance(in_dims, (int, tuple))
-        expect(known, told + "the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError)
+        expect(known, told + "matching the structure of inputs, got: {}.", str(type(in_dims)), error=ValueError)
         dims = fitting(in_dims, args, "in_dims", "inputs")
         leaves, rebuild = flattened(args)
         leaves = [turned(d, leaf) for d, leaf in zip(dims, leaves, strict=True)]
